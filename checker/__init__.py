@@ -1,0 +1,23 @@
+"""Kafka's coordination protocols as state tables, and a model checker for them.
+
+The way data flows, one room an arrow (`checker.flow` is the page to read first):
+
+| room          | takes               | makes       | verb        |
+| ------------- | ------------------- | ----------- | ----------- |
+| `table`       | YAML source         | Document    | `read`      |
+| `machine`     | Document            | Machine     | `elaborate` |
+| `layout`      | Machine             | Layout      | `pack`      |
+| `kernel`      | Machine, Layout     | Kernel      | `build`     |
+| `search`      | Kernel              | Exploration | `explore`   |
+| `verdict`     | Machine, Exploration| Verdict     | `judge`     |
+| `trace`       | Machine, Finding    | Trace       | `rebuild`   |
+| `report`      | Verdict, Traces     | files       | `write`     |
+
+`checker.semantics` is the reference interpreter that every engine must agree with,
+`checker.testing` drives an implementation of your own along a specification.
+"""
+
+__all__ = ["__version__"]
+
+__version__ = "0.1.0"
+"""The version of pyproject.toml; a test holds the two together."""

@@ -1,0 +1,1 @@
+"""The doors: the command `checker`, one file a command."""

@@ -1,0 +1,136 @@
+"""`checker check SPEC`: explore one instance, print the verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from checker import flow
+from checker.cli.interrupts import interruptible
+from checker.cli.options import (
+    engine_options,
+    model_options,
+    output_options,
+    overrides,
+    refuse,
+    size,
+)
+from checker.cli.progress import Style, observing
+from checker.errors import SpecificationError
+from checker.report import files
+from checker.report.headline import plural
+from checker.report.result import Result
+from checker.report.summary import specification_errors, summary
+from checker.search.limits import Limits
+
+
+@click.command()
+@click.argument("spec")
+@model_options
+@engine_options
+@click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only these.")
+@click.option("--keep-going", is_flag=True, help="Do not stop at the first violation.")
+@click.option("--limit-states", type=click.IntRange(1), metavar="N", help="Stop at N states.")
+@click.option("--limit-depth", type=click.IntRange(0), metavar="N", help="Expand no state at N.")
+@click.option(
+    "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop after S seconds."
+)
+@click.option("--memory", type=size, metavar="BYTES", help="Memory of the search: 4g, 512m.")
+@click.option("--profile", is_flag=True, help="Measure where time and states go.")
+@click.option(
+    "--report",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write Markdown, JSON and ITF traces.",
+)
+@output_options
+def check(
+    spec: str,
+    instance: str | None,
+    settings: tuple[str, ...],
+    engine: str,
+    workers: int | None,
+    symmetry: str | None,
+    checkpoint: Path | None,
+    checkpoint_seconds: float,
+    resume: Path | None,
+    properties: tuple[str, ...],
+    keep_going: bool,
+    limit_states: int | None,
+    limit_depth: int | None,
+    limit_seconds: float | None,
+    memory: int | None,
+    profile: bool,
+    directory: Path | None,
+    form: str,
+    progress: Style,
+) -> int:
+    """Check SPEC: a file, a folder, or the name of a shipped specification.
+
+    Explores every reachable state of one instance and prints the verdict, counterexamples and
+    coverage. The exit code says the verdict: 0 holds, 12 a safety property is violated, 11
+    deadlock, 13 a liveness property is violated, 16 a `sometimes` is never reached, 20 bounded or
+    inconclusive, 75 evaluation error, 120 the specification is wrong.
+    """
+    refuse(engine, workers, checkpoint, resume, profile=profile)
+    if directory is not None:
+        # A place that cannot be written to is better known before a long search than after it.
+        directory.mkdir(parents=True, exist_ok=True)
+    request = flow.Request(
+        spec=spec,
+        instance=instance or "default",
+        overrides=overrides(settings),
+        engine=engine,
+        workers=workers,
+        properties=properties or None,
+        symmetry=None if symmetry is None else symmetry == "on",
+        limits=Limits(limit_states, limit_depth, limit_seconds, memory, keep_going),
+        checkpoint=checkpoint,
+        resume=resume,
+        checkpoint_seconds=checkpoint_seconds,
+        profile=profile,
+    )
+    try:
+        with observing(progress) as observer, interruptible(engine) as interrupt:
+            result = flow.check(request, observer, interrupt)
+    except SpecificationError as error:
+        if form == "json":
+            click.echo(json.dumps(specification_errors(spec, error.diagnostics)))
+        raise
+    traces = files.write(result, directory) if directory is not None else {}
+    print_result(result, form, traces, properties, profile=profile)
+    if directory is not None:
+        click.echo(f"report written to {directory / files.PAGE}", err=True)
+    kept = result.exploration.checkpoint
+    if kept is not None and not result.exploration.exhaustive:
+        click.echo(
+            f"checkpoint of {plural(kept.distinct, 'state')}, {plural(kept.expanded, 'level')} "
+            f"expanded; go on with --resume {kept.directory}",
+            err=True,
+        )
+    return result.verdict.exit_code
+
+
+def print_result(
+    result: Result,
+    form: str,
+    traces: dict[str, str],
+    witnesses: tuple[str, ...],
+    *,
+    profile: bool,
+) -> None:
+    """Print a result on stdout, as text or as one JSON object."""
+    if form == "json":
+        click.echo(json.dumps(summary(result, traces), ensure_ascii=False))
+        return
+    from checker.report import terminal  # noqa: PLC0415 (rich only where it is used)
+    from checker.report.profile import print_profile  # noqa: PLC0415 (as the next)
+
+    out = terminal.console()
+    terminal.print_result(out, result, witnesses)
+    if profile:
+        out.print()
+        print_profile(out, result.exploration)

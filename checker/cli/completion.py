@@ -1,0 +1,24 @@
+"""`checker completion SHELL`: the script that completes commands and options."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from checker.errors import UsageError
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    For bash: `eval "$(checker completion bash)"` in ~/.bashrc; zsh the same in ~/.zshrc;
+    fish: `checker completion fish > ~/.config/fish/completions/checker.fish`.
+    """
+    complete = get_completion_class(shell)
+    if complete is None:
+        raise UsageError(f"no completion for {shell}")
+    root = context.find_root().command
+    click.echo(complete(root, {}, "checker", "_CHECKER_COMPLETE").source())

@@ -1,0 +1,154 @@
+"""One instance held to its expectation, and many of them in parallel processes."""
+
+from __future__ import annotations
+
+import io
+import signal
+import traceback
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+
+from checker import flow, library
+from checker.diagnostics import render_all
+from checker.errors import CheckerError, SpecificationError
+from checker.machine import elaborate, instances
+from checker.machine.machine import Expectation
+from checker.report import files, terminal
+from checker.report.result import Result
+from checker.table import Document, read
+from checker.verdict import exits
+from checker.verdict.expectation import differences, expected_verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One instance to verify; `path` is the specification's file."""
+
+    path: str
+    system: str
+    instance: str
+    tier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a task. `failure`: what is not as declared; `error`: why it did not run.
+
+    `details` is the printed result of a run that failed; `report` the files of a violation.
+    """
+
+    task: Task
+    expected: str
+    verdict: str
+    distinct: int | None = None
+    depth: int | None = None
+    seconds: float = 0.0
+    failure: str | None = None
+    error: str | None = None
+    exit_code: int = exits.HOLDS
+    details: str = ""
+    report: dict[str, str] = field(default_factory=dict)
+
+
+def tasks_of(document: Document, *, every_tier: bool) -> list[Task]:
+    """Return the instances of a specification, those of tier quick or all of them."""
+    found = [
+        Task(document.path, document.name.text, entry.name.text, entry.tier)
+        for entry in instances(document)
+    ]
+    return [task for task in found if every_tier or task.tier == "quick"]
+
+
+def verify_all(
+    tasks: Iterable[Task], processes: int, done: Callable[[Outcome], None]
+) -> list[Outcome]:
+    """Verify `tasks` in so many processes; `done` hears of each; the order is that of `tasks`."""
+    tasks = list(tasks)
+    if processes == 1 or len(tasks) == 1:
+        outcomes = []
+        for task in tasks:
+            outcomes.append(verify(task))
+            done(outcomes[-1])
+        return outcomes
+    # Spawned, not forked: compiled code and threads do not survive a fork everywhere.
+    with ProcessPoolExecutor(
+        processes, mp_context=get_context("spawn"), initializer=_ignore_interrupts
+    ) as pool:
+        futures = {pool.submit(verify, task): task for task in tasks}
+        found = {}
+        try:
+            for future in as_completed(futures):
+                found[futures[future]] = future.result()
+                done(found[futures[future]])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(getattr(pool, "_processes", {}).values()):
+                process.terminate()
+            raise
+    return [found[task] for task in tasks]
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the parent, which ends the processes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def verify(task: Task) -> Outcome:
+    """Run one instance and compare it with what it declares."""
+    try:
+        return _verify(task)
+    except SpecificationError as error:
+        text = render_all(error.diagnostics)
+        return Outcome(task, "", "error", error=text, exit_code=exits.SPECIFICATION)
+    except CheckerError as error:
+        return Outcome(task, "", "error", error=str(error), exit_code=exits.USAGE)
+    except Exception:  # noqa: BLE001 (one instance that fails must not hide the others)
+        text = traceback.format_exc()
+        return Outcome(task, "", "error", error=text, exit_code=exits.INTERNAL)
+
+
+def _verify(task: Task) -> Outcome:
+    document = read(library.find(task.path))
+    machine = elaborate(document, task.instance, {})
+    request = flow.Request(task.path, task.instance, workers=1)
+    result = flow.check_machine(request, document, machine, flow.Silent())
+    wrong = differences(machine.expectation, result.verdict, result.exploration)
+    violated = result.verdict.overall == "violated"
+    return Outcome(
+        task,
+        expected=expectation_text(machine.expectation),
+        verdict=verdict_text(result),
+        distinct=result.exploration.distinct,
+        depth=result.exploration.depth,
+        seconds=result.exploration.seconds,
+        failure="\n".join(map(str, wrong)) if wrong else None,
+        exit_code=exits.DIFFERENCE if wrong else exits.HOLDS,
+        details=_printed(result) if wrong else "",
+        report=files.rendered(result, committed=True) if violated else {},
+    )
+
+
+def expectation_text(expectation: Expectation | None) -> str:
+    """Return what is expected in a few words: `violated: one_owner`."""
+    text = expected_verdict(expectation)
+    if expectation is not None and expectation.property is not None:
+        text += f": {expectation.property}"
+    return text
+
+
+def verdict_text(result: Result) -> str:
+    """Return what was found in a few words, what was not judged included."""
+    verdict = result.verdict
+    if verdict.broken:
+        return "violated: " + ", ".join(item.name for item in verdict.broken)
+    if verdict.unknown_liveness and verdict.safety_holds:
+        return f"{verdict.overall} (safety holds, liveness unknown)"
+    return "evaluation error" if verdict.error is not None else verdict.overall
+
+
+def _printed(result: Result) -> str:
+    text = io.StringIO()
+    terminal.print_result(terminal.console(text), result)
+    return text.getvalue()

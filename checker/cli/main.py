@@ -1,0 +1,128 @@
+"""The command `checker`: which commands there are, and what becomes of every error.
+
+Commands are imported when they run, so that `checker --help` and shell completion answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import traceback
+from importlib import import_module
+
+import click
+from click.shell_completion import CompletionItem
+
+from checker import __version__
+from checker.errors import (
+    CheckerError,
+    EnvironmentFailure,
+    EvaluationError,
+    InternalError,
+    SpecificationError,
+)
+from checker.verdict import exits
+
+COMMANDS = {
+    "check": "Check a specification: explore every interleaving, print the verdict.",
+    "verify": "Check every instance against its declared expectation; the gate of CI.",
+    "show": "Show tables, diagrams, lints, and every stage of compilation.",
+    "simulate": "Walk at random, seeded and reproducible.",
+    "trace": "Print, replay or compare recorded counterexamples.",
+    "explain": "Explain an error code.",
+    "completion": "Print the completion script of a shell.",
+}
+
+
+class Doors(click.Group):
+    """The group of commands, each imported from `checker.cli.<name>` when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help text."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command; None if there is none of that name."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"checker.cli.{cmd_name}")
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command's name without importing any."""
+        names = [
+            CompletionItem(name, help=text)
+            for name, text in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
+
+
+@click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", message="checker %(version)s")
+def checker() -> None:
+    """Check specifications of coordination protocols written as state tables."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave the process with the contract's exit code."""
+    try:
+        code = run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader went away (`checker ... | head`): nothing is left to say, nor to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = exits.BROKEN_PIPE
+    sys.exit(code)
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return the exit code; every error is printed on stderr."""
+    try:
+        code = checker.main(arguments, prog_name="checker", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return exits.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return exits.INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001 (the last door: nothing may escape as a traceback)
+        return report(error)
+    return code if isinstance(code, int) else 0
+
+
+def report(error: Exception) -> int:
+    """Print `error` on stderr for a person and return its exit code."""
+    if isinstance(error, SpecificationError):
+        from checker.diagnostics import render_all  # noqa: PLC0415 (only where something is wrong)
+
+        click.echo(render_all(error.diagnostics, color=sys.stderr.isatty()), err=True)
+        return exits.SPECIFICATION
+    if isinstance(error, EvaluationError):
+        click.echo(f"error[{error.code}]: {error}\n  at {error.span}", err=True)
+        return exits.EVALUATION
+    if isinstance(error, CheckerError | OSError):
+        click.echo(f"error: {error}", err=True)
+        return exits.INTERNAL if isinstance(error, EnvironmentFailure) else exits.USAGE
+    traceback.print_exception(error, file=sys.stderr)
+    kind = "contradicts itself" if isinstance(error, InternalError) else "failed"
+    click.echo(
+        f"\nThe checker {kind}. This is a bug of the checker, not of the specification: please\n"
+        "report it with the lines above, the specification and the command.\n"
+        f"checker {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        err=True,
+    )
+    return exits.INTERNAL

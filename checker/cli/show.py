@@ -1,0 +1,112 @@
+"""`checker show SPEC`: tables, diagrams, lints, and what each stage of the flow makes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from checker import flow, library
+from checker.cli.options import model_options, overrides
+from checker.diagnostics import render_all
+from checker.errors import UsageError
+from checker.layout import describe, pack
+from checker.machine import elaborate
+from checker.report import diagrams, terminal
+from checker.report.stages import machine_text
+from checker.report.tables import (
+    Section,
+    as_markdown,
+    print_sections,
+    system_sections,
+    table_sections,
+)
+from checker.table import StateTable, read, read_table
+from checker.table.analysis import lint_table
+
+
+@click.command()
+@click.argument("spec")
+@model_options
+@click.option(
+    "--stage",
+    type=click.Choice(["table", "machine", "layout", "kernel"]),
+    default="table",
+    show_default=True,
+    help="What to show: as written, typed, in bits, as native code.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "mermaid", "dot"]),
+    default="text",
+    show_default=True,
+    help="How to show tables; mermaid and dot draw their state diagrams.",
+)
+def show(spec: str, instance: str | None, settings: tuple[str, ...], stage: str, form: str) -> None:
+    """Show SPEC: a system or a state table; a file, a folder, or a shipped name."""
+    table = _table_file(spec)
+    if stage != "table":
+        if form != "text" or table is not None:
+            raise UsageError(f"--stage {stage} shows a system as text")
+        request = flow.Request(spec, instance or "default", overrides(settings))
+        click.echo(_stage(request, stage).rstrip())
+        return
+    if table is not None:
+        _show([read_table(table)], [], form)
+        return
+    document = read(library.find(spec))
+    _show(list(document.tables.values()), system_sections(document), form)
+    if form == "text":
+        machine = elaborate(document, instance or "default", overrides(settings))
+        if machine.warnings:
+            click.echo("\n" + render_all(machine.warnings))
+
+
+def _table_file(spec: str) -> Path | None:
+    """Return the file of a state table that `spec` names; None where it names a system."""
+    path = Path(spec)
+    if path.is_file():
+        return path if _is_table(path) else None
+    shipped = {entry.name: entry for entry in reversed(library.shipped())}
+    entry = shipped.get(spec)
+    return entry.path if entry is not None and entry.kind == "table" else None
+
+
+def _is_table(path: Path) -> bool:
+    text = path.read_bytes()[: 1 << 20].decode("utf-8", errors="replace")
+    return re.search(r"(?m)^table\s*:", text) is not None
+
+
+def _show(tables: list[StateTable], system: list[Section], form: str) -> None:
+    if form in {"mermaid", "dot"}:
+        draw = diagrams.mermaid if form == "mermaid" else diagrams.graphviz
+        if not tables:
+            raise UsageError("there is no state table to draw")
+        click.echo("\n".join(draw(table).rstrip() for table in tables))
+        return
+    groups = [system] if system else []
+    groups += [table_sections(table) for table in tables]
+    if form == "markdown":
+        click.echo("\n".join(as_markdown(group) for group in groups).rstrip())
+        return
+    out = terminal.console()
+    for number, group in enumerate(groups):
+        if number:
+            out.print()
+        print_sections(out, group)
+    for table in tables:
+        terminal.print_warnings(out, lint_table(table))
+
+
+def _stage(request: flow.Request, stage: str) -> str:
+    _, machine = flow.prepare(request, flow.Silent())
+    if stage == "machine":
+        return machine_text(machine)
+    layout = pack(machine)
+    if stage == "layout":
+        return describe(layout)
+    from checker.kernel import build  # noqa: PLC0415 (LLVM only where it is asked for)
+
+    return build(machine, layout).ir

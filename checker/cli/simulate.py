@@ -1,0 +1,143 @@
+"""`checker simulate SPEC`: seeded random walks on the native kernel."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import click
+
+from checker import __version__, flow
+from checker.cli.interrupts import interruptible
+from checker.cli.options import model_options, output_options, overrides
+from checker.cli.progress import Style, observing
+from checker.kernel import build
+from checker.layout import pack
+from checker.report import terminal
+from checker.report.headline import title
+from checker.search.exploration import FindingKind
+from checker.search.simulate import Simulation
+from checker.search.simulate import simulate as walk_randomly
+from checker.trace.itf import dump
+from checker.trace.rebuild import rebuild
+from checker.trace.trace import Provenance, Trace
+from checker.verdict import exits
+
+EXITS: dict[FindingKind, int] = {"deadlock": exits.DEADLOCK, "error": exits.EVALUATION}
+
+
+@click.command()
+@click.argument("spec")
+@model_options
+@click.option("--walks", type=click.IntRange(1), default=1000, show_default=True, metavar="N")
+@click.option("--depth", type=click.IntRange(1), default=100, show_default=True, metavar="STEPS")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Cores to use.")
+@click.option(
+    "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop after S seconds."
+)
+@click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only these.")
+@click.option(
+    "--trace",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the violating walk as ITF JSON.",
+)
+@output_options
+def simulate(
+    spec: str,
+    instance: str | None,
+    settings: tuple[str, ...],
+    walks: int,
+    depth: int,
+    seed: int,
+    workers: int | None,
+    limit_seconds: float | None,
+    properties: tuple[str, ...],
+    file: Path | None,
+    form: str,
+    progress: Style,
+) -> int:
+    """Walk through SPEC at random until a property breaks.
+
+    The same seed makes the same walks. Walks go deep at once where a search is too large, but do
+    not show that anything holds. Exit code 0: all walks were made and none went wrong; 20: they
+    were stopped before.
+    """
+    request = flow.Request(
+        spec,
+        instance or "default",
+        overrides(settings),
+        workers=workers,
+        properties=properties or None,
+    )
+    with observing(progress) as observer, interruptible("local") as interrupt:
+        document, machine = flow.prepare(request, observer)
+        observer.stage("pack")
+        layout = pack(machine)
+        observer.stage("build")
+        kernel = build(machine, layout)
+        observer.stage("walk")
+        simulation = walk_randomly(
+            machine, layout, kernel, walks, depth, seed, workers, limit_seconds, interrupt
+        )
+    found = None if simulation.finding is None else rebuild(machine, simulation.finding)
+    origin = _provenance(flow.provenance(request, document), walks, depth, seed)
+    if file is not None and found is not None:
+        file.write_text(dump(found, origin), encoding="utf-8")
+    if form == "json":
+        click.echo(json.dumps(_object(origin, simulation, found)))
+    else:
+        _print(simulation, found)
+        click.echo(f"again: {origin.command}")
+    return _exit_code(simulation, interrupted=interrupt.is_set())
+
+
+def _provenance(origin: Provenance, walks: int, depth: int, seed: int) -> Provenance:
+    command = origin.command.replace("checker check", "checker simulate", 1)
+    options = f"--walks {walks} --depth {depth} --seed {seed}"
+    return replace(origin, command=f"{command} {options}")
+
+
+def _print(simulation: Simulation, trace: Trace | None) -> None:
+    out = terminal.console()
+    made = f"{simulation.walks:,} walks, {simulation.steps:,} steps, seed {simulation.seed}"
+    if trace is None:
+        stopped = "" if simulation.complete else " (stopped before the last walk)"
+        out.print(f"nothing went wrong in {made}{stopped}; walks do not show that it holds")
+    else:
+        out.print(f"violated: {title(trace)} in walk {simulation.walk}, {made}")
+        terminal.print_trace(out, trace)
+    if simulation.witnessed:
+        out.print(f"reached: {', '.join(simulation.witnessed)}")
+    never = [row.row for row in simulation.rows if not row.fired]
+    if never:
+        out.print(f"never fired: {', '.join(never)}")
+
+
+def _object(origin: Provenance, simulation: Simulation, trace: Trace | None) -> dict[str, object]:
+    return {
+        "checker": __version__,
+        "spec": origin.spec,
+        "replay": origin.command,
+        "seed": simulation.seed,
+        "walks": simulation.walks,
+        "steps": simulation.steps,
+        "complete": simulation.complete,
+        "kind": None if trace is None else trace.kind,
+        "property": None if trace is None else trace.property_name,
+        "length": None if trace is None else trace.length,
+        "walk": simulation.walk,
+        "witnessed": list(simulation.witnessed),
+        "rows": [asdict(row) for row in simulation.rows],
+    }
+
+
+def _exit_code(simulation: Simulation, *, interrupted: bool) -> int:
+    if simulation.finding is not None:
+        return EXITS.get(simulation.finding.kind, exits.SAFETY)
+    if interrupted:
+        return exits.INTERRUPTED
+    return exits.HOLDS if simulation.complete else exits.INCONCLUSIVE

@@ -1,0 +1,103 @@
+"""`checker trace FILE...`: print a recorded trace, replay it, compare two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from checker.cli.options import overrides
+from checker.errors import UsageError
+from checker.trace import itf
+from checker.trace.recorded import Recorded, compare, read_recorded, replay
+from checker.verdict import exits
+
+
+@click.command()
+@click.argument(
+    "traces",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+@click.option("--replay", "replaying", is_flag=True, help="Run each step on its specification.")
+@click.option("--diff", "differing", is_flag=True, help="Compare two traces.")
+@click.option("--spec", default=None, metavar="SPEC", help="Replay on this specification instead.")
+@click.option("--instance", default=None, metavar="NAME", help="Replay on this instance instead.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Replay with this constant instead. Repeatable.",
+)
+def trace(
+    traces: tuple[Path, ...],
+    replaying: bool,
+    differing: bool,
+    spec: str | None,
+    instance: str | None,
+    settings: tuple[str, ...],
+) -> int:
+    """Print traces recorded as ITF JSON (`--report`), replay or compare them.
+
+    Exit code 1: a trace does not replay, or two differ.
+    """
+    recorded = [read_recorded(path) for path in traces]
+    if differing:
+        if len(recorded) != 2:
+            raise UsageError("--diff takes two traces")
+        return _print_difference(*recorded)
+    if not replaying:
+        if spec is not None or instance is not None or settings:
+            raise UsageError("--spec, --instance and --set are for --replay")
+        for item in recorded:
+            _print_recorded(item)
+        return exits.HOLDS
+    code = exits.HOLDS
+    for item in recorded:
+        code = max(code, _replay(item, spec, instance, overrides(settings)))
+    return code
+
+
+def _print_recorded(item: Recorded) -> None:
+    heading = f"{item.property_name} ({item.kind}), {item.spec}, instance {item.instance}"
+    click.echo(f"{heading}, {len(item.steps) - 1} steps")
+    for step in item.steps:
+        click.echo(f"{step.number:>4}  {step.name}" + (f"   [{step.actor}]" * bool(step.actor)))
+        for line in (*step.events, *step.changes):
+            click.echo(f"        {line}")
+    if item.failed:
+        click.echo(f"failed: {item.failed}")
+    click.echo(f"replay: {item.command}")
+
+
+def _print_difference(left: Recorded, right: Recorded) -> int:
+    lines = compare(left, right)
+    for line in lines:
+        click.echo(line)
+    if not lines:
+        click.echo(f"the same {len(left.steps) - 1} steps")
+    return exits.DIFFERENCE if lines else exits.HOLDS
+
+
+def _replay(
+    item: Recorded,
+    spec: str | None,
+    instance: str | None,
+    constants: dict[str, int | bool | str],
+) -> int:
+    from checker import flow  # noqa: PLC0415 (only a replay needs the specification)
+
+    machine = flow.machine_of(
+        spec or item.spec, instance or item.instance, constants or item.overrides
+    )
+    if itf.spec_hash(machine) != item.spec_hash:
+        click.echo(f"{item.name}: the specification has changed since it was recorded", err=True)
+    failure = replay(machine, item)
+    if failure is None:
+        click.echo(f"{item.name}: replays, {len(item.steps) - 1} steps to {item.property_name}")
+        return exits.HOLDS
+    click.echo(f"{item.name}: {failure}")
+    return exits.DIFFERENCE

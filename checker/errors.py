@@ -1,0 +1,62 @@
+"""The error tree: what a user can cause, what the environment can cause, what only we can cause.
+
+A `Diagnostic` is one located message; `SpecificationError` carries all diagnostics of one phase.
+Codes are grouped by phase: `T1xx` text and YAML, `N2xx` names, `Y3xx` types, `L4xx` lints,
+`E5xx` evaluation, `R6xx` running and limits. `checker explain CODE` prints the page
+`docs/errors/CODE.md`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from checker.source import Span
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One located message: what is wrong, where, what was expected and found, what to change."""
+
+    code: str
+    message: str
+    span: Span
+    expected: str | None = None
+    found: str | None = None
+    help: str | None = None
+    severity: Severity = "error"
+
+
+class CheckerError(Exception):
+    """Anything the checker reports on purpose; the command line prints it without a traceback."""
+
+
+class SpecificationError(CheckerError):
+    """The specification is wrong: every diagnostic of the phase that found it (exit code 120)."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__(f"{len(diagnostics)} error(s) in the specification")
+        self.diagnostics = diagnostics
+
+
+class UsageError(CheckerError):
+    """The command was called with options that cannot be honoured (exit code 2)."""
+
+
+class EvaluationError(CheckerError):
+    """A step or property left a range, indexed nothing or unwrapped none (exit code 75)."""
+
+    def __init__(self, code: str, message: str, span: Span) -> None:
+        super().__init__(message)
+        self.code = code
+        self.span = span
+
+
+class EnvironmentFailure(CheckerError):  # noqa: N818 - the environment fails, not a call
+    """The machine could not do what was asked: no space, no permission, no compiler target."""
+
+
+class InternalError(Exception):
+    """The checker contradicts itself (exit code 255); please report, with the specification."""

@@ -1,0 +1,1 @@
+"""Takes the explored states and steps, judges what holds of endless runs."""

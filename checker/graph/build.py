@@ -1,0 +1,251 @@
+"""Takes the packed states of an exhaustive search, makes a Space: every step again, on all cores.
+
+The search keeps states, not steps; here each state is expanded once more and its steps are written
+down. Steps that leave the state as it is are left out: to stand still needs none.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.errors import InternalError
+from checker.graph import edges as native
+from checker.graph.reference import beyond
+from checker.graph.space import Space
+from checker.graph.state_graph import StateGraph
+from checker.kernel.calls import Calls
+from checker.kernel.kernel import CUT, DROPPED, Kernel, Words
+from checker.layout.codec import decode
+from checker.layout.layout import Layout
+from checker.machine.machine import Machine
+from checker.search import board as places
+from checker.search.board import Desk, Numbers, new_board
+from checker.search.memory import available, default_limit
+from checker.search.progress import Interrupt, interrupted
+from checker.semantics.fairness import fair_rows, strengths
+from checker.semantics.successor import Successor
+
+CHUNK = 4096
+"""States that a thread expands at a time."""
+
+_OUT_CAPACITY = 4096
+_BYTES_OF_A_STEP = 8
+_BYTES_OF_A_STATE = 80
+"""What graph, flags and judging (components, distances, marks) take, beside the index."""
+_SAFETY = 0.9
+
+
+def bytes_needed(states: int, steps: int) -> int:
+    """Return what building and judging a graph of so many states and steps may take."""
+    return _BYTES_OF_A_STEP * steps + _BYTES_OF_A_STATE * states + 4 * _index_size(states)
+
+
+def fits(states: Words, steps: int, memory_bytes: int | None) -> bool:
+    """Whether the graph of `states` fits the memory a search may use, beside the states."""
+    needed = bytes_needed(len(states), steps)
+    limit = memory_bytes or default_limit()
+    return needed + states.nbytes <= limit and needed <= _SAFETY * available()
+
+
+def build_space(
+    machine: Machine,
+    layout: Layout,
+    kernel: Kernel,
+    states: Words,
+    steps: int,
+    workers: int,
+    interrupt: Interrupt | None = None,
+) -> Space | None:
+    """Return the Space over `states`, all distinct ones; None where `interrupt` says to stop.
+
+    `steps` is an upper bound of the number of steps. InternalError where a step fails or leads to a
+    state that is not among them.
+    """
+    builder = _Builder(kernel, states)
+    edges = builder.edges(steps, workers, interrupt)
+    if edges is None:
+        return None
+    initial, outside_initially = _initial(machine, layout, kernel, builder)
+    cut = np.zeros(len(states) + 1, np.bool_)
+    np.not_equal(edges.outside, 0, out=cut[:-1])
+    return Space(
+        graph=StateGraph(
+            edges.offsets, edges.targets, edges.labels, strengths(fair_rows(machine)), initial, cut
+        ),
+        flags=builder.flags,
+        outside=edges.outside,
+        outside_initially=outside_initially,
+        state=lambda number: decode(layout, states[number]),
+    )
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """The edges of consecutive states; `offsets` has one more, and one for what was cut."""
+
+    offsets: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    labels: NDArray[np.int32]
+    outside: NDArray[np.int64]
+
+
+class _Bench:
+    """What one thread works with: a desk, and room for the edges of a chunk."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.desk = Desk(kernel, _OUT_CAPACITY)
+        self.ends = np.empty(CHUNK, np.int64)
+        self.outside = np.empty(CHUNK, np.int64)
+        self.room(8 * CHUNK)
+
+    def room(self, edges: int) -> None:
+        """Make room for so many edges."""
+        self.targets = np.empty(edges, np.int32)
+        self.labels = np.empty(edges, np.int32)
+
+
+class _Builder:
+    """The index of the states and all that the threads share."""
+
+    def __init__(self, kernel: Kernel, states: Words) -> None:
+        self.kernel = kernel
+        self.calls = Calls(kernel)
+        self.states = np.ascontiguousarray(states)
+        self.index = np.zeros(_index_size(len(states)), np.int32)
+        self.board = new_board(kernel)
+        self.board[places.QUEUE] = self.states.ctypes.data
+        self.plan = np.zeros(native.PLAN_SIZE, np.int64)
+        self.plan[native.STATES] = len(states)
+        self.plan[native.INDEX] = self.index.ctypes.data
+        self.plan[native.MASK] = len(self.index) - 1
+        self.plan[native.OBSERVE] = kernel.observe_address
+        self.plan[native.SHIFT] = kernel.instance_shift
+        self.plan[native.PROPERTIES] = len(kernel.observed)
+        self.flags = np.empty(len(states), np.int64)
+        self.benches: SimpleQueue[_Bench] = SimpleQueue()
+        native.index_states(
+            self.states.ctypes.data,
+            kernel.words,
+            len(states),
+            self.index,
+            self.index.ctypes.data,
+        )
+
+    def edges(self, steps: int, workers: int, interrupt: Interrupt | None) -> _Edges | None:
+        """Return all edges, expanding chunk after chunk in threads."""
+        count = len(self.states)
+        offsets = np.zeros(count + 2, np.int64)
+        targets, labels = np.empty(steps, np.int32), np.empty(steps, np.int32)
+        outside = np.zeros(count, np.int64)
+        filled = 0
+        for _ in range(workers):
+            self.benches.put(_Bench(self.kernel))
+        with ThreadPoolExecutor(workers, thread_name_prefix="graph") as pool:
+            for first, chunk in self._chunks(pool, 2 * workers):
+                if interrupted(interrupt):
+                    pool.shutdown(cancel_futures=True)
+                    return None
+                size = len(chunk.targets)
+                targets[filled : filled + size] = chunk.targets
+                labels[filled : filled + size] = chunk.labels
+                offsets[first + 1 : first + 1 + len(chunk.offsets)] = filled + chunk.offsets
+                if chunk.outside.any():
+                    outside[first : first + len(chunk.outside)] = chunk.outside
+                filled += size
+        offsets[-1] = filled
+        return _Edges(offsets, targets[:filled], labels[:filled], outside)
+
+    def _chunks(self, pool: ThreadPoolExecutor, most: int) -> Iterator[tuple[int, _Edges]]:
+        """Yield the edges of chunk after chunk with its first state; at most `most` under way."""
+        running: deque[tuple[int, Future[_Edges]]] = deque()
+        for first in range(0, len(self.states), CHUNK):
+            if len(running) == most:
+                begun, future = running.popleft()
+                yield begun, future.result()
+            running.append((first, pool.submit(self._chunk, first)))
+        for begun, future in running:
+            yield begun, future.result()
+
+    def _chunk(self, first: int) -> _Edges:
+        """Expand the states from `first` on, and observe them."""
+        last = min(first + CHUNK, len(self.states))
+        self.flags[first:last] = self.calls.observe(self.states[first:last])
+        bench = self.benches.get()
+        try:
+            count = self._expand(bench, first, last)
+            return _Edges(
+                bench.ends[: last - first].copy(),
+                bench.targets[:count].copy(),
+                bench.labels[:count].copy(),
+                bench.outside[: last - first].copy(),
+            )
+        finally:
+            self.benches.put(bench)
+
+    def _expand(self, bench: _Bench, first: int, last: int) -> int:
+        while True:
+            count = int(
+                native.expand_states(
+                    self.board,
+                    bench.desk.numbers,
+                    self.plan,
+                    self.index,
+                    first,
+                    last,
+                    bench.targets,
+                    bench.labels,
+                    bench.ends,
+                    bench.outside,
+                )
+            )
+            if count == native.TOO_NARROW:
+                bench.desk.enlarge(2 * bench.desk.capacity)
+            elif count == native.NO_ROOM:
+                bench.room(2 * len(bench.targets))
+            elif count == native.LOST:
+                raise InternalError("a step leads out of what the search found")
+            else:
+                return count
+
+    def numbers(self, states: Words) -> Numbers:
+        """Return the numbers of `states` (one a row)."""
+        given = np.ascontiguousarray(states)
+        found = np.empty(len(given), np.int64)
+        native.find_all(
+            self.states.ctypes.data,
+            self.kernel.words,
+            given.ctypes.data,
+            len(given),
+            self.index,
+            found,
+        )
+        if (found < 0).any():
+            raise InternalError("an initial state is not among what the search found")
+        return found
+
+
+def _initial(
+    machine: Machine, layout: Layout, kernel: Kernel, builder: _Builder
+) -> tuple[Numbers, int]:
+    """Return the numbers of the initial states in order, and what is known of those cut."""
+    states, meta = Calls(kernel).initial()
+    kept = (meta & (CUT | DROPPED)) == 0
+    numbers = builder.numbers(states[kept])
+    outside = 0
+    for state, word in zip(states[~kept], meta[~kept], strict=True):
+        reached = None if word & DROPPED else decode(layout, state)
+        cut = Successor(machine.initial.name, (), (), reached, cut="bounds")
+        outside |= beyond(machine, cut)
+    return np.array(list(dict.fromkeys(numbers.tolist())), np.int64), outside
+
+
+def _index_size(states: int) -> int:
+    """Return a power of two of at least twice as many places as there are states."""
+    return 1 << max(2 * states - 1, 1).bit_length()

@@ -1,0 +1,216 @@
+"""The compiled half of building a state graph: index the states, expand them, find the targets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from checker.graph import space
+from checker.graph.space import OUTSIDE_FAILED, OUTSIDE_RAISED
+from checker.kernel import kernel
+from checker.kernel.kernel import CONDITION, CUT, DROPPED, ERROR, FAILED, PREMISE
+from checker.search import board, native, visited
+from checker.search.board import (
+    BLOCK_SIZE_MAX,
+    ENDS,
+    EXPAND,
+    FLAGS,
+    META,
+    OUT,
+    OUT_CAPACITY,
+    QUEUE,
+    SLOTS,
+    STATUS,
+    TALLIES,
+    WORDS,
+    Numbers,
+)
+from checker.search.native import (
+    OPTIONS,
+    call_check,
+    call_expand,
+    forget_outdated,
+    load,
+    prefetch,
+    store,
+)
+from checker.search.visited import hash_state, same_tail
+
+forget_outdated(
+    Path(__file__).parent / "__pycache__",
+    [Path(str(module.__file__)) for module in (kernel, board, native, visited, space)]
+    + [Path(__file__)],
+)
+
+# Places of a plan, the numbers that all threads share.
+STATES = 0
+"""How many states there are; also the number of the state that stands for what was cut."""
+INDEX = 1
+"""Address of the index: int32, 1 + a state's number, 0 where there is none."""
+MASK = 2
+OBSERVE = 3
+SHIFT = 4
+"""The lowest bit of a meta word's row instance."""
+PROPERTIES = 5
+"""How many properties are observed."""
+PLAN_SIZE = 8
+
+TOO_NARROW = -1
+"""The successors of one state do not fit the desk's buffer."""
+NO_ROOM = -2
+"""The edges do not fit the arrays for them."""
+LOST = -3
+"""A step failed, or led to a state that the search has not stored."""
+
+_AHEAD = 64
+"""States whose places are asked for at a time."""
+
+
+@njit(**OPTIONS)
+def index_states(
+    queue: int, words: int, count: int, index: NDArray[np.int32], address: int
+) -> None:
+    """Enter the numbers of `count` different states into the empty `index` (a power of two)."""
+    mask = len(index) - 1
+    size = 8 * words
+    for first in range(0, count, _AHEAD):
+        end = min(first + _AHEAD, count)
+        for number in range(first, end):
+            prefetch(address + 4 * (hash_state(queue + size * number, words) & mask))
+        for number in range(first, end):
+            place = hash_state(queue + size * number, words) & mask
+            while index[place] != 0:
+                place = (place + 1) & mask
+            index[place] = number + 1
+
+
+@njit(**OPTIONS)
+def find(queue: int, words: int, state: int, place: int, index: NDArray[np.int32]) -> int:
+    """Return the number of the state at address `state`, whose home is `place`; LOST if unknown."""
+    mask = len(index) - 1
+    while True:
+        number = int(index[place]) - 1
+        if number < 0:
+            return LOST
+        known = queue + 8 * words * number
+        if load(known) == load(state) and same_tail(known, state, words):
+            return number
+        place = (place + 1) & mask
+
+
+@njit(**OPTIONS)
+def find_all(
+    queue: int, words: int, states: int, count: int, index: NDArray[np.int32], numbers: Numbers
+) -> None:
+    """Write the numbers of `count` states, or LOST, to `numbers`."""
+    for i in range(count):
+        state = states + 8 * words * i
+        place = hash_state(state, words) & (len(index) - 1)
+        numbers[i] = find(queue, words, state, place, index)
+
+
+@njit(**OPTIONS)
+def _locate(
+    board: Numbers, desk: Numbers, plan: Numbers, count: int, index: NDArray[np.int32]
+) -> None:
+    """Compute the homes of the successors in the index, and ask for all memory that is needed."""
+    words, size = board[WORDS], 8 * board[WORDS]
+    for i in range(count):
+        place = hash_state(desk[OUT] + size * i, words) & plan[MASK]
+        store(desk[SLOTS] + 8 * i, place)
+        prefetch(plan[INDEX] + 4 * place)
+    for i in range(count):
+        number = int(index[load(desk[SLOTS] + 8 * i)])
+        prefetch(board[QUEUE] + size * max(number - 1, 0))
+
+
+@njit(**OPTIONS)
+def beyond(flags: int, properties: int) -> int:
+    """Return what a state that was cut, observed as `flags`, tells: see `Space.outside`."""
+    every = (1 << properties) - 1
+    pending = ~(flags >> CONDITION) & every
+    raised = (flags >> PREMISE) & pending
+    failed = (flags >> FAILED) & every
+    return int(pending | (raised << OUTSIDE_RAISED) | (failed << OUTSIDE_FAILED))
+
+
+@njit(**OPTIONS)
+def _target(
+    board: Numbers, desk: Numbers, plan: Numbers, index: NDArray[np.int32], i: int, seen: Numbers
+) -> int:
+    """Return where successor `i` of the buffer leads; note in `seen[0]` what a cut one tells."""
+    meta = load(desk[META] + 8 * i)
+    state = desk[OUT] + 8 * board[WORDS] * i
+    if meta & (ERROR | DROPPED | CUT) == 0:
+        return int(find(board[QUEUE], board[WORDS], state, load(desk[SLOTS] + 8 * i), index))
+    if meta & ERROR != 0:
+        return LOST
+    if meta & DROPPED != 0:
+        seen[0] |= (1 << plan[PROPERTIES]) - 1
+    else:
+        call_check(plan[OBSERVE], state, 1, desk[FLAGS])
+        seen[0] |= beyond(load(desk[FLAGS]), plan[PROPERTIES])
+    return int(plan[STATES])
+
+
+@njit(**OPTIONS)
+def expand_states(
+    board: Numbers,
+    desk: Numbers,
+    plan: Numbers,
+    index: NDArray[np.int32],
+    first: int,
+    last: int,
+    targets: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    ends: Numbers,
+    outside: Numbers,
+) -> int:
+    """Write the edges of the states `first` to `last` that change the state; return their number.
+
+    `ends[i]` is the number of edges up to and including the i-th of these states, `outside[i]`
+    what is known beyond its cut steps. TOO_NARROW, NO_ROOM, LOST: nothing of use was written.
+    """
+    words = board[WORDS]
+    edges = 0
+    begin = first
+    seen = outside[:1]
+    while begin < last:
+        processed = call_expand(
+            board[EXPAND],
+            board[QUEUE] + 8 * words * begin,
+            min(last - begin, BLOCK_SIZE_MAX),
+            desk[OUT],
+            desk[OUT_CAPACITY],
+            desk[META],
+            desk[ENDS],
+            desk[STATUS],
+            desk[TALLIES],
+        )
+        if processed == 0:
+            return TOO_NARROW
+        pending = load(desk[ENDS] + 8 * (processed - 1))
+        if edges + pending > len(targets):
+            return NO_ROOM
+        _locate(board, desk, plan, pending, index)
+        successor = 0
+        for k in range(processed):
+            source = begin + k
+            seen = outside[source - first : source - first + 1]
+            seen[0] = 0
+            end = load(desk[ENDS] + 8 * k)
+            while successor < end:
+                target = _target(board, desk, plan, index, successor, seen)
+                if target < 0:
+                    return LOST
+                if target != source:
+                    targets[edges] = target
+                    labels[edges] = (load(desk[META] + 8 * successor) >> plan[SHIFT]) - 1
+                    edges += 1
+                successor += 1
+            ends[source - first] = edges
+        begin += processed
+    return edges

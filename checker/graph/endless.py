@@ -1,0 +1,69 @@
+"""Takes an Exploration, says what holds of endless runs: the door to judging liveness.
+
+Only a search that was exhaustive can be judged, and whose steps fit the memory; otherwise the
+reason is the answer. (A machine with liveness properties is never reduced by symmetry.)
+"""
+
+from __future__ import annotations
+
+from checker.graph.outcome import (
+    INTERRUPTED,
+    NO_MEMORY,
+    NOT_EXHAUSTIVE,
+    NOT_KEPT,
+    Liveness,
+    liveness_of,
+    unknown,
+)
+from checker.graph.reference import reference_space
+from checker.kernel.kernel import Kernel
+from checker.layout.layout import Layout
+from checker.machine.machine import Machine
+from checker.search.exploration import Exploration
+from checker.search.explore import cores
+from checker.search.limits import Limits
+from checker.search.progress import Interrupt
+
+
+def judge_endless(
+    machine: Machine,
+    exploration: Exploration,
+    limits: Limits,
+    native: tuple[Layout, Kernel] | None = None,
+    workers: int | None = None,
+    interrupt: Interrupt | None = None,
+) -> Liveness:
+    """Judge the liveness properties of `machine` on what `exploration` found.
+
+    `native` are the layout and kernel of packed states; without them the states are values, and
+    the reference interpreter is used. The graph of all steps must fit `limits.memory_bytes` beside
+    the states.
+    """
+    if not liveness_of(machine):
+        return Liveness({})
+    if not exploration.exhaustive:
+        return unknown(machine, NOT_EXHAUSTIVE)
+    if exploration.states is None:
+        return unknown(machine, NOT_KEPT)
+    # Numba takes half a second to import; most runs have nothing to judge.
+    from checker.graph.judge import judge_liveness  # noqa: PLC0415
+
+    if isinstance(exploration.states, tuple):
+        try:
+            return judge_liveness(machine, reference_space(machine, exploration.states))
+        except KeyboardInterrupt:
+            return unknown(machine, INTERRUPTED)
+    from checker.graph.build import build_space, fits  # noqa: PLC0415
+
+    assert native is not None
+    if not fits(exploration.states, exploration.generated, limits.memory_bytes):
+        return unknown(machine, NO_MEMORY)
+    space = build_space(
+        machine,
+        *native,
+        exploration.states,
+        exploration.generated,
+        workers or cores(),
+        interrupt,
+    )
+    return unknown(machine, INTERRUPTED) if space is None else judge_liveness(machine, space)

@@ -1,0 +1,117 @@
+"""Judges the liveness properties of a machine on its Space."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.errors import InternalError
+from checker.graph.lasso import Lasso, search_from
+from checker.graph.liveness import Judgement, eventually, leads_to
+from checker.graph.outcome import CUT_OFF, FAILS, Liveness, Outcome, liveness_of
+from checker.graph.reference import beyond
+from checker.graph.space import OUTSIDE_FAILED, OUTSIDE_RAISED, Space
+from checker.kernel.kernel import CONDITION, FAILED, PREMISE
+from checker.machine.machine import Machine, Property
+from checker.search.exploration import Finding
+from checker.semantics.successor import State, Successor
+from checker.semantics.successors import initial_states, successors
+
+
+def judge_liveness(machine: Machine, space: Space) -> Liveness:
+    """Judge each liveness property by itself."""
+    outcomes: dict[str, Outcome] = {}
+    findings: list[Finding] = []
+    failed = False
+    for place, item in enumerate(liveness_of(machine)):
+        if _fails(space, place):
+            outcomes[item.name] = Outcome("unknown", FAILS)
+            failed = True
+            continue
+        judgement = _judge(space, item, place)
+        reason = CUT_OFF if judgement.verdict == "unknown" else ""
+        outcomes[item.name] = Outcome(judgement.verdict, reason)
+        if judgement.lasso is not None:
+            findings.append(_finding(space, item, judgement.lasso))
+    if failed:
+        findings.append(_error(machine, space))
+    return Liveness(outcomes, tuple(findings))
+
+
+def _judge(space: Space, item: Property, place: int) -> Judgement:
+    """Judge a property that can be evaluated everywhere.
+
+    The state that stands for what was cut owes nothing; that a run may owe something there is said
+    of the states before it.
+    """
+    condition = space.flag(CONDITION + place)
+    condition[-1] = True
+    graph = replace(space.graph, cut=space.beyond(place))
+    outside = space.outside_initially
+    if item.kind == "eventually":
+        judgement = eventually(graph, condition)
+        lost = outside >> place & 1
+    else:
+        judgement = leads_to(graph, space.flag(PREMISE + place), condition)
+        lost = outside >> (OUTSIDE_RAISED + place) & 1
+        lost |= int(space.beyond(OUTSIDE_RAISED + place).any())
+    if lost and judgement.verdict == "holds":
+        return Judgement("unknown")
+    return judgement
+
+
+def _finding(space: Space, item: Property, lasso: Lasso) -> Finding:
+    """Return a lasso as a path that ends where it goes round from."""
+    numbers = list(lasso.states)
+    if lasso.loop < len(numbers) - 1:
+        numbers.append(numbers[lasso.loop])
+    path = tuple(space.state(number) for number in numbers)
+    assert item.kind in ("eventually", "leads_to")
+    return Finding(item.name, item.kind, len(path) - 1, path, loop=lasso.loop)
+
+
+# ------------------------------------------------------------------------------------- errors
+
+
+def _fails(space: Space, place: int) -> bool:
+    """Whether a property has no value somewhere, also where a step was cut."""
+    if space.outside_initially >> (OUTSIDE_FAILED + place) & 1:
+        return True
+    return bool(space.flag(FAILED + place).any() or space.beyond(OUTSIDE_FAILED + place).any())
+
+
+def _error(machine: Machine, space: Space) -> Finding:
+    """Return the least shortest path to a state in which some liveness property has no value."""
+    if space.outside_initially >> OUTSIDE_FAILED:
+        return Finding("error", "error", 0, (_failing(machine, initial_states(machine)),))
+    everywhere = np.ones(space.graph.states, np.bool_)
+    reached = search_from(space.graph, space.graph.initial, everywhere)
+    places = range(len(liveness_of(machine)))
+    here = _any(space.graph.states, [space.flag(FAILED + place) for place in places])
+    near = _any(space.graph.states, [space.beyond(OUTSIDE_FAILED + place) for place in places])
+    inside, edge = (reached.order[marked[reached.order]][:1] for marked in (here, near))
+    if len(inside) and not (
+        len(edge) and reached.distance[edge[0]] + 1 < reached.distance[inside[0]]
+    ):
+        path = [space.state(number) for number in reached.way(int(inside[0]))]
+    else:
+        path = [space.state(number) for number in reached.way(int(edge[0]))]
+        path.append(_failing(machine, successors(machine, path[-1])))
+    return Finding("error", "error", len(path) - 1, tuple(path))
+
+
+def _any(states: int, marks: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    found = np.zeros(states, np.bool_)
+    for mark in marks:
+        found |= mark
+    return found
+
+
+def _failing(machine: Machine, steps: list[Successor]) -> State:
+    """Return the first state that was cut and in which a liveness property has no value."""
+    for step in steps:
+        if step.state is not None and step.cut and beyond(machine, step) >> OUTSIDE_FAILED:
+            return step.state
+    raise InternalError("the reference semantics finds no evaluation error beyond the bounds")

@@ -1,0 +1,326 @@
+"""A lasso: the shortest way into a fair component that can be had, and a fair loop in it.
+
+The way in is shortest among all ways from an initial state, over a state that raises the
+obligation, into a fair component without meeting what would end the obligation. The loop visits,
+greedily by nearest first, everything fairness asks for and closes. Where a run may stand still
+for ever after no more steps, that is shown instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from checker.graph.components import OUTSIDE
+from checker.graph.state_graph import StateGraph
+
+NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso:
+    """State numbers from an initial state on; the run goes on from `loop` after the last one.
+
+    `loop == len(states) - 1` is stuttering in the last state.
+    """
+
+    states: tuple[int, ...]
+    loop: int
+
+
+def shortest_lasso(
+    graph: StateGraph,
+    raised: NDArray[np.bool_],
+    pending: NDArray[np.bool_],
+    fair: NDArray[np.int32],
+) -> Lasso | None:
+    """Return a lasso whose loop stays in one fair component, or None where none is reachable.
+
+    `raised` bool (states,): states that raise the obligation; `pending`: states that do not end
+    it; `fair` int32: the component of each state in which a fair run can stay, or OUTSIDE.
+    """
+    before = search_from(graph, graph.initial, np.ones(graph.states, np.bool_))
+    sources = before.order[(raised & pending)[before.order]]
+    if len(sources) == 0:
+        return None
+
+    def stem(goal: NDArray[np.bool_]) -> list[int]:
+        _, parent, entry = _staged_search(
+            graph.offsets, graph.targets, sources, before.distance, pending, goal
+        )
+        if entry == NOWHERE:
+            return []
+        way = _way(parent, entry)
+        return before.way(way[0])[:-1] + way
+
+    entering = stem(fair != OUTSIDE)
+    if not entering:
+        return None
+    round_trip = _close(graph, entering, fair)
+    standing = stem(_quiet(graph.offsets, graph.targets, graph.labels) & (fair != OUTSIDE))
+    if standing and len(standing) <= len(round_trip.states):
+        return Lasso(tuple(standing), len(standing) - 1)
+    return round_trip
+
+
+def reachable(
+    graph: StateGraph, sources: NDArray[np.int64], inside: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which states (bool, (states,)) `sources` reach without leaving `inside`."""
+    found: NDArray[np.bool_] = search_from(graph, sources, inside).distance >= 0
+    return found
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What a breadth-first search found: `order` holds the states as they were found.
+
+    `distance` int32 (states,): -1 where a state was not found. The order, and with it the ways,
+    depend on the order of sources and edges only, not on how states are numbered.
+    """
+
+    distance: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    order: NDArray[np.int32]
+
+    def way(self, state: int) -> list[int]:
+        """Return the states from a source to `state`."""
+        return _way(self.parent, state)
+
+
+def search_from(
+    graph: StateGraph, sources: NDArray[np.int64], inside: NDArray[np.bool_]
+) -> Reached:
+    """Search breadth-first from `sources`, in their order, without leaving `inside`."""
+    return Reached(*_breadth_first(graph.offsets, graph.targets, sources, inside))
+
+
+def _close(graph: StateGraph, stem: list[int], fair: NDArray[np.int32]) -> Lasso:
+    """Append to the stem a loop through the fair component of its last state."""
+    start = stem[-1]
+    part = fair == fair[start]
+    owed = _owed(graph, part)
+    states = list(stem)
+    _pay(graph, owed, start)
+    here = start
+    while owed:
+        walk = _walk_to_payment(graph, part, owed, here)
+        for source, target in pairwise(walk):
+            _pay(graph, owed, target)
+            for edge in range(graph.offsets[source], graph.offsets[source + 1]):
+                if graph.targets[edge] == target:
+                    owed.discard(int(graph.labels[edge]))
+        states.extend(walk[1:])
+        here = walk[-1]
+    if here != start:
+        states.extend(search_from(graph, np.array([here]), part).way(start)[1:-1])
+    elif len(states) > len(stem):
+        states.pop()
+    return Lasso(tuple(states), len(stem) - 1)
+
+
+def _owed(graph: StateGraph, part: NDArray[np.bool_]) -> set[int]:
+    """Return the fair instances that a loop in the component must take or see disabled."""
+    owed = _enabled_in(graph.offsets, graph.targets, graph.labels, part, len(graph.strong))
+    return set(np.flatnonzero(owed).tolist())
+
+
+def _enabled(graph: StateGraph, state: int) -> set[int]:
+    edges = slice(graph.offsets[state], graph.offsets[state + 1])
+    changing = graph.targets[edges] != state
+    return set(graph.labels[edges][changing].tolist()) - {-1}
+
+
+def _pay(graph: StateGraph, owed: set[int], state: int) -> None:
+    """Strike out the weakly fair instances that are disabled in `state`."""
+    enabled = _enabled(graph, state)
+    for label in [label for label in owed if not graph.strong[label] and label not in enabled]:
+        owed.discard(label)
+
+
+def _walk_to_payment(
+    graph: StateGraph, part: NDArray[np.bool_], owed: set[int], here: int
+) -> list[int]:
+    """Return the shortest walk in the component that takes or disables one of the owed."""
+    wanted = np.zeros(len(graph.strong), np.bool_)
+    wanted[list(owed)] = True
+    parent, last, source = _nearest_payment(
+        graph.offsets, graph.targets, graph.labels, graph.strong, part, wanted, here
+    )
+    if last == NOWHERE:
+        raise AssertionError("a fair component pays everything it owes")
+    if source == NOWHERE:
+        return _way(parent, last)
+    return [*_way(parent, source), last]
+
+
+def _way(parent: NDArray[np.int32], state: int) -> list[int]:
+    """Return the states from a search's source to `state` along its parents."""
+    way = [int(state)]
+    while parent[way[-1]] != NOWHERE:
+        way.append(int(parent[way[-1]]))
+    return way[::-1]
+
+
+@njit(cache=True, nogil=True)
+def _breadth_first(
+    offsets: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    sources: NDArray[np.int64],
+    inside: NDArray[np.bool_],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    count = len(offsets) - 1
+    distance = np.full(count, -1, np.int32)
+    parent = np.full(count, NOWHERE, np.int32)
+    queue = np.empty(count, np.int32)
+    tail = 0
+    for source in sources:
+        if distance[source] < 0:
+            distance[source] = 0
+            queue[tail] = source
+            tail += 1
+    head = 0
+    while head < tail:
+        state = queue[head]
+        head += 1
+        for edge in range(offsets[state], offsets[state + 1]):
+            target = targets[edge]
+            if inside[target] and distance[target] < 0:
+                distance[target] = distance[state] + 1
+                parent[target] = state
+                queue[tail] = target
+                tail += 1
+    return distance, parent, queue[:tail]
+
+
+@njit(cache=True, nogil=True)
+def _quiet(
+    offsets: NDArray[np.int64], targets: NDArray[np.int32], labels: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Return bool (states,): where no fair instance is enabled, so that a run may stand still."""
+    quiet = np.ones(len(offsets) - 1, np.bool_)
+    for state in range(len(quiet)):
+        for edge in range(offsets[state], offsets[state + 1]):
+            if labels[edge] >= 0 and targets[edge] != state:
+                quiet[state] = False
+    return quiet
+
+
+@njit(cache=True, nogil=True)
+def _enabled_in(
+    offsets: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    part: NDArray[np.bool_],
+    instances: int,
+) -> NDArray[np.bool_]:
+    """Return bool (instances,): which are enabled in some state of `part`."""
+    enabled = np.zeros(instances, np.bool_)
+    for state in range(len(offsets) - 1):
+        if part[state]:
+            for edge in range(offsets[state], offsets[state + 1]):
+                if labels[edge] >= 0 and targets[edge] != state:
+                    enabled[labels[edge]] = True
+    return enabled
+
+
+@njit(cache=True, nogil=True)
+def _staged_search(
+    offsets: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    sources: NDArray[np.int64],
+    start: NDArray[np.int32],
+    inside: NDArray[np.bool_],
+    goal: NDArray[np.bool_],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """Breadth-first search from sources that enter at their distance `start` (ascending)."""
+    count = len(offsets) - 1
+    distance = np.full(count, -1, np.int32)
+    parent = np.full(count, NOWHERE, np.int32)
+    queue = np.empty(count, np.int32)
+    head = 0
+    tail = 0
+    following = 0
+    while head < tail or following < len(sources):
+        entering = following < len(sources) and (
+            head == tail or start[sources[following]] <= distance[queue[head]]
+        )
+        if entering:
+            source = sources[following]
+            following += 1
+            if distance[source] >= 0 and distance[source] <= start[source]:
+                continue
+            distance[source] = start[source]
+            parent[source] = NOWHERE
+            state = source
+        else:
+            state = queue[head]
+            head += 1
+        if goal[state]:
+            return distance, parent, state
+        for edge in range(offsets[state], offsets[state + 1]):
+            target = targets[edge]
+            if inside[target] and distance[target] < 0:
+                distance[target] = distance[state] + 1
+                parent[target] = state
+                queue[tail] = target
+                tail += 1
+    return distance, parent, NOWHERE
+
+
+@njit(cache=True, nogil=True)
+def _nearest_payment(
+    offsets: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    strong: NDArray[np.bool_],
+    part: NDArray[np.bool_],
+    wanted: NDArray[np.bool_],
+    here: int,
+) -> tuple[NDArray[np.int32], int, int]:
+    """Return parents, the walk's last state, and its state before when the last edge pays."""
+    count = len(offsets) - 1
+    parent = np.full(count, NOWHERE, np.int32)
+    seen = np.zeros(count, np.bool_)
+    queue = np.empty(count, np.int32)
+    enabled = np.zeros(len(strong), np.int64)
+    weak = 0
+    for label in range(len(strong)):
+        if wanted[label] and not strong[label]:
+            weak += 1
+    queue[0] = here
+    seen[here] = True
+    head = 0
+    tail = 1
+    while head < tail:
+        state = queue[head]
+        head += 1
+        stamp = head
+        distinct = 0
+        for edge in range(offsets[state], offsets[state + 1]):
+            label = labels[edge]
+            target = targets[edge]
+            if target == state or label < 0 or not wanted[label]:
+                continue
+            if not strong[label] and enabled[label] != stamp:
+                enabled[label] = stamp
+                distinct += 1
+        if distinct < weak and state != here:
+            return parent, state, NOWHERE
+        for edge in range(offsets[state], offsets[state + 1]):
+            label = labels[edge]
+            target = targets[edge]
+            if not part[target] or target == state:
+                continue
+            if label >= 0 and wanted[label]:
+                return parent, target, state
+            if not seen[target]:
+                seen[target] = True
+                parent[target] = state
+                queue[tail] = target
+                tail += 1
+    return parent, NOWHERE, NOWHERE

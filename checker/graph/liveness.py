@@ -1,0 +1,46 @@
+"""Judge `eventually` and `leads_to` on a state graph under the declared fairness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.graph.components import OUTSIDE
+from checker.graph.fairness import fair_states
+from checker.graph.lasso import Lasso, reachable, shortest_lasso
+from checker.graph.state_graph import StateGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`violated` comes with a lasso; `unknown` where a cut hides what follows an obligation."""
+
+    verdict: Literal["holds", "violated", "unknown"]
+    lasso: Lasso | None = None
+
+
+def leads_to(
+    graph: StateGraph, premise: NDArray[np.bool_], condition: NDArray[np.bool_]
+) -> Judgement:
+    """Judge whether on every fair run each state of `premise` is followed by one of `condition`.
+
+    Both are bool, (states,). A state in both satisfies itself.
+    """
+    pending = ~condition
+    owing = reachable(graph, np.flatnonzero(premise & pending), pending)
+    fair = fair_states(graph, owing)
+    if (fair != OUTSIDE).any():
+        lasso = shortest_lasso(graph, premise, pending, fair)
+        if lasso is not None:
+            return Judgement("violated", lasso)
+    return Judgement("unknown" if (owing & graph.cut).any() else "holds")
+
+
+def eventually(graph: StateGraph, condition: NDArray[np.bool_]) -> Judgement:
+    """Judge whether every fair run from an initial state reaches a state of `condition`."""
+    premise = np.zeros(graph.states, np.bool_)
+    premise[graph.initial] = True
+    return leads_to(graph, premise, condition)

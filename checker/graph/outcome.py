@@ -1,0 +1,51 @@
+"""The Outcome of judging liveness: what can be said of each property, and why where nothing can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from checker.machine.machine import LIVENESS, Machine, Property
+from checker.search.exploration import Finding
+
+CUT_OFF = "a step that was cut can come before what is owed"
+FAILS = "it cannot be evaluated in some state"
+NOT_EXHAUSTIVE = "the search was not exhaustive"
+NOT_KEPT = "the states are not in memory any more"
+NO_MEMORY = "the graph of all steps does not fit the memory"
+INTERRUPTED = "interrupted before it was judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What can be said of one property; `reason` says why nothing can."""
+
+    verdict: Literal["holds", "violated", "unknown"]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """The outcome of each liveness property, and a lasso for each that is violated.
+
+    The findings also hold an evaluation error, a shallowest one, where a property has no value.
+    """
+
+    outcomes: Mapping[str, Outcome]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether judging was interrupted."""
+        return any(outcome.reason == INTERRUPTED for outcome in self.outcomes.values())
+
+
+def liveness_of(machine: Machine) -> list[Property]:
+    """Return the liveness properties of a machine, as declared."""
+    return [item for item in machine.properties if item.kind in LIVENESS]
+
+
+def unknown(machine: Machine, reason: str) -> Liveness:
+    """Return that nothing can be said of any liveness property."""
+    return Liveness({item.name: Outcome("unknown", reason) for item in liveness_of(machine)})

@@ -1,0 +1,51 @@
+"""The Space: a state graph, what liveness properties see in its states, and the states themselves.
+
+Two builders make it, one from packed states in native code (`build`), one with the reference
+interpreter (`reference`); what is judged on it does not know which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.graph.state_graph import StateGraph
+from checker.semantics.successor import State
+
+OUTSIDE_RAISED = 20
+OUTSIDE_FAILED = 40
+"""Where the bits of `Space.outside` begin that say more than that a property is owed."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """All that an exhaustive search found, ready to be judged.
+
+    The last state of the graph stands for everything that was cut; the others are numbered as the
+    search stored them, and `state` gives their values. `flags` int64 (states - 1,) is what
+    `Kernel.observe` says of them. `outside` int64 (states - 1,) tells of the states that a state's
+    cut steps lead to: bit p, one of them still owes property p; OUTSIDE_RAISED + p, and raised it
+    itself; OUTSIDE_FAILED + p, the property has no value in one. `outside_initially` says the same
+    of the initial states that were cut.
+    """
+
+    graph: StateGraph
+    flags: NDArray[np.int64]
+    outside: NDArray[np.int64]
+    outside_initially: int
+    state: Callable[[int], State]
+
+    def flag(self, bit: int) -> NDArray[np.bool_]:
+        """Return bool (states,): one bit of the flags; false of what was cut."""
+        found = np.zeros(self.graph.states, np.bool_)
+        np.not_equal(self.flags & (1 << bit), 0, out=found[:-1])
+        return found
+
+    def beyond(self, bit: int) -> NDArray[np.bool_]:
+        """Return bool (states,): one bit of `outside`; false of what was cut."""
+        found = np.zeros(self.graph.states, np.bool_)
+        np.not_equal(self.outside & (1 << bit), 0, out=found[:-1])
+        return found

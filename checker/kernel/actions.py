@@ -1,0 +1,323 @@
+"""Actions as code: every instance that is enabled in a state, and every way its body can go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from checker.kernel import cells, loops
+from checker.kernel.analysis import Facts
+from checker.kernel.choices import Drawn, Script
+from checker.kernel.code import Operand, Ref
+from checker.kernel.frame import Bound, Frame
+from checker.kernel.kernel import DROPPED, ERROR, ILLEGAL
+from checker.kernel.statements import Body, cost, set_local, write_block
+from checker.kernel.states import Sink
+from checker.kernel.writes import (
+    assigned_locals,
+    changed_cells,
+    drawn_kinds,
+    inside,
+    written_variables,
+)
+from checker.layout.shape import Shape
+from checker.machine import terms
+from checker.machine.machine import Action, Binding
+from checker.machine.terms import Term
+from checker.semantics.fairness import FairRow
+from checker.table.state_table import StateTable
+
+UNROLLED_VALUES = 64
+"""Bindings over more values than this are always loops."""
+
+UNROLLED_ACTION = 800
+"""Bindings are unrolled while the instances of an action stay below this many operations."""
+
+UNROLLED_MODULE = 12_000
+"""Once the actions of a machine reach this many operations, the rest is not unrolled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One thing on the way to an instance: a binding, a `let`, or a conjunct of the guard."""
+
+    binding: Binding | None = None
+    name: str = ""
+    term: Term | None = None
+
+
+@dataclass(slots=True)
+class Spent:
+    """How many operations the actions written so far took."""
+
+    operations: int = 0
+
+
+@dataclass(slots=True)
+class ActionWriter:
+    """Writes one action.
+
+    `source` are the variables of the state it starts in, `meta` the action's part of the meta
+    word, `fair` how its instances are numbered if they are. Memory that instances share is taken
+    once.
+    """
+
+    frame: Frame
+    action: Action
+    sink: Sink
+    meta: int
+    source: Mapping[str, Ref]
+    shapes: Mapping[str, Shape]
+    tables: Mapping[str, StateTable]
+    spent: Spent
+    fair: FairRow | None = None
+    instance_shift: int = 0
+    stages: list[Stage] = field(default_factory=list)
+    work: dict[str, Ref] = field(default_factory=dict)
+    script: Script | None = None
+    drawn: Drawn | None = None
+    illegal: Ref | None = None
+
+    def write(self) -> None:
+        """Write all instances of the action, in canonical order."""
+        code = self.frame.code
+        self.stages = plan(self.frame, self.action)
+        for name in written_variables(self.action.body):
+            self.work[name] = code.reserve(max(self.shapes[name].cells, 1))
+        if any(isinstance(item, terms.Transition) for item in inside(self.action.body)):
+            self.illegal = code.reserve(1)
+        self.script = Script(self.frame)
+        self.drawn = Drawn(self.frame, drawn_kinds(self.action.body))
+        end = code.new_label()
+        mark = code.mark()
+        self._stage(0, end, 1)
+        code.release(mark)
+        code.label(end)
+
+    # ------------------------------------------------------------------------ up to the guard
+
+    def _stage(self, index: int, skip: str, instances: int) -> None:
+        """Write from stage `index` on; `skip` is where the next instance begins."""
+        if index == len(self.stages):
+            self._instance()
+            return
+        stage, frame = self.stages[index], self.frame
+        if stage.binding is not None:
+            self._binding(stage.binding, index, skip, instances)
+            return
+        assert stage.term is not None
+        before, frame.error = frame.error, frame.code.new_label()
+        value = frame.value(stage.term)
+        if stage.name:
+            with frame.bound(stage.name, Bound(value, frame.shapes[stage.term.type])):
+                frame.error, error = before, frame.error
+                self._stage(index + 1, skip, instances)
+        else:
+            frame.error, error = before, frame.error
+            frame.code.leave_unless(value, skip)  # type: ignore[arg-type]
+            known = dict(frame.facts)
+            frame.learn(stage.term)
+            self._stage(index + 1, skip, instances)
+            frame.facts = known
+        self._failure(error, skip)
+
+    def _binding(self, binding: Binding, index: int, skip: str, instances: int) -> None:
+        frame, code = self.frame, self.frame.code
+        before, frame.error = frame.error, code.new_label()
+        domain = loops.domain_of(frame, binding.domain)
+        frame.error, error = before, frame.error
+        positions = domain.positions
+        count = domain.shape.count if positions is None else len(positions)
+        unroll = self._unrolls(index, instances * count) and count <= UNROLLED_VALUES
+
+        def visit(position: Operand, following: str) -> None:
+            mark = code.mark()
+            value = loops.value_at(frame, domain, position)
+            with frame.bound(binding.name, Bound(value, domain.item)):
+                if binding.condition is None:
+                    self._stage(index + 1, following, instances * (count if unroll else 1))
+                else:
+                    self._condition(
+                        binding.condition, index, following, instances * (count if unroll else 1)
+                    )
+            code.release(mark)
+
+        loops.run(frame, domain, visit, distinct=True, unroll=unroll)
+        code.jump(skip)
+        self._failure(error, skip)
+
+    def _condition(self, condition: Term, index: int, following: str, instances: int) -> None:
+        frame, code = self.frame, self.frame.code
+        before, frame.error = frame.error, code.new_label()
+        chosen = frame.flag(condition)
+        frame.error, error = before, frame.error
+        code.leave_unless(chosen, following)
+        frame.learn(condition)
+        self._stage(index + 1, following, instances)
+        self._failure(error, following)
+
+    def _unrolls(self, index: int, instances: int) -> bool:
+        operations = instances * (30 + self._cost_from(index))
+        return operations <= UNROLLED_ACTION and self.spent.operations < UNROLLED_MODULE
+
+    def _cost_from(self, index: int) -> int:
+        analysis = self.frame.analysis
+        total = cost(self.frame, self.action.body)
+        total += 4 * sum(self.shapes[name].cells for name in self.work)
+        for stage in self.stages[index:]:
+            if stage.term is not None:
+                total += analysis.cost(stage.term)
+            elif stage.binding is not None and stage.binding.condition is not None:
+                total += analysis.cost(stage.binding.condition)
+        return total
+
+    def _failure(self, error: str, skip: str) -> None:
+        """Write: an instance failed before its body began."""
+        code = self.frame.code
+        code.jump(skip)
+        code.label(error)
+        self.sink.emit_source(self.meta | ERROR)
+        code.jump(skip)
+
+    # -------------------------------------------------------------------------------- the body
+
+    def _instance(self) -> None:
+        """Write one enabled instance: its body, once for each script of choices."""
+        frame, code = self.frame, self.frame.code
+        self.spent.operations += self._cost_from(len(self.stages))
+        before = (frame.variables, frame.error, frame.locals, frame.facts)
+        frame.variables = {**frame.variables, **self.work}
+        frame.error = code.new_label()
+        frame.locals, frame.facts = dict(frame.locals), dict(frame.facts)
+        meta = self._meta()
+        body = self._body()
+        again = code.new_label()
+        picks = any(isinstance(item, terms.Pick) for item in inside(self.action.body))
+        if picks:
+            body.script.reset()
+            code.loop_label(again)
+            body.script.begin()
+        body.drawn.begin()
+        body.begin()
+        self._assigned()
+        mark = code.mark()
+        write_block(body, self.action.body)
+        code.release(mark)
+        self._outcomes(body, meta)
+        if picks:
+            body.script.advance(again)
+        body.finish()
+        frame.variables, frame.error, frame.locals, frame.facts = before
+
+    def _meta(self) -> Operand:
+        """Write: the meta word of this instance: the action and the number for fairness."""
+        code = self.frame.code
+        if self.fair is None:
+            return self.meta
+        number: Operand = self.fair.first + 1
+        for name, _, factor in self.fair.splits:
+            held = self.frame.locals[name]
+            assert isinstance(held, Bound)
+            value = cells.code_of(self.frame, held.value, held.shape)
+            number = code.add(number, code.mul(value, factor))
+        return code.bits("or", code.bits("shl", number, self.instance_shift), self.meta)
+
+    def _body(self) -> Body:
+        code = self.frame.code
+        assert self.script is not None
+        assert self.drawn is not None
+        changed = changed_cells(self.frame, self.action.body, self.shapes, self.source)
+        done, abandoned, out_of_ids = (code.new_label() for _ in range(3))
+        return Body(
+            self.frame, self.source, self.shapes, self.tables, self.work, changed, self.illegal,
+            self.script, self.drawn, done, abandoned, out_of_ids,
+        )  # fmt: skip
+
+    def _assigned(self) -> None:
+        """Write: bindings and lets that the body assigns become locals."""
+        frame = self.frame
+        for name in sorted(assigned_locals(self.action.body) & set(frame.locals)):
+            held = frame.locals[name]
+            if isinstance(held, Bound):
+                frame.facts.pop(name, None)
+                set_local(frame, name, held.value, held.shape)
+
+    def _outcomes(self, body: Body, meta: Operand) -> None:
+        """Write what each way of ending a run emits, then go on."""
+        code = self.frame.code
+        code.label(body.done)
+        words = self.sink.packed(self.source, self.work, body.changed)
+        illegal = code.load(body.illegal) if body.illegal is not None else 0
+        self.sink.emit(words, code.bits("or", code.mul(illegal, ILLEGAL), meta))
+        code.jump(body.abandoned)
+        code.label(body.out_of_ids)
+        self.sink.emit_source(code.bits("or", meta, DROPPED))
+        code.jump(body.abandoned)
+        code.label(self.frame.error)
+        self.sink.emit_source(self.meta | ERROR)
+        code.jump(body.abandoned)
+        code.label(body.abandoned)
+
+
+# -------------------------------------------------------------------------------- the plan
+
+
+def plan(frame: Frame, action: Action) -> list[Stage]:
+    """Return the stages of an action: bindings, lets, conjuncts of the guard.
+
+    A conjunct that cannot fail moves before what it does not need, as far as nothing that it
+    passes can fail; so the same instances are enabled and the same errors happen.
+    """
+    stages = [Stage(binding=binding) for binding in action.bindings]
+    stages += [Stage(name=name, term=term) for name, term in action.lets]
+    facts = frozenset(
+        ((binding.name,), variant)
+        for binding in action.bindings
+        for variant in _variant_of(binding)
+    )
+    for conjunct in _conjuncts(action.guard):
+        _insert(frame, stages, Stage(term=conjunct), facts)
+    return stages
+
+
+def _variant_of(binding: Binding) -> list[str]:
+    """Return the message kind that a binding's condition tests first, if it does."""
+    parts = _conjuncts(binding.condition) if binding.condition is not None else []
+    match parts[:1]:
+        case [terms.IsVariant(terms.Local(name, _, _), variant, _)] if name == binding.name:
+            return [variant]
+    return []
+
+
+def _conjuncts(term: Term) -> list[Term]:
+    if isinstance(term, terms.And):
+        return [part for item in term.items for part in _conjuncts(item)]
+    if isinstance(term, terms.Literal) and term.value is True:
+        return []
+    return [term]
+
+
+def _insert(frame: Frame, stages: list[Stage], new: Stage, facts: Facts) -> None:
+    analysis = frame.analysis
+    assert new.term is not None
+    place = len(stages)
+    if not analysis.may_fail(new.term, facts):
+        names = analysis.names(new.term)
+        while place and _may_pass(frame, stages[place - 1], names, facts):
+            place -= 1
+        # Behind the conjuncts that were there before: the order of tests stays as written.
+        while place < len(stages) and stages[place].binding is None and not stages[place].name:
+            place += 1
+    stages.insert(place, new)
+
+
+def _may_pass(frame: Frame, stage: Stage, names: frozenset[str], facts: Facts) -> bool:
+    """Whether a conjunct that mentions `names` may move before `stage`."""
+    analysis = frame.analysis
+    if stage.binding is not None:
+        parts = [stage.binding.domain]
+        parts += [stage.binding.condition] if stage.binding.condition is not None else []
+        passes = stage.binding.name not in names
+        return passes and not any(analysis.may_fail(part, facts) for part in parts)
+    assert stage.term is not None
+    return stage.name not in names and not analysis.may_fail(stage.term, facts)

@@ -1,0 +1,346 @@
+"""What can be said of a term beforehand: can it fail, how long is it, what does it read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import lru_cache
+from math import prod
+
+from checker.machine import terms
+from checker.machine.terms import Term
+from checker.machine.types import (
+    Bag,
+    Id,
+    Map,
+    Option,
+    Range,
+    Record,
+    Sequence,
+    Set,
+    Type,
+    Union,
+    cardinality,
+)
+
+Path = tuple[object, ...]
+"""A part of a local or of the state, as what leads to it: names, keys, fields."""
+
+Facts = frozenset[tuple[Path, str]]
+"""Parts whose message kind is known: (path, variant)."""
+
+NO_FACTS: Facts = frozenset()
+
+
+def children(term: Term) -> Iterator[Term]:
+    """Yield the terms directly inside a term."""
+    match term:
+        case terms.RecordOf(_, parts, _, _):
+            for _, part in parts:
+                yield part
+        case terms.MapOf(pairs, _, _):
+            for key, value in pairs:
+                yield key
+                yield value
+        case terms.Fold(_, generators, body, key, _, _):
+            for generator in generators:
+                yield generator.domain
+                if generator.condition is not None:
+                    yield generator.condition
+            yield body
+            if key is not None:
+                yield key
+        case terms.Literal() | terms.Read() | terms.Local() | terms.Everything():
+            return
+        case _:
+            for attribute in _parts(type(term)):
+                value = getattr(term, attribute)
+                if isinstance(value, tuple):
+                    yield from value
+                elif value is not None:
+                    yield value
+
+
+_TERM_PARTS: dict[type, tuple[str, ...]] = {}
+_NOT_PARTS = {"operator", "type", "span", "name", "variant", "strict"}
+
+
+def _parts(kind: type) -> tuple[str, ...]:
+    known = _TERM_PARTS.get(kind)
+    if known is None:
+        names = tuple(item.name for item in fields(kind) if item.name not in _NOT_PARTS)
+        known = _TERM_PARTS[kind] = names
+    return known
+
+
+def _scoped(term: Term, facts: Facts) -> Iterator[tuple[Term, Facts]]:
+    """Yield the terms directly inside a term, each with what is known where it is evaluated."""
+    match term:
+        case terms.And(items, _):
+            for item in items:
+                yield item, facts
+                facts |= learned(item)
+        case terms.Implies(left, right, _):
+            yield left, facts
+            yield right, facts | learned(left)
+        case terms.Choose(condition, then, otherwise, _, _):
+            yield condition, facts
+            yield then, facts | learned(condition)
+            yield otherwise, facts
+        case terms.Let(name, value, body, _, _):
+            yield value, facts
+            yield body, _without(facts, name)
+        case terms.Fold(_, generators, body, key, _, _):
+            for generator in generators:
+                yield generator.domain, facts
+                facts = _without(facts, generator.name)
+                if generator.condition is not None:
+                    yield generator.condition, facts
+                    facts |= learned(generator.condition)
+            yield body, facts
+            if key is not None:
+                yield key, facts
+        case terms.Next(item, _, _):
+            yield item, _without(facts, _STATE)
+        case _:
+            for child in children(term):
+                yield child, facts
+
+
+def learned(term: Term) -> Facts:
+    """Return what the truth of a term says of message kinds."""
+    match term:
+        case terms.IsVariant(item, variant, _):
+            path = path_of(item)
+            return frozenset({(path, variant)}) if path is not None else NO_FACTS
+        case terms.And(items, _):
+            return NO_FACTS.union(*(learned(item) for item in items))
+    return NO_FACTS
+
+
+def path_of(term: Term) -> Path | None:
+    """Return the path of a part that two terms may mean alike, None for any other term."""
+    match term:
+        case terms.Local(name, _, _):
+            return (name,)
+        case terms.Read(variable, _, _):
+            return (_STATE, variable)
+        case terms.Literal(value, _, _):
+            return (_LITERAL, value)
+        case terms.Field(item, name, _, _):
+            path = path_of(item)
+            return None if path is None else (*path, _FIELD, name)
+        case terms.At(item, key, _, _):
+            path, place = path_of(item), path_of(key)
+            return None if path is None or place is None else (*path, _AT, *place, _END)
+    return None
+
+
+_STATE, _LITERAL, _FIELD, _AT, _END = (object() for _ in range(5))
+
+
+def _without(facts: Facts, name: object) -> Facts:
+    """Return the facts whose paths do not mention a name that means something else now."""
+    return frozenset(fact for fact in facts if name not in fact[0]) if facts else facts
+
+
+class Analysis:
+    """Answers about terms, each worked out once. Terms are told apart by identity."""
+
+    def __init__(self) -> None:
+        self._fails: dict[tuple[int, Facts], bool] = {}
+        self._cost: dict[int, int] = {}
+        self._names: dict[int, frozenset[str]] = {}
+        self._reads: dict[int, frozenset[str]] = {}
+        self._keep: list[Term] = []
+
+    def may_fail(self, term: Term, facts: Facts = NO_FACTS) -> bool:
+        """Whether evaluating `term` may end in an evaluation error."""
+        key = (id(term), facts)
+        known = self._fails.get(key)
+        if known is None:
+            self._keep.append(term)
+            known = _fails_itself(term, facts) or any(
+                self.may_fail(child, known_there) for child, known_there in _scoped(term, facts)
+            )
+            self._fails[key] = known
+        return known
+
+    def cost(self, term: Term) -> int:
+        """Return about how many operations evaluating `term` writes."""
+        known = self._cost.get(id(term))
+        if known is None:
+            self._keep.append(term)
+            inside = sum(self.cost(child) for child in children(term))
+            known = self._cost[id(term)] = 1 + inside * _repetitions(term) + _own_cost(term)
+        return known
+
+    def names(self, term: Term) -> frozenset[str]:
+        """Return the locals mentioned in `term`, those it binds itself included."""
+        known = self._names.get(id(term))
+        if known is None:
+            self._keep.append(term)
+            if isinstance(term, terms.Local):
+                known = frozenset({term.name})
+            else:
+                known = frozenset().union(*(self.names(child) for child in children(term)))
+            self._names[id(term)] = known
+        return known
+
+    def reads(self, term: Term) -> frozenset[str]:
+        """Return the state variables read in `term`, in the next state too."""
+        known = self._reads.get(id(term))
+        if known is None:
+            self._keep.append(term)
+            if isinstance(term, terms.Read):
+                known = frozenset({term.variable})
+            else:
+                known = frozenset().union(*(self.reads(child) for child in children(term)))
+            self._reads[id(term)] = known
+        return known
+
+
+UNROLLED_DOMAIN = 8
+"""Domains of at most this many values are written value by value, where the body is short."""
+
+
+def _repetitions(term: Term) -> int:
+    if not isinstance(term, terms.Fold):
+        return 1
+    product = 1
+    for generator in term.generators:
+        count = domain_size(generator.domain.type)
+        product *= count if count <= UNROLLED_DOMAIN else 1
+    return product
+
+
+def _own_cost(term: Term) -> int:
+    match term:
+        case terms.Cast(item, kind, _):
+            return 0 if item.type == kind else 3
+        case terms.Equal(left, _, _) if isinstance(left.type, (Map, Sequence, Bag)):
+            return 8
+        case terms.Field(item, _, _, _) if isinstance(item.type, Union):
+            return 4 * len(item.type.variants)
+        case terms.At() | terms.Contains() | terms.Length():
+            return 3
+        case terms.Fold():
+            return 6
+    return 0
+
+
+def domain_size(kind: Type) -> int:
+    """Return how many positions a collection of this type has."""
+    match kind:
+        case Set(item):
+            return cardinality(item)
+        case Map(key, _, _):
+            return cardinality(key)
+        case Sequence(_, capacity) | Bag(_, capacity):
+            return capacity
+    return 1
+
+
+def _fails_itself(term: Term, facts: Facts) -> bool:
+    match term:
+        case terms.Cast(item, kind, _):
+            return not always_fits(item.type, kind)
+        case terms.Arithmetic(operator, _, right, _, _) if operator in {"//", "%"}:
+            return not isinstance(right.type, Range) or right.type.low <= 0 <= right.type.high
+        case terms.Field(item, name, _, _) | terms.With(item, name, _, _, _):
+            return _may_lack(item, name, facts)
+        case terms.At(item, key, _, _):
+            kind = item.type
+            total = isinstance(kind, Map) and kind.total and always_fits(key.type, kind.key)
+            return not total
+        case terms.MapOf(_, kind, _):
+            return isinstance(kind, Map) and kind.total
+        case terms.SequenceOf(items, kind, _):
+            return len(items) > domain_size(kind)
+        case terms.Concatenate(left, right, kind, _):
+            return domain_size(left.type) + domain_size(right.type) > domain_size(kind)
+        case terms.Slice(_, start, stop, _, _):
+            return any(_may_be_negative(bound) for bound in (start, stop))
+        case terms.Fold(operator, generators, _, _, kind, _):
+            total = isinstance(kind, Map) and kind.total
+            full = operator == "sequence" and _most(generators) > domain_size(kind)
+            return operator in {"min", "max"} or full or (operator == "map" and total)
+    return False
+
+
+@lru_cache(maxsize=4096)
+def always_fits(source: Type, target: Type) -> bool:
+    """Whether every value of `source` is certainly one of `target`."""
+    if source == target:
+        return True
+    match source, target:
+        case Range(low, high), Range(least, most):
+            return (least <= low and high <= most) or low > high
+        case Option(inner), Option(item):
+            return always_fits(inner, item)
+        case Option(), _:
+            return False
+        case _, Option(item):
+            return always_fits(source, item)
+        case Record(name, fields), Record(other, parts):
+            types = dict(parts)
+            return (
+                name == other
+                and set(types) == {field for field, _ in fields}
+                and all(always_fits(part, types[field]) for field, part in fields)
+            )
+        case Record(name, _), Union(_, variants):
+            named = [variant for variant in variants if variant.name == name]
+            return bool(named) and always_fits(source, named[0])
+        case Union(_, variants), _:
+            return all(always_fits(variant, target) for variant in variants)
+        case Set(inner), Set(item):
+            return always_fits(inner, item)
+        case Map(key, held, total), Map(name, value, whole):
+            keys = always_fits(key, name) and (not whole or (total and key == name))
+            return keys and always_fits(held, value)
+        case (
+            (Sequence(inner, capacity) | Bag(inner, capacity)),
+            (Sequence(item, room) | Bag(item, room)),
+        ):
+            return capacity <= room and always_fits(inner, item)
+    return False
+
+
+def _most(generators: tuple[terms.Generator, ...]) -> int:
+    """Return how many combinations generators have at most."""
+    return prod(domain_size(generator.domain.type) for generator in generators)
+
+
+def _may_be_negative(bound: Term | None) -> bool:
+    return bound is not None and (not isinstance(bound.type, Range) or bound.type.low < 0)
+
+
+def _may_lack(item: Term, name: str, facts: Facts) -> bool:
+    if isinstance(item.type, Record):
+        return False
+    if not isinstance(item.type, Union):
+        return True
+    path = path_of(item) if facts else None
+    known = None if path is None else dict(facts).get(path)
+    return any(
+        name not in dict(variant.fields)
+        for variant in item.type.variants
+        if known is None or variant.name == known
+    )
+
+
+def mentions_id(kind: Type, wanted: Id) -> bool:
+    """Whether ids of `wanted` may occur in a value of `kind`; keys of total maps do not count."""
+    match kind:
+        case Id(name, _, _):
+            return name == wanted.name
+        case Map(key, held, total):
+            return (not total and mentions_id(key, wanted)) or mentions_id(held, wanted)
+        case Record(_, parts):
+            return any(mentions_id(part, wanted) for _, part in parts)
+        case Union(_, variants):
+            return any(mentions_id(variant, wanted) for variant in variants)
+        case _:
+            item = getattr(kind, "item", None)
+            return item is not None and mentions_id(item, wanted)

@@ -1,0 +1,190 @@
+"""From a machine and its layout to native code: write the IR, or take it from the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+
+import checker
+from checker.errors import Diagnostic, SpecificationError
+from checker.kernel import native
+from checker.kernel.functions import module_text
+from checker.kernel.kernel import ACTION_MASK, LIVENESS_MAX, META_BITS, STEP, Kernel
+from checker.kernel.native import NativeCode, cached, keep, toolchain
+from checker.kernel.renaming import IDS_MAX
+from checker.layout.layout import Layout
+from checker.machine.machine import LIVENESS, Machine, Property
+from checker.semantics.fairness import fair_rows
+from checker.semantics.symmetry import reduces, symmetric_ids
+
+NESTING = 100_000
+"""Python frames that writing may need: definitions are inlined, so terms nest deeply."""
+
+CHECKS_MAX = 62
+STEPS_MAX = 40
+ACTIONS_MAX = ACTION_MASK + 1
+"""Properties and actions that fit the flags and meta words."""
+
+_IGNORED = {"span", "about", "source", "why", "path", "warnings", "expectation", "tier", "help"}
+"""What says nothing of a machine's behaviour."""
+
+
+def build(machine: Machine, layout: Layout, *, use_cache: bool = True) -> Kernel:
+    """Return the kernel of `machine` over states packed by `layout`.
+
+    The first time for a machine this compiles it; later its code comes from the user's cache
+    directory. SpecificationError (R611) for more properties or rows than fit a kernel's words,
+    EnvironmentFailure where no native code can be generated.
+    """
+    _require_room(machine)
+    _require_few_ids(machine)
+    with deep_recursion():
+        key = fingerprint(machine) if use_cache else ""
+        known = cached(key) if use_cache else None
+        if known is None:
+            text = module_text(machine, layout)
+            known = text, native.compile_object(text)
+            if use_cache:
+                keep(key, *known)
+    text, object_code = known
+    code = NativeCode(object_code)
+    return Kernel(
+        words=layout.words,
+        actions=tuple(action.name for action in machine.actions),
+        checks=tuple(
+            item.name for item in machine.properties if item.kind in {"always", "sometimes"}
+        ),
+        steps=tuple(item.name for item in _steps(machine)),
+        initial_address=code.address("initial"),
+        expand_address=code.address("expand"),
+        check_address=code.address("check"),
+        ir=text,
+        keep=code,
+        observed=tuple(item.name for item in machine.properties if item.kind in LIVENESS),
+        observe_address=code.address("observe"),
+        instance_shift=STEP + len(_steps(machine)),
+        canonical_address=code.address("canonical") if reduces(machine) else 0,
+    )
+
+
+def _steps(machine: Machine) -> list[Property]:
+    return [item for item in machine.properties if item.kind == "step"]
+
+
+def _require_room(machine: Machine) -> None:
+    checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
+    steps = _steps(machine)
+    observed = [item for item in machine.properties if item.kind in LIVENESS]
+    steps_max, beside = STEPS_MAX, ""
+    if observed:
+        beside = " beside liveness properties and fair rows"
+        steps_max = min(steps_max, META_BITS - STEP - fair_rows(machine).count.bit_length())
+    for what, items, limit in (
+        ("properties of kind always or sometimes", checks, CHECKS_MAX),
+        ("properties of kind step" + beside, steps, steps_max),
+        ("properties of kind eventually or leads_to", observed, LIVENESS_MAX),
+        ("rows", machine.actions, ACTIONS_MAX),
+    ):
+        if len(items) > limit:
+            raise SpecificationError(
+                (
+                    Diagnostic(
+                        code="R611",
+                        message=f"too many {what}",
+                        span=items[limit].span,
+                        expected=f"at most {limit}",
+                        found=str(len(items)),
+                        help="join some of them, or check them in several runs (--property)",
+                    ),
+                )
+            )
+
+
+def _require_few_ids(machine: Machine) -> None:
+    for kind in symmetric_ids(machine) if reduces(machine) else ():
+        if len(kind.members) > IDS_MAX:
+            raise SpecificationError(
+                (
+                    Diagnostic(
+                        code="R611",
+                        message=f"too many symmetric ids of {kind.name}",
+                        span=machine.initial.span,
+                        expected=f"at most {IDS_MAX}",
+                        found=str(len(kind.members)),
+                        help="take fewer, or search without symmetry: --symmetry off",
+                    ),
+                )
+            )
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Let Python nest as deeply as writing a machine's code may need."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, NESTING))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+# -------------------------------------------------------------------------------- fingerprints
+
+
+def fingerprint(machine: Machine) -> str:
+    """Return a key under which a machine's object code can be kept.
+
+    It covers what the machine does, the code that writes it, the compiler and the processor.
+    """
+    digest = hashlib.blake2b(_code_version() + toolchain(), digest_size=20)
+    parts: list[str] = []
+    _walk(machine, parts.append, {})
+    digest.update("\x1f".join(parts).encode())
+    return digest.hexdigest()
+
+
+@cache
+def _code_version() -> bytes:
+    """Return a digest of the modules that decide what IR a machine becomes."""
+    digest = hashlib.blake2b()
+    root = Path(checker.__file__).parent
+    for room in ("machine", "semantics", "layout", "kernel"):
+        for path in sorted((root / room).glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.digest()
+
+
+_PARTS: dict[type, tuple[str, ...]] = {}
+
+
+def _walk(value: object, say: Callable[[str], None], met: dict[int, int]) -> None:
+    """Say everything about a value that matters to the machine's behaviour.
+
+    An object met before is only named: types and terms are shared all over a machine.
+    """
+    kind = type(value)
+    if kind is tuple:
+        say(f"({len(value)}")  # type: ignore[arg-type]
+        for item in value:  # type: ignore[attr-defined]
+            _walk(item, say, met)
+    elif is_dataclass(kind):
+        if id(value) in met:
+            say(f"#{met[id(value)]}")
+            return
+        met[id(value)] = len(met)
+        names = _PARTS.get(kind)
+        if names is None:
+            names = tuple(item.name for item in fields(kind) if item.name not in _IGNORED)
+            _PARTS[kind] = names
+        say(kind.__name__)
+        for name in names:
+            _walk(getattr(value, name), say, met)
+    elif kind is frozenset:
+        say("{" + ",".join(sorted(map(repr, value))))  # type: ignore[call-overload]
+    else:
+        say(repr(value))

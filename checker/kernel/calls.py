@@ -1,0 +1,116 @@
+"""Calling a kernel from Python: arrays in, arrays out, buffers that grow as needed."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.errors import InternalError
+from checker.kernel.kernel import Kernel, Words
+
+_INT = ctypes.c_int64
+_POINTER = ctypes.c_void_p
+
+CAPACITY = 1024
+"""Successors that buffers have room for at first."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expansion:
+    """The successors of some states.
+
+    `words` (successors, words), `meta` (successors,), `ends` and `status` (states,), and `tallies`
+    (actions, 2), as `checker.kernel.kernel` documents them.
+    """
+
+    words: Words
+    meta: Words
+    ends: Words
+    status: Words
+    tallies: Words
+
+
+class Calls:
+    """The functions of one kernel, to be called with NumPy arrays."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._initial = _function(kernel.initial_address, _POINTER, _INT, _POINTER)
+        self._expand = _function(
+            kernel.expand_address,
+            *(_POINTER, _INT, _POINTER, _INT, _POINTER, _POINTER, _POINTER, _POINTER),
+        )
+        self._check = _function(kernel.check_address, _POINTER, _INT, _POINTER)
+        self._observe = _function(kernel.observe_address, _POINTER, _INT, _POINTER)
+
+    def initial(self) -> tuple[Words, Words]:
+        """Return the initial states (states, words) and their meta words."""
+        capacity = CAPACITY
+        while True:
+            out, meta = self._buffers(capacity)
+            count = self._initial(out.ctypes.data, capacity, meta.ctypes.data)
+            if count >= 0:
+                return out[:count], meta[:count]
+            capacity *= 4
+
+    def expand(self, states: Words) -> Expansion:
+        """Return the successors of `states` (states, words)."""
+        states = self._checked(states)
+        count = len(states)
+        ends, status = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        tallies = np.zeros((len(self._kernel.actions), 2), np.int64)
+        capacity = max(CAPACITY, 4 * count)
+        pieces: list[tuple[Words, Words]] = []
+        done = total = 0
+        while done < count:
+            out, meta = self._buffers(capacity)
+            processed = self._expand(
+                states[done:].ctypes.data,
+                count - done,
+                out.ctypes.data,
+                capacity,
+                meta.ctypes.data,
+                ends[done:].ctypes.data,
+                status[done:].ctypes.data,
+                tallies.ctypes.data,
+            )
+            if processed == 0:
+                capacity *= 4
+                continue
+            made = int(ends[done + processed - 1])
+            pieces.append((out[:made], meta[:made]))
+            ends[done : done + processed] += total
+            done, total = done + processed, total + made
+        empty = self._buffers(0)
+        words, meta = (np.concatenate(part) for part in zip(empty, *pieces, strict=True))
+        return Expansion(words, meta, ends, status, tallies)
+
+    def check(self, states: Words) -> NDArray[np.int64]:
+        """Return the flags of the state properties in each of `states` (states, words)."""
+        states = self._checked(states)
+        flags = np.zeros(len(states), np.int64)
+        self._check(states.ctypes.data, len(states), flags.ctypes.data)
+        return flags
+
+    def observe(self, states: Words) -> NDArray[np.int64]:
+        """Return what the liveness properties see in each of `states` (states, words)."""
+        states = self._checked(states)
+        flags = np.zeros(len(states), np.int64)
+        self._observe(states.ctypes.data, len(states), flags.ctypes.data)
+        return flags
+
+    def _buffers(self, capacity: int) -> tuple[Words, Words]:
+        return np.empty((capacity, self._kernel.words), np.int64), np.empty(capacity, np.int64)
+
+    def _checked(self, states: Words) -> Words:
+        if states.ndim != 2 or states.shape[1] != self._kernel.words:
+            raise InternalError(f"states of shape {states.shape}, not (n, {self._kernel.words})")
+        return np.ascontiguousarray(states, np.int64)
+
+
+def _function(address: int, *arguments: type) -> Callable[..., int]:
+    return ctypes.CFUNCTYPE(_INT, *arguments)(address)

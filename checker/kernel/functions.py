@@ -1,0 +1,467 @@
+"""The native functions of a kernel, as documented in `kernel`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from checker.kernel import cells
+from checker.kernel.actions import ActionWriter, Spent
+from checker.kernel.analysis import Analysis, mentions_id
+from checker.kernel.code import Code, Flag, Operand, Ref
+from checker.kernel.fit import convert
+from checker.kernel.frame import Constants, Frame, Shapes
+from checker.kernel.kernel import (
+    ACTION_MASK,
+    CHECK_ERROR,
+    CONDITION,
+    CUT,
+    DROPPED,
+    ERROR,
+    FAILED,
+    PREMISE,
+    STEP,
+)
+from checker.kernel.states import Sink, emit_source, unpack, word_place
+from checker.kernel.symmetry import SymmetryWriter
+from checker.kernel.terms import evaluate
+from checker.kernel.writes import inside
+from checker.layout.layout import Layout
+from checker.machine import terms
+from checker.machine.machine import LIVENESS, Action, Machine, Property
+from checker.machine.terms import Statement, Term
+from checker.semantics.fairness import FairRow, fair_rows
+from checker.semantics.symmetry import reduces, symmetric_ids
+
+TICKS = "call i64 @llvm.readcyclecounter()"
+
+
+class Writer:
+    """Writes the functions of one machine; what they share."""
+
+    def __init__(self, machine: Machine, layout: Layout) -> None:
+        self.machine = machine
+        self.layout = layout
+        self.constants = Constants()
+        self.shapes = Shapes()
+        self.analysis = Analysis()
+        self.tables = {table.name: table for table in machine.tables}
+        self.variable_shapes = dict(zip(layout.variables, layout.shapes, strict=True))
+        self.steps = [item for item in machine.properties if item.kind == "step"]
+        self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
+        self.observed = [item for item in machine.properties if item.kind in LIVENESS]
+        self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
+
+    # ------------------------------------------------------------------------------- functions
+
+    def initial(self) -> str:
+        """Return the text of `initial`."""
+        code = Code("define i64 @initial(ptr noalias %out, i64 %capacity, ptr noalias %meta)")
+        frame = self._frame(code, "failed")
+        start = self._arrays(code, self.layout.variables)
+        frame.variables = start
+        base, zero = code.reserve(self.layout.words), code.reserve(self.layout.words)
+        cursor = code.reserve(1)
+        code.store(0, cursor)
+        for place in (base, zero):
+            cells.clear(frame, place, self.layout.words)
+        end, full = code.new_label(), code.new_label()
+        self._initial_values(frame, start)
+        sink = Sink(code, self.layout, "%out", "%meta", "%capacity", cursor, full, zero, {})
+        self._pack_whole(code, sink, start, base)
+        sink = Sink(code, self.layout, "%out", "%meta", "%capacity", cursor, full, base, {})
+        self._action(frame, self.machine.initial, 0, sink, start, Spent())
+        code.jump(end)
+        code.label("failed")
+        zeros = Sink(code, self.layout, "%out", "%meta", "%capacity", cursor, full, zero, {})
+        zeros.emit_source(ERROR)
+        code.jump(end)
+        code.label(end)
+        if self.machine.bounds:
+            self._judge_all(code, 0, code.load(cursor), "%out", "%meta", None)
+        code.emit(f"ret i64 {code.load(cursor)}")
+        code.open = False
+        code.label(full)
+        code.emit("ret i64 -1")
+        code.open = False
+        return code.text()
+
+    def expand(self, *, timed: bool = False) -> str:
+        """Return the text of `expand`.
+
+        If `timed`, what each action took is added to `tallies`, behind the counts of all actions
+        and in the same order: ticks of the processor, and last those that measuring itself takes.
+        """
+        code = Code(
+            "define i64 @expand(ptr noalias %states, i64 %count, ptr noalias %out, i64 %capacity,"
+            " ptr noalias %meta, ptr noalias %ends, ptr noalias %status, ptr noalias %tallies)"
+        )
+        cursor, number, full = code.reserve(1), code.reserve(1), code.new_label()
+        source = self._arrays(code, self.layout.variables)
+        following = self._arrays(code, self._judged_variables())
+        code.store(0, cursor)
+        code.store(0, number)
+
+        def one(index: str) -> None:
+            code.store(index, number)
+            begin = code.load(cursor)
+            state = word_place(code, "%states", index, self.layout.words)
+            held = unpack(code, self.layout, state, self._used_variables(), source)
+            frame = self._frame(code, full)
+            frame.variables = source
+            sink = Sink(code, self.layout, "%out", "%meta", "%capacity", cursor, full, state, held)
+            spent = Spent()
+            for place, action in enumerate(self.machine.actions):
+                with self._ticks(code, place, timed=timed):
+                    fair = self.fair.get(action.name)
+                    self._action(frame, action, place, sink, source, spent, fair)
+            with self._ticks(code, len(self.machine.actions), timed=timed):
+                pass
+            end = code.load(cursor)
+            status = self._judge_all(code, begin, end, "%out", "%meta", (state, source, following))
+            code.store(end, Ref("%ends", index))
+            self._status(frame, status, Ref("%status", index))
+
+        code.counted(0, "%count", one)
+        code.emit("ret i64 %count")
+        code.open = False
+        code.label(full)
+        code.emit(f"ret i64 {code.load(number)}")
+        code.open = False
+        return code.text()
+
+    @contextmanager
+    def _ticks(self, code: Code, place: int, *, timed: bool) -> Iterator[None]:
+        """Add the ticks between beginning and end to what `place` took, if `timed`."""
+        if not timed:
+            yield
+            return
+        begin = code.value(TICKS)
+        yield
+        taken = Ref("%tallies", 2 * len(self.machine.actions) + place)
+        code.store(code.add(code.load(taken), code.sub(code.value(TICKS), begin)), taken)
+
+    def check(self) -> str:
+        """Return the text of `check`."""
+        code = Code("define i64 @check(ptr noalias %states, i64 %count, ptr noalias %flags)")
+        names = self._reads(item.condition for item in self.checks)
+        arrays = self._arrays(code, names)
+        flags = code.reserve(1)
+
+        def one(index: str) -> None:
+            state = word_place(code, "%states", index, self.layout.words)
+            unpack(code, self.layout, state, names, arrays)
+            code.store(0, flags)
+            for place, item in enumerate(self.checks):
+                self._check(code, arrays, item, place, flags)
+            code.store(code.load(flags), Ref("%flags", index))
+
+        code.counted(0, "%count", one)
+        code.emit("ret i64 %count")
+        code.open = False
+        return code.text()
+
+    def observe(self) -> str:
+        """Return the text of `observe`."""
+        code = Code("define i64 @observe(ptr noalias %states, i64 %count, ptr noalias %flags)")
+        sides = [item.premise for item in self.observed if item.premise is not None]
+        names = self._reads((*sides, *(item.condition for item in self.observed)))
+        arrays = self._arrays(code, names)
+        flags = code.reserve(1)
+
+        def one(index: str) -> None:
+            state = word_place(code, "%states", index, self.layout.words)
+            unpack(code, self.layout, state, names, arrays)
+            code.store(0, flags)
+            for place, item in enumerate(self.observed):
+                failed = 1 << (FAILED + place)
+                self._note(code, arrays, item.condition, 1 << (CONDITION + place), failed, flags)
+                if item.premise is not None:
+                    self._note(code, arrays, item.premise, 1 << (PREMISE + place), failed, flags)
+            code.store(code.load(flags), Ref("%flags", index))
+
+        code.counted(0, "%count", one)
+        code.emit("ret i64 %count")
+        code.open = False
+        return code.text()
+
+    def canonical(self) -> str:
+        """Return the text of `canonical` and of what it calls."""
+        kinds = symmetric_ids(self.machine)
+        return SymmetryWriter(
+            self.layout, kinds, lambda code: self._frame(code, ""), self.constants
+        ).text()
+
+    # ---------------------------------------------------------------------------------- parts
+
+    def _frame(self, code: Code, error: str) -> Frame:
+        return Frame(code, self.constants, self.shapes, self.analysis, evaluate, {}, error)
+
+    def _arrays(self, code: Code, names: Iterable[str]) -> dict[str, Ref]:
+        wanted = set(names)
+        return {
+            name: code.reserve(max(shape.cells, 1))
+            for name, shape in self.variable_shapes.items()
+            if name in wanted
+        }
+
+    def _initial_values(self, frame: Frame, start: dict[str, Ref]) -> None:
+        for variable in self.machine.variables:
+            mark = frame.code.mark()
+            shape = self.variable_shapes[variable.name]
+            given = self.shapes[variable.initial.type]
+            value = convert(frame, frame.value(variable.initial), given, shape)
+            cells.store(frame, start[variable.name], shape, value)
+            frame.code.release(mark)
+
+    def _pack_whole(self, code: Code, sink: Sink, start: dict[str, Ref], target: Ref) -> None:
+        """Write: the packed state of whole variables, from that of all zeros."""
+        nothing = {
+            name: Ref(self.constants.array([0] * max(shape.cells, 1)).base)
+            for name, shape in self.variable_shapes.items()
+        }
+        everything = {name: range(shape.cells) for name, shape in self.variable_shapes.items()}
+        for word, value in sink.packed(nothing, start, everything).items():
+            code.store(value, code.shift(target, word))
+
+    def _action(
+        self,
+        frame: Frame,
+        action: Action,
+        meta: int,
+        sink: Sink,
+        source: dict[str, Ref],
+        spent: Spent,
+        fair: FairRow | None = None,
+    ) -> None:
+        ActionWriter(
+            frame, action, sink, meta, source, self.variable_shapes, self.tables, spent, fair,
+            STEP + len(self.steps),
+        ).write()  # fmt: skip
+
+    def _check(
+        self, code: Code, arrays: dict[str, Ref], item: Property, place: int, flags: Ref
+    ) -> None:
+        span = item.condition.span
+        found = terms.Not(item.condition, span) if item.kind == "always" else item.condition
+        self._note(code, arrays, found, 1 << place, CHECK_ERROR, flags)
+
+    def _note(
+        self, code: Code, arrays: dict[str, Ref], term: Term, bit: int, failed: int, flags: Ref
+    ) -> None:
+        """Write: add `bit` to the flags where `term` holds, `failed` where it has no value."""
+        error, end = code.new_label(), code.new_label()
+        frame = self._frame(code, error)
+        frame.variables = arrays
+        mark = code.mark()
+        found = code.select(frame.flag(term), bit, 0)
+        code.store(code.bits("or", code.load(flags), found), flags)
+        code.jump(end)
+        code.label(error)
+        code.store(code.bits("or", code.load(flags), failed), flags)
+        code.jump(end)
+        code.label(end)
+        code.release(mark)
+
+    # ------------------------------------------------------------------- what holds afterwards
+
+    def _judged_variables(self) -> frozenset[str]:
+        return self._reads((*self.machine.bounds, *(item.condition for item in self.steps)))
+
+    def _judge_all(
+        self,
+        code: Code,
+        begin: Operand,
+        end: Operand,
+        out: str,
+        meta: str,
+        step: tuple[Ref, dict[str, Ref], dict[str, Ref]] | None,
+    ) -> Ref:
+        """Write: bounds, step properties and tallies of the successors from `begin` to `end`.
+
+        `step` has the packed source state, its variables and room for those of the next one;
+        it is None for initial states. Returns the place of a number: whether one of them says
+        that the source is no deadlock.
+        """
+        alive, previous = code.scratch(1), code.scratch(1)
+        code.store(0, alive)
+        code.store(-1, previous)
+        following = step[2] if step else self._arrays(code, self._judged_variables())
+
+        def one(index: str) -> None:
+            word = Ref(meta, index)
+            mark = code.load(word)
+            if self.machine.bounds or (step and self.steps):
+                mark = self._judged(code, index, mark, out, step, following)
+                code.store(mark, word)
+            if step:
+                self._tally(code, mark, alive, previous)
+
+        code.counted(begin, end, one)
+        return alive
+
+    def _judged(
+        self,
+        code: Code,
+        index: str,
+        mark: Operand,
+        out: str,
+        step: tuple[Ref, dict[str, Ref], dict[str, Ref]] | None,
+        following: dict[str, Ref],
+    ) -> Operand:
+        """Write: return the meta word of a successor with what its bounds and steps add."""
+        result, end, error = code.scratch(1), code.new_label(), code.new_label()
+        code.store(mark, result)
+        code.leave_if(code.compare("ne", code.bits("and", mark, ERROR | DROPPED), 0), end)
+        state = word_place(code, out, index, self.layout.words)
+        before = dict(code.known)
+        unpack(code, self.layout, state, self._judged_variables(), following)
+        frame = self._frame(code, error)
+        frame.variables = following
+        total = code.bits("or", mark, code.select(self._inside(frame), 0, CUT))
+        if step:
+            frame.variables, frame.following = step[1], following
+            for place, item in enumerate(self.steps):
+                bit = code.select(frame.flag(item.condition), 0, 1 << (STEP + place))
+                total = code.bits("or", total, bit)
+        code.store(total, result)
+        code.jump(end)
+        code.label(error)
+        code.store(code.bits("or", code.bits("and", mark, ACTION_MASK), ERROR), result)
+        for word in range(self.layout.words):
+            origin = code.load(code.shift(step[0], word)) if step else 0
+            code.store(origin, code.shift(state, word))
+        code.jump(end)
+        code.label(end)
+        code.known = before
+        return code.load(result)
+
+    def _inside(self, frame: Frame) -> Flag:
+        """Write: whether all bounds hold, left to right."""
+        if len(self.machine.bounds) == 1:
+            return frame.flag(self.machine.bounds[0])
+        if not self.machine.bounds:
+            return True
+        span = self.machine.bounds[0].span
+        return frame.flag(terms.And(self.machine.bounds, span))
+
+    def _tally(self, code: Code, mark: Operand, alive: Ref, previous: Ref) -> None:
+        """Write: count a successor for its action, and the state once.
+
+        A failed step makes its row neither enabled nor fired, and its state no deadlock.
+        """
+        action = code.bits("and", mark, ACTION_MASK)
+        failed = code.compare("ne", code.bits("and", mark, ERROR), 0)
+        enabled = Ref("%tallies", code.mul(action, 2))
+        first = code.compare("ne", action, code.load(previous))
+        counted = code.select(failed, 0, code.number(first))
+        code.store(code.select(failed, code.load(previous), action), previous)
+        code.store(code.add(code.load(enabled), counted), enabled)
+        fired = code.shift(enabled, 1)
+        code.store(code.add(code.load(fired), code.select(failed, 0, 1)), fired)
+        faults = [int(action.fault is not None) for action in self.machine.actions]
+        if any(faults):
+            table = self.constants.array(faults)
+            spontaneous = code.compare("ne", code.load(code.shift(table, action)), 0)
+            counts = code.number(code.either(failed, code.negate(spontaneous)))
+            code.store(code.bits("or", code.load(alive), counts), alive)
+        else:
+            code.store(1, alive)
+
+    def _status(self, frame: Frame, alive: Ref, target: Ref) -> None:
+        """Write: whether the source is no deadlock, looking at terminal conditions if need be."""
+        code = frame.code
+        code.store(code.load(alive), target)
+        if not self.machine.terminal:
+            return
+        end, error = code.new_label(), code.new_label()
+        code.leave_if(code.compare("ne", code.load(alive), 0), end)
+        before, frame.error = frame.error, error
+        mark = code.mark()
+        span = self.machine.terminal[0].span
+        terminal = frame.flag(terms.Or(self.machine.terminal, span))
+        code.store(code.number(terminal), target)
+        code.jump(end)
+        code.label(error)
+        code.store(2, target)
+        code.jump(end)
+        code.label(end)
+        code.release(mark)
+        frame.error = before
+
+    # --------------------------------------------------------------------- what is read at all
+
+    def _reads(self, items: Iterable[Term]) -> frozenset[str]:
+        return frozenset().union(*(self.analysis.reads(item) for item in items))
+
+    def _used_variables(self) -> frozenset[str]:
+        """Return the variables that `expand` needs of a source state."""
+        names = set(self._reads(self._expanded_terms()))
+        kinds = []
+        for action in self.machine.actions:
+            for statement in inside(action.body):
+                place = getattr(statement, "place", None)
+                if place is not None:
+                    names.add(place.variable)
+                if isinstance(statement, terms.Fresh):
+                    kinds.append(statement.type)
+        for name, shape in self.variable_shapes.items():
+            if any(mentions_id(shape.type, kind) for kind in kinds):
+                names.add(name)
+        return frozenset(names)
+
+    def _expanded_terms(self) -> Iterator[Term]:
+        yield from self.machine.terminal
+        yield from (item.condition for item in self.steps)
+        for action in self.machine.actions:
+            yield action.guard
+            yield from (term for _, term in action.lets)
+            for binding in action.bindings:
+                yield binding.domain
+                if binding.condition is not None:
+                    yield binding.condition
+            for statement in inside(action.body):
+                yield from _statement_terms(statement)
+
+
+def _statement_terms(statement: Statement) -> Iterator[Term]:
+    for name in ("value", "condition", "message", "domain"):
+        term = getattr(statement, name, None)
+        if term is not None:
+            yield term
+    place = getattr(statement, "place", None)
+    for step in place.steps if place is not None else ():
+        if step.key is not None:
+            yield step.key
+
+
+DECLARATIONS = """\
+declare i64 @llvm.ctpop.i64(i64)
+declare i64 @llvm.cttz.i64(i64, i1)
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+"""
+
+
+def timed_text(machine: Machine, layout: Layout) -> str:
+    """Return the LLVM IR of `expand` alone, timed."""
+    writer = Writer(machine, layout)
+    expand = writer.expand(timed=True)
+    declarations = [DECLARATIONS, "declare i64 @llvm.readcyclecounter()"]
+    return "\n".join([*declarations, writer.constants.text(), emit_source(layout), expand])
+
+
+def module_text(machine: Machine, layout: Layout) -> str:
+    """Return the LLVM IR of a machine's kernel."""
+    writer = Writer(machine, layout)
+    functions = [
+        emit_source(layout),
+        writer.initial(),
+        writer.expand(),
+        writer.check(),
+        writer.observe(),
+    ]
+    if reduces(machine):
+        functions.append(writer.canonical())
+    return "\n".join([DECLARATIONS, writer.constants.text(), *functions])

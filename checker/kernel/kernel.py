@@ -1,0 +1,82 @@
+"""The Kernel: a machine as native code over packed states. The narrow waist of every engine.
+
+A packed state is `words` int64 words, least significant field first; bit 63 of word 0 is always
+clear. Its native functions (C calling convention, all integers int64, all pointers to int64):
+
+`initial(out, capacity, meta) -> count`
+    The initial states in canonical order. Returns -1 when `capacity` states are too few.
+
+`expand(states, count, out, capacity, meta, ends, status, tallies) -> processed`
+    The successors of `count` states, in canonical order (action, bindings, picks). `out` receives
+    `words` words each and `meta` one word each (below); `ends[i]` is the number of successors up
+    to and including state i; `status[i]` is 1 when state i is no deadlock (an action that is not
+    a fault was enabled, or a terminal condition holds), 2 when nobody can tell because a terminal
+    condition cannot be evaluated, else 0. `tallies[2 * a]` counts the states in
+    which action a was enabled, `tallies[2 * a + 1]` the successors it produced. Stops before the
+    state whose successors do not fit and returns the number of states processed; the caller
+    empties `out`, or enlarges it when nothing was processed.
+
+`check(states, count, flags) -> count`
+    `flags[i]` bit p: state property p (`Kernel.checks[p]`) is violated (`always`) or witnessed
+    (`sometimes`) in state i; bit ERROR: a property could not be evaluated.
+
+`observe(states, count, flags) -> count`
+    `flags[i]` says of liveness property p (`Kernel.observed[p]`) in state i: bit PREMISE + p, the
+    premise of a `leads_to` is true; bit CONDITION + p, what must come about is true; FAILED + p,
+    one of them could not be evaluated (the property's other two bits mean nothing then).
+
+`canonical(states, count) -> count`
+    Replaces each state, in place, by the representative of its orbit: the same state for all that
+    renaming symmetric ids makes of it, and one of them. Only where the machine is to be reduced
+    by symmetry (`semantics.symmetry.reduces`); otherwise its address is 0.
+
+A successor's meta word: bits 0..15 the action; ILLEGAL: it made an illegal transition; ERROR: the
+step failed (the words are its source state's); DROPPED: a cut without a state (ids ran out; the
+words are the source's); CUT: the state lies outside the bounds; bits STEP.. (up to 40): step
+property s (`Kernel.steps[s]`) is violated by this step; the bits from `Kernel.instance_shift` to
+61: one more than the number of the fair row instance (`semantics.fairness`) that made the step, 0
+for none. They are 0 in every word where the machine has no liveness property.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.int64]
+
+ACTION_MASK = 0xFFFF
+ILLEGAL = 1 << 16
+ERROR = 1 << 17
+DROPPED = 1 << 18
+CUT = 1 << 19
+STEP = 20
+CHECK_ERROR = 1 << 62
+META_BITS = 62
+
+PREMISE = 0
+CONDITION = 20
+FAILED = 40
+LIVENESS_MAX = 20
+"""Liveness properties that fit a word of `observe`."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Native code of one machine; keep it alive while its addresses are in use."""
+
+    words: int
+    actions: tuple[str, ...]
+    checks: tuple[str, ...]
+    steps: tuple[str, ...]
+    initial_address: int
+    expand_address: int
+    check_address: int
+    ir: str
+    keep: object
+    observed: tuple[str, ...] = ()
+    observe_address: int = 0
+    instance_shift: int = META_BITS
+    canonical_address: int = 0

@@ -1,0 +1,63 @@
+"""States as packed words and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.layout.cells import cells_of, value_from
+from checker.layout.layout import Layout
+from checker.semantics.successor import State
+
+Words = NDArray[np.int64]
+
+
+def encode(layout: Layout, state: State) -> Words:
+    """Return a state as int64 words, shape (words,). ValueError for a value outside its type."""
+    totals = [0] * layout.words
+    cells = [
+        cell
+        for shape, value in zip(layout.shapes, state, strict=True)
+        for cell in cells_of(shape, value)
+    ]
+    for leaf, cell in zip(layout.leaves, cells, strict=True):
+        totals[leaf.word] += cell * leaf.divisor << leaf.shift if leaf.width else 0
+    return np.array(totals, np.uint64).view(np.int64)
+
+
+def encode_all(layout: Layout, states: Sequence[State]) -> Words:
+    """Return states as int64 words, shape (states, words)."""
+    result = np.zeros((len(states), layout.words), np.int64)
+    for index, state in enumerate(states):
+        result[index] = encode(layout, state)
+    return result
+
+
+def decode(layout: Layout, words: Words) -> State:
+    """Return the state in int64 words of shape (words,)."""
+    return decode_all(layout, words.reshape(1, -1))[0]
+
+
+def decode_all(layout: Layout, words: Words) -> list[State]:
+    """Return the states in int64 words of shape (states, words)."""
+    cells = unpack(layout, words)
+    bounds = list(zip(layout.shapes, layout.starts, layout.starts[1:], strict=False))
+    return [
+        tuple(value_from(shape, row[start:stop]) for shape, start, stop in bounds)
+        for row in cells.tolist()
+    ]
+
+
+def unpack(layout: Layout, words: Words) -> Words:
+    """Return the cells of states in int64 words of shape (states, words): (states, leaves)."""
+    unsigned = np.ascontiguousarray(words).view(np.uint64)
+    result = np.zeros((len(words), len(layout.leaves)), np.int64)
+    for index, leaf in enumerate(layout.leaves):
+        if leaf.width:
+            mask = np.uint64((1 << leaf.width) - 1)
+            group = unsigned[:, leaf.word] >> np.uint64(leaf.shift) & mask
+            digit = group // np.uint64(leaf.divisor)
+            result[:, index] = digit if leaf.last else digit % np.uint64(leaf.cardinality)
+    return result

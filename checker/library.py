@@ -1,0 +1,90 @@
+"""The specifications that come with the checker: where they are and how they are named."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from checker.errors import UsageError
+
+Kind = Literal["system", "example", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """One shipped specification: the name users may write instead of a path."""
+
+    name: str
+    kind: Kind
+    path: Path
+
+
+def shipped_folder() -> Path:
+    """Return the folder of shipped specifications: the wheel's, or the source checkout's."""
+    return _folder("spec", "spec")
+
+
+def shipped() -> tuple[Shipped, ...]:
+    """Return systems, examples and tables, each kind sorted by name; missing folders are empty."""
+    root = shipped_folder()
+    return (
+        *_systems(root / "systems", "system"),
+        *_systems(root / "examples", "example"),
+        *(Shipped(path.stem, "table", path) for path in sorted((root / "tables").glob("*.yaml"))),
+    )
+
+
+def find(name_or_path: str) -> Path:
+    """Return the file that a user means by a file, a folder with system.yaml, or a shipped name.
+
+    Raises UsageError, which suggests the nearest name.
+    """
+    path = Path(name_or_path)
+    try:
+        if path.is_file():
+            return path
+        if (path / "system.yaml").is_file():
+            return path / "system.yaml"
+        folder = path.is_dir()
+    except (OSError, ValueError) as failure:
+        raise UsageError(f"{name_or_path!r} is no path: {failure}") from failure
+    known = {entry.name: entry.path for entry in reversed(shipped()) if entry.kind != "table"}
+    if name_or_path in known:
+        return known[name_or_path]
+    if folder:
+        raise UsageError(f"the folder {name_or_path} holds no system.yaml")
+    near = difflib.get_close_matches(name_or_path, known, n=3, cutoff=0.5)
+    if near:
+        advice = f"did you mean {' or '.join(near)}?"
+    elif known:
+        advice = f"the shipped ones are {', '.join(sorted(known))}"
+    else:
+        advice = "name a file, or a folder that holds system.yaml"
+    raise UsageError(f"there is no specification {name_or_path!r}; {advice}")
+
+
+def explanation(code: str) -> str | None:
+    """Return the page (Markdown) that explains a diagnostic's code, or None where there is none."""
+    if re.fullmatch(r"[A-Z][0-9]{3}", code) is None:
+        return None
+    page = _folder("errors", "docs/errors") / f"{code}.md"
+    return page.read_text(encoding="utf-8") if page.is_file() else None
+
+
+def _systems(folder: Path, kind: Kind) -> tuple[Shipped, ...]:
+    """Return the systems of a folder: NAME/system.yaml or NAME.yaml."""
+    found = {path.stem: path for path in folder.glob("*.yaml")}
+    found |= {path.parent.name: path for path in folder.glob("*/system.yaml")}
+    return tuple(Shipped(name, kind, path) for name, path in sorted(found.items()))
+
+
+@cache
+def _folder(shipped_as: str, source_at: str) -> Path:
+    """Return a folder of the wheel (checker/shipped) or, in a checkout, of the project."""
+    package = Path(__file__).resolve().parent
+    packed = package / "shipped" / shipped_as
+    return packed if packed.is_dir() else package.parent / source_at

@@ -1,0 +1,164 @@
+"""The Machine: one instance of a specification, typed and closed, ready to be run.
+
+Channels, operations, calls, faults and budgets have become variables and actions here, so that
+whatever runs a machine needs to know variables, actions and properties only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from checker.errors import Diagnostic
+from checker.machine.terms import Statement, Term
+from checker.machine.types import Id, Type
+from checker.source import Span
+from checker.table.state_table import StateTable
+
+Origin = Literal["variable", "machine", "channel", "calls", "operation", "budget"]
+PropertyKind = Literal["always", "step", "sometimes", "eventually", "leads_to"]
+Fairness = Literal["none", "weak", "strong"]
+
+LIVENESS: frozenset[str] = frozenset(("eventually", "leads_to"))
+"""The kinds of property that only infinite runs decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One state variable: its qualified name (`client.generation`), type and initial value.
+
+    A `per` variable is a total Map from its ids. `table` names the table of a machine's state
+    (then the type is the table's Enum, or a total Map to it). `lane` is the party a sequence
+    diagram shows for a channel, if the specification names one.
+    """
+
+    name: str
+    type: Type
+    initial: Term
+    origin: Origin
+    table: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """`name` ranges over `domain` (Set, Map keys, Sequence, Bag: distinct items) where `condition`.
+
+    Bindings nest left to right; a later domain may depend on earlier names. A binding that is not
+    `shown` is left out of a step's name (the message a row consumes is shown by its fields).
+    """
+
+    name: str
+    domain: Term
+    condition: Term | None
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """What starts an action, for readers: the channel and message it consumes, or an outcome."""
+
+    kind: Literal["message", "outcome", "spontaneous"]
+    channel: str | None
+    message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A row as one atomic step: bindings, then guard, then body.
+
+    `lets` are names for parts of the bindings, evaluated in order before the guard (the fields of
+    the consumed message); those in `shown_lets` belong to the step's name. `fault` names the fault
+    whose budget the body spends; a fault is never fair and does not count against deadlock.
+    """
+
+    name: str
+    bindings: tuple[Binding, ...]
+    lets: tuple[tuple[str, Term], ...]
+    shown_lets: tuple[str, ...]
+    guard: Term
+    body: tuple[Statement, ...]
+    trigger: Trigger
+    fault: str | None
+    fair: Fairness
+    generated: bool
+    actor: str | None
+    about: str
+    source: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """What must hold.
+
+    `condition` is the term of `always`, `step`, `sometimes`, `eventually`; for `leads_to` it is
+    `to`, and `premise` is `from`.
+    """
+
+    name: str
+    kind: PropertyKind
+    condition: Term
+    premise: Term | None
+    why: str
+    source: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What an instance declares of its own run; None where it says nothing."""
+
+    verdict: str | None
+    property: str | None
+    distinct: int | None
+    generated: int | None
+    depth: int | None
+    length: int | None
+    also: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One instance of a specification with all constants fixed.
+
+    `initial`: the initial states are the successors of the state in which every variable has its
+    `Variable.initial` value, under this action (bindings, guard, body; every choice one state).
+    `bounds`: a state in which one of them is false is checked but neither stored nor expanded.
+    `terminal`: a state in which one of them is true is no deadlock.
+    """
+
+    name: str
+    path: str
+    instance: str
+    about: str
+    constants: tuple[tuple[str, object], ...]
+    tables: tuple[StateTable, ...]
+    ids: tuple[Id, ...]
+    variables: tuple[Variable, ...]
+    initial: Action
+    actions: tuple[Action, ...]
+    properties: tuple[Property, ...]
+    bounds: tuple[Term, ...]
+    terminal: tuple[Term, ...]
+    deadlock: bool
+    budgets: tuple[tuple[str, int], ...]
+    expectation: Expectation | None
+    tier: Literal["quick", "full"]
+    symmetry: bool
+    warnings: tuple[Diagnostic, ...] = field(default=())
+
+    def table(self, name: str) -> StateTable:
+        """Return the state table called `name`; KeyError if there is none."""
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise KeyError(name)
+
+    def variable(self, name: str) -> Variable:
+        """Return the variable called `name`; KeyError if there is none."""
+        for variable in self.variables:
+            if variable.name == name:
+                return variable
+        raise KeyError(name)

@@ -1,0 +1,150 @@
+"""The finite types of the language, their size, and the canonical order of their values.
+
+Every type has finitely many values. The canonical order of a type's values (`values`, the order
+of `for`, `pick` and ties) is the order of its *codes*: a value's code is its place in that order.
+
+| type     | Python value in the reference semantics          | order                              |
+| -------- | ------------------------------------------------ | ---------------------------------- |
+| Bool     | `bool`                                           | false, true                        |
+| Range    | `int` in low..high, both included                | ascending                          |
+| Enum     | `str`, one of `members`                          | as declared                        |
+| Id       | `str`, one of `members`                          | as declared                        |
+| Option   | `None` or a value of `item`                      | none first                         |
+| Record   | `RecordValue`                                    | first field most significant       |
+| Union    | `RecordValue` whose name is the variant          | variants as declared, then fields  |
+| Set      | `frozenset`                                      | bit mask, least element is bit 0   |
+| Map      | `MapValue`; total: every key is present          | first key most significant         |
+| Sequence | `tuple`, at most `capacity` long                 | first item most significant        |
+| Bag      | `tuple` in ascending code order (a multiset)     | first item most significant        |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    """True or false."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The integers `low`..`high`, both included; `low > high` is the empty range."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Enum:
+    """Named constants in declared order; the states of a table are one of these."""
+
+    name: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """Identities of one kind; interchangeable where declared symmetric."""
+
+    name: str
+    members: tuple[str, ...]
+    symmetric: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A value of `item` or none. Never nested directly."""
+
+    item: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Named fields, in declared order."""
+
+    name: str
+    fields: tuple[tuple[str, Type], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """One of several record shapes, told apart by name: the type of messages."""
+
+    name: str
+    variants: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A subset of the values of `item`."""
+
+    item: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Values per key; `total` maps hold every key, partial ones may lack some."""
+
+    key: Type
+    value: Type
+    total: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """An ordered list of at most `capacity` items."""
+
+    item: Type
+    capacity: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """An unordered multiset of at most `capacity` items: the content of an unordered channel."""
+
+    item: Type
+    capacity: int
+
+
+Type = Bool | Range | Enum | Id | Option | Record | Union | Set | Map | Sequence | Bag
+
+
+def cardinality(kind: Type) -> int:
+    """Return how many codes `kind` has (for sequences and bags an upper bound of its values).
+
+    A sequence or bag slot is either absent (0) or an item (1 + its code), so `n` slots of a type
+    with `k` values have `(k + 1) ** n` codes, of which those with a hole are unused.
+    """
+    match kind:
+        case Bool():
+            return 2
+        case Range(low, high):
+            return max(0, high - low + 1)
+        case Enum(_, members) | Id(_, members, _):
+            return len(members)
+        case Option(item):
+            return 1 + cardinality(item)
+        case Record(_, fields):
+            return _product(cardinality(field) for _, field in fields)
+        case Union(_, variants):
+            return sum(cardinality(variant) for variant in variants)
+        case Set(item):
+            return 1 << cardinality(item)
+        case Map(key, value, total):
+            return _power(cardinality(value) + (not total), cardinality(key))
+        case Sequence(item, capacity) | Bag(item, capacity):
+            return _power(cardinality(item) + 1, capacity)
+
+
+def _product(numbers: Iterable[int]) -> int:
+    result = 1
+    for number in numbers:
+        result *= number
+    return result
+
+
+def _power(base: int, exponent: int) -> int:
+    return int(base**exponent)

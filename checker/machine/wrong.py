@@ -1,0 +1,48 @@
+"""The exception with which elaboration leaves a cell or statement, and how it is collected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from checker.errors import Diagnostic
+from checker.source import Span
+from checker.table.problems import Problems
+
+
+class Wrong(Exception):  # noqa: N818 - it is a message on its way, not an error of ours
+    """One located message; whoever runs the cell collects it and goes on with the next."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        *,
+        expected: str | None = None,
+        found: str | None = None,
+        help: str | None = None,  # noqa: A002 - the word users read in the message
+    ) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(code, message, span, expected, found, help)
+
+
+class TooMuch(Wrong):
+    """The specification as a whole is too large: nothing that follows is worth a message."""
+
+
+@contextmanager
+def collecting(problems: Problems) -> Iterator[None]:
+    """Keep the message of a `Wrong` raised inside, once, and go on after the block."""
+    try:
+        yield
+    except TooMuch as wrong:
+        _keep(problems, wrong.diagnostic)
+        problems.raise_any()
+    except Wrong as wrong:
+        _keep(problems, wrong.diagnostic)
+
+
+def _keep(problems: Problems, new: Diagnostic) -> None:
+    if not any(old.code == new.code and old.span == new.span for old in problems.found):
+        problems.found.append(new)

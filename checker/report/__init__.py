@@ -1,0 +1,1 @@
+"""Takes Verdicts and Traces, makes text, Markdown, JSON, JUnit and diagrams."""

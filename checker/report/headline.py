@@ -1,0 +1,149 @@
+"""The words that every form of report shares: the verdict in one sentence, headings, gaps."""
+
+from __future__ import annotations
+
+from checker.machine.machine import Machine
+from checker.search.exploration import Exploration
+from checker.semantics.symmetry import reduces, symmetric_ids
+from checker.trace.naming import excerpt
+from checker.trace.trace import Reason, Trace
+from checker.verdict.judge import PropertyVerdict, Verdict
+
+STOPPED = {
+    "violation": "stopped at the violation",
+    "evaluation_error": "stopped at an evaluation error",
+    "depth": "stopped by the depth limit",
+    "states": "stopped by the limit of states",
+    "seconds": "stopped by the time limit",
+    "memory": "stopped by the memory limit",
+    "interrupt": "interrupted",
+}
+
+
+FINDINGS = {
+    "sometimes": "is reached",
+    "deadlock": "nothing but a fault can happen",
+}
+
+
+def headline(machine: Machine, exploration: Exploration, verdict: Verdict) -> str:
+    """Return the verdict line: verdict, counts, how far, under which budgets and bounds."""
+    parts = [_claim(verdict), _counts(machine, exploration), _extent(exploration)]
+    parts += [_budgets(machine), _cuts(machine, exploration)]
+    return f"{verdict.overall}: " + ", ".join(part for part in parts if part)
+
+
+def _claim(verdict: Verdict) -> str:
+    if verdict.overall == "violated":
+        return "; ".join(_broken(item) for item in verdict.broken)
+    if verdict.error is not None:
+        return f"evaluation error after {plural(len(verdict.error.path) - 1, 'step')}"
+    if verdict.overall == "bounded":
+        return "no violation found"
+    if verdict.unknown_liveness and verdict.safety_holds:
+        names = ", ".join(item.name for item in verdict.unknown_liveness)
+        return f"safety holds, liveness is unknown ({names})"
+    return ""
+
+
+def unknown_text(item: PropertyVerdict) -> str:
+    """Return why nothing can be said of a property, after its name."""
+    return f"{item.name}: {item.reason}" if item.reason else item.name
+
+
+def _broken(item: PropertyVerdict) -> str:
+    if item.outcome == "unwitnessed":
+        return f"{item.name} is never reached"
+    steps = plural(item.length or 0, "step")
+    if item.kind == "deadlock":
+        return f"deadlock after {steps}"
+    if item.kind == "legal":
+        return f"a move that the state table lacks after {steps}"
+    return f"{item.name} after {steps}"
+
+
+def _counts(machine: Machine, exploration: Exploration) -> str:
+    states = plural(exploration.distinct, "distinct state")
+    if reduces(machine):
+        states += f" up to renaming {' and '.join(kind.name for kind in symmetric_ids(machine))}"
+    return f"{states}, depth {exploration.depth}"
+
+
+def _extent(exploration: Exploration) -> str:
+    if exploration.exhaustive:
+        return "exhaustive"
+    stopped = STOPPED.get(exploration.stopped_by or "", "not exhaustive")
+    complete = exploration.depth_complete
+    whole = "no depth complete" if complete < 0 else f"complete to depth {complete}"
+    return f"{stopped} ({whole})"
+
+
+def _budgets(machine: Machine) -> str:
+    if not machine.budgets:
+        return ""
+    return "with at most " + ", ".join(f"{count} {name}" for name, count in machine.budgets)
+
+
+def _cuts(machine: Machine, exploration: Exploration) -> str:
+    if not exploration.cuts:
+        return ""
+    bounds = " and ".join(filter(None, (excerpt(bound.span) for bound in machine.bounds)))
+    bounds = bounds or ("the bounds" if machine.bounds else "the ids available")
+    return f"within {bounds} ({plural(exploration.cuts, 'cut')})"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `1 step`, `2 steps`, `1,234 states`."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def title(trace: Trace) -> str:
+    """Return the heading of a trace: what it shows, in how many steps."""
+    steps = plural(trace.length, "step")
+    if trace.failure is not None:
+        where = f"row {trace.failure.row}" if trace.failure.row else trace.failure.property
+        return f"evaluation error in {where} ({steps})"
+    return f"{trace.property_name} ({FINDINGS.get(trace.kind, 'violated')}, {steps})"
+
+
+PROMISES_SHOWN = 12
+"""Fair row instances that a report names."""
+
+
+def loop_end(trace: Trace) -> str:
+    """Return where a run goes after the last step shown; empty for a run that just ends."""
+    if trace.loop is None:
+        return ""
+    if trace.loop.start == trace.length:
+        return "nothing happens any more, for ever"
+    return f"and again from step {trace.loop.start + 1} on, for ever"
+
+
+def loop_text(trace: Trace) -> list[str]:
+    """Return sentences on a loop: what it owes, and why it is fair."""
+    loop = trace.loop
+    if loop is None:
+        return []
+    since = f"after step {loop.raised}" if loop.raised else "from the beginning"
+    lines = [f"owed {since}, and never met"]
+    for promise in loop.promises[:PROMISES_SHOWN]:
+        how = f"taken in step {promise.step}"
+        if not promise.taken:
+            how = f"not enabled after step {promise.step}"
+        lines.append(f"{'strongly' if promise.strong else 'weakly'} fair {promise.instance}: {how}")
+    more = len(loop.promises) - PROMISES_SHOWN
+    if more > 0:
+        lines.append(f"and {plural(more, 'more fair row instance')}")
+    if not loop.promises:
+        lines.append("no fair row instance is enabled in the loop, so nothing has to happen")
+    return lines
+
+
+def reason_text(reason: Reason) -> str:
+    """Return a part of a condition with its value; one without a text by its value alone."""
+    return f"{reason.text or 'a part of it'} is {reason.value}"
+
+
+def never_fired(exploration: Exploration) -> tuple[str, ...]:
+    """Return the names of the rows that produced no successor."""
+    return tuple(row.row for row in exploration.rows if not row.fired)

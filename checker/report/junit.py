@@ -1,0 +1,67 @@
+"""The results of `checker verify` as JUnit XML: a suite a system, a case an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One instance: `failure` says what is not as declared, `error` why it could not be run."""
+
+    system: str
+    instance: str
+    seconds: float
+    output: str
+    failure: str | None
+    error: str | None
+
+
+def write(cases: Iterable[Case], path: Path) -> None:
+    """Write `cases` to `path`, in the shape that Jenkins' schema and GitHub's readers take."""
+    suites: dict[str, list[Case]] = {}
+    for case in cases:
+        suites.setdefault(case.system, []).append(case)
+    root = ET.Element("testsuites", name="checker verify")
+    for name, members in suites.items():
+        root.append(_suite(name, members))
+    _totals(root, [case for members in suites.values() for case in members])
+    ET.indent(root)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _suite(name: str, cases: list[Case]) -> ET.Element:
+    suite = ET.Element("testsuite", name=name)
+    _totals(suite, cases)
+    suite.set("skipped", "0")
+    for case in cases:
+        element = ET.SubElement(
+            suite,
+            "testcase",
+            classname=name,
+            name=case.instance,
+            time=f"{case.seconds:.3f}",
+        )
+        for kind, text in (("failure", case.failure), ("error", case.error)):
+            if text is not None:
+                first = text.splitlines()[0] if text else ""
+                ET.SubElement(element, kind, message=_clean(first), type=kind).text = _clean(text)
+        if case.output:
+            ET.SubElement(element, "system-out").text = _clean(case.output)
+    return suite
+
+
+def _totals(element: ET.Element, cases: list[Case]) -> None:
+    element.set("tests", str(len(cases)))
+    element.set("failures", str(sum(case.failure is not None for case in cases)))
+    element.set("errors", str(sum(case.error is not None for case in cases)))
+    element.set("time", f"{sum(case.seconds for case in cases):.3f}")
+
+
+def _clean(text: str) -> str:
+    """Drop the control characters that XML 1.0 cannot hold."""
+    return "".join(sign for sign in text if sign in "\n\t" or sign >= " ")

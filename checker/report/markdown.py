@@ -1,0 +1,214 @@
+"""The report that GitHub renders: Markdown with the steps, a sequence diagram and the tables.
+
+Deterministic: no times, no paths of the machine it was made on, so that a committed report
+changes only when what it reports changes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from checker.machine.machine import Machine
+from checker.report import diagrams
+from checker.report.headline import (
+    headline,
+    loop_end,
+    loop_text,
+    never_fired,
+    reason_text,
+    title,
+)
+from checker.report.result import Result
+from checker.report.sequence import Lanes, lanes, sequence
+from checker.search.exploration import Exploration
+from checker.semantics.values import format_value
+from checker.trace.naming import binding_texts, event_name, step_name
+from checker.trace.trace import Step, Trace
+from checker.verdict.judge import PropertyVerdict
+
+STEPS_DRAWN = 60
+"""Longer traces get no sequence diagram: renderers refuse very large ones."""
+
+
+def report(result: Result, files: Mapping[str, str]) -> str:
+    """Return the report of one run; `files` names the ITF file of each property with a trace."""
+    machine, verdict = result.machine, result.verdict
+    claim = headline(machine, result.exploration, verdict)[len(verdict.overall) :]
+    lines = [
+        f"# {machine.name}, instance {machine.instance}",
+        "",
+        f"**{verdict.overall}**{claim}",
+        "",
+        *paragraph(machine.about),
+        "Check it again:",
+        "",
+        *fenced("sh", result.origin.command),
+    ]
+    parties = lanes(result.document, machine)
+    for trace in result.failures:
+        lines += _trace(trace, files.get(trace.property_name), parties)
+    lines += ["## Properties", ""]
+    lines += table(
+        ("property", "kind", "verdict", "steps", "why a user should care"),
+        [
+            (code(item.name), item.kind, item.outcome, _steps(item, files), text(item.why))
+            for item in verdict.properties
+        ],
+    )
+    lines += _constants(machine)
+    lines += _coverage(result.exploration)
+    if machine.warnings:
+        lines += ["## Warnings", ""]
+        lines += [
+            f"* {item.code}, line {item.span.line}: {text(item.message)}"
+            for item in machine.warnings
+        ]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _trace(trace: Trace, file: str | None, parties: Lanes) -> list[str]:
+    lines = [f"## {title(trace)}", "", *paragraph(trace.why)]
+    failure = trace.failure
+    if failure is not None:
+        lines += [f"**{failure.code}**: {text(failure.message)}, {failure.place}", ""]
+    if trace.reasons:
+        lines += ["In the last state:", "", *fenced("text", "\n".join(_reason_lines(trace)))]
+    lines += [f"* {text(note)}" for note in trace.notes]
+    lines += [""] if trace.notes else []
+    for step in trace.steps:
+        lines += _step(step)
+        if trace.loop is not None and step.number == trace.loop.start < trace.length:
+            lines.append("   * **the loop begins here**")
+    if trace.loop is not None:
+        lines += ["", f"**{loop_end(trace)}**", ""]
+        lines += [f"* {text(line)}" for line in loop_text(trace)]
+    lines.append("")
+    if trace.length <= STEPS_DRAWN and any(step.events for step in trace.steps):
+        lines += ["### What travelled", "", *fenced("mermaid", sequence(trace, parties))]
+    lines += _visited(trace)
+    if file is not None:
+        lines += [f"The trace as ITF JSON: [{file}]({file})", ""]
+    return lines
+
+
+def _reason_lines(trace: Trace) -> list[str]:
+    verb = "holds" if trace.kind == "sometimes" else "fails"
+    lines = [f"{trace.property_name} {verb} because"]
+    for reason in trace.reasons:
+        indent = "  " * (reason.depth + 1)
+        lines.append(indent + reason_text(reason))
+        if reason.bindings:
+            named = ", ".join(f"{name} = {value}" for name, value in reason.bindings)
+            lines.append(f"{indent}  for {named}")
+        lines += [f"{indent}  {part} is {value}" for part, value in reason.values]
+    return lines
+
+
+def _step(step: Step) -> list[str]:
+    marks = [f"actor {step.actor}"] if step.actor else []
+    marks += [f"fault {step.fault}"] if step.fault else []
+    marks += ["outside the bounds"] if step.outside_bounds else []
+    lines = [f"{step.number}. {code(step_name(step))}" + (f" ({', '.join(marks)})" * bool(marks))]
+    if len(step.bindings) > 1:
+        named = ", ".join(f"{name} = {value}" for name, value in binding_texts(step.bindings))
+        lines.append(f"   * with {code(named)}")
+    lines += [f"   * {event.label} {code(event_name(event))}" for event in step.events]
+    lines += [f"   * {code(str(change))}" for change in step.changes]
+    lines += [
+        f"   * **illegal {move.kind}**: {code(move.machine)} {move.origin} to {move.target} "
+        f"is not in table {move.table}"
+        for move in step.illegal
+    ]
+    if step.error is not None:
+        lines.append(f"   * **{text(step.error)}**")
+    return lines
+
+
+def _visited(trace: Trace) -> list[str]:
+    """Draw each table of which a machine moved, with the states and moves of the trace."""
+    steps: dict[str, dict[diagrams.Move, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for step in trace.steps:
+        for move in step.moves:
+            steps[move.table][move.origin, move.target].append(step.number)
+    lines = []
+    for name in sorted(steps):
+        moves = {move: tuple(dict.fromkeys(numbers)) for move, numbers in steps[name].items()}
+        visited = sorted({state for move in moves for state in move})
+        drawing = diagrams.mermaid(trace.machine.table(name), visited, moves)
+        lines += [f"### Table {name}, with the moves of these steps", ""]
+        lines += fenced("mermaid", drawing)
+    return lines
+
+
+def _constants(machine: Machine) -> list[str]:
+    lines = ["## Constants", ""]
+    lines += table(
+        ("constant", "value"),
+        [(code(name), code(format_value(value))) for name, value in machine.constants],
+    )
+    if machine.budgets:
+        lines += ["Faults happen at most so often:", ""]
+        lines += table(
+            ("fault", "budget"), [(code(name), str(count)) for name, count in machine.budgets]
+        )
+    return lines
+
+
+def _coverage(exploration: Exploration) -> list[str]:
+    lines = [
+        "## Coverage",
+        "",
+        "States in which a row was enabled, successors it made, states it found first.",
+        "",
+    ]
+    lines += table(
+        ("row", "enabled", "fired", "new"),
+        [
+            (code(row.row), f"{row.enabled:,}", f"{row.fired:,}", f"{row.new:,}")
+            for row in exploration.rows
+        ],
+    )
+    never = never_fired(exploration)
+    if never:
+        when = "Never fired" if exploration.exhaustive else "Not fired before the search stopped"
+        lines += [f"{when}: {', '.join(code(name) for name in never)}.", ""]
+    return lines
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table and an empty line; nothing where there are no rows."""
+    body = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    if not body:
+        return ["(none)", ""]
+    return [f"| {' | '.join(headings)} |", "|" + " --- |" * len(headings), *body, ""]
+
+
+def fenced(language: str, content: str) -> list[str]:
+    """Return a fenced code block and an empty line."""
+    return [f"```{language}", content.rstrip("\n"), "```", ""]
+
+
+def paragraph(content: str) -> list[str]:
+    """Return prose as a paragraph and an empty line; nothing where there is none."""
+    return [text(content), ""] if content.strip() else []
+
+
+def code(content: str) -> str:
+    """Return a code span that may hold backticks."""
+    fence = "``" if "`" in content else "`"
+    pad = " " if fence == "``" else ""
+    return f"{fence}{pad}{content}{pad}{fence}"
+
+
+def text(content: str) -> str:
+    """Return prose on one line, with nothing in it read as HTML."""
+    return " ".join(content.split()).replace("<", "&lt;")
+
+
+def _steps(item: PropertyVerdict, files: Mapping[str, str]) -> str:
+    """Return the length of a property's trace, as a link to it where there is a file."""
+    if item.length is None:
+        return ""
+    return f"[{item.length}]({files[item.name]})" if item.name in files else str(item.length)

@@ -1,0 +1,33 @@
+"""Everything that one run made: what every form of report is written from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.machine.machine import Machine
+from checker.search.exploration import Exploration
+from checker.table.document import Document
+from checker.trace.trace import Provenance, Trace
+from checker.verdict.judge import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One run; `origin` says how to repeat it.
+
+    `traces`: counterexamples and errors first, then witnesses.
+    """
+
+    origin: Provenance
+    document: Document
+    machine: Machine
+    exploration: Exploration
+    verdict: Verdict
+    traces: tuple[Trace, ...]
+    compile_seconds: float
+    peak_rss_bytes: int
+
+    @property
+    def failures(self) -> tuple[Trace, ...]:
+        """The traces that show something wrong."""
+        return tuple(trace for trace in self.traces if trace.kind != "sometimes")

@@ -1,0 +1,129 @@
+"""The JSON object of one run, as the contract of the command line has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from checker import __version__
+from checker.errors import Diagnostic
+from checker.report.profile import profile_object
+from checker.report.result import Result
+from checker.semantics.symmetry import reduces
+
+Json = dict[str, object]
+
+OF_THE_MACHINE_IT_RAN_ON = (
+    "workers",
+    "seconds",
+    "compile_seconds",
+    "peak_rss_bytes",
+    "checkpoint",
+    "profile",
+)
+"""Keys that differ between two runs of the same check; committed reports leave them out."""
+
+
+def summary(result: Result, files: Mapping[str, str]) -> Json:
+    """Return the object of a run; `files` names the ITF file of each property that has one."""
+    machine, exploration, verdict = result.machine, result.exploration, result.verdict
+    return {
+        "checker": __version__,
+        "spec": result.origin.spec,
+        "instance": machine.instance,
+        "constants": dict(machine.constants),
+        "engine": exploration.engine,
+        "workers": exploration.workers,
+        "verdict": verdict.overall,
+        "exit_code": verdict.exit_code,
+        "distinct": exploration.distinct,
+        "generated": exploration.generated,
+        "depth": exploration.depth,
+        "seconds": round(exploration.seconds, 6),
+        "compile_seconds": round(result.compile_seconds, 6),
+        "state_bits": exploration.state_bits,
+        "bytes_per_state": exploration.bytes_per_state,
+        "peak_rss_bytes": result.peak_rss_bytes,
+        "symmetry": reduces(machine),
+        "stopped_by": exploration.stopped_by,
+        "depth_complete": exploration.depth_complete,
+        "checkpoint": None if exploration.checkpoint is None else exploration.checkpoint.directory,
+        "exhaustive": exploration.exhaustive,
+        "cuts": exploration.cuts,
+        "budgets": dict(machine.budgets),
+        "properties": [
+            {
+                "name": item.name,
+                "kind": item.kind,
+                "verdict": item.outcome,
+                "trace": files.get(item.name),
+                "length": item.length,
+                **({"reason": item.reason} if item.reason else {}),
+            }
+            for item in verdict.properties
+        ],
+        "rows": [
+            {"row": row.row, "enabled": row.enabled, "fired": row.fired, "new": row.new}
+            for row in exploration.rows
+        ],
+        "deadlocks": exploration.deadlocks,
+        "profile": profile_object(exploration),
+        "warnings": [diagnostic_object(warning) for warning in machine.warnings],
+        "error": _failure(result),
+    }
+
+
+def _failure(result: Result) -> Json | None:
+    """Return the `error` of a run that an evaluation error ended; None for any other."""
+    for trace in result.traces:
+        if trace.failure is not None:
+            failure = trace.failure
+            return {
+                "kind": "evaluation",
+                "code": failure.code,
+                "message": failure.message,
+                "place": failure.place,
+                "row": failure.row,
+                "property": failure.property,
+                "length": trace.length,
+            }
+    return None
+
+
+def diagnostic_object(item: Diagnostic) -> Json:
+    """Return a located message as JSON."""
+    return {
+        "code": item.code,
+        "severity": item.severity,
+        "message": item.message,
+        "file": item.span.source.name,
+        "line": item.span.line,
+        "column": item.span.column,
+        "expected": item.expected,
+        "found": item.found,
+        "help": item.help,
+    }
+
+
+def specification_errors(spec: str, diagnostics: tuple[Diagnostic, ...]) -> Json:
+    """Return the object printed for a specification that is wrong."""
+    return {
+        "checker": __version__,
+        "spec": spec,
+        "verdict": None,
+        "error": {
+            "kind": "specification",
+            "diagnostics": [diagnostic_object(item) for item in diagnostics],
+        },
+    }
+
+
+def timeless(result: Json) -> Json:
+    """Return a run's object without what differs from one run or machine to the next."""
+    kept = {key: value for key, value in result.items() if key not in OF_THE_MACHINE_IT_RAN_ON}
+    warnings = kept["warnings"]
+    assert isinstance(warnings, list)
+    kept["warnings"] = [
+        {**item, "file": "/".join(PurePath(item["file"]).parts[-2:])} for item in warnings
+    ]
+    return kept

@@ -1,0 +1,210 @@
+"""The report for the terminal: verdict, steps, why the property failed, coverage, warnings.
+
+At most 100 columns; without colour in pipes and CI. Text of a specification is never read as
+markup, so that brackets in it stay what they are.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from checker.errors import Diagnostic
+from checker.report.dashboard import Line
+from checker.report.headline import (
+    headline,
+    loop_end,
+    loop_text,
+    never_fired,
+    reason_text,
+    title,
+    unknown_text,
+)
+from checker.report.result import Result
+from checker.search.exploration import Exploration
+from checker.semantics.successor import IllegalTransition
+from checker.trace.naming import binding_texts, event_name, step_name
+from checker.trace.trace import Reason, Step, Trace
+from checker.verdict.judge import Verdict
+
+WIDTH = 100
+COLOURS = {
+    "holds": "bold green",
+    "witnessed": "green",
+    "bounded": "bold yellow",
+    "inconclusive": "bold yellow",
+    "unknown": "yellow",
+    "violated": "bold red",
+    "unwitnessed": "bold red",
+}
+
+
+def console(file: TextIO | None = None) -> Console:
+    """Return a console for results on `file`, by default stdout."""
+    file = file or sys.stdout
+    terminal = file.isatty()
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 40)).columns) if terminal else WIDTH
+    return Console(file=file, width=max(width, 40), highlight=False, markup=False, emoji=False)
+
+
+def print_result(out: Console, result: Result, witnesses: tuple[str, ...] = ()) -> None:
+    """Print everything about one run; `witnesses` names the reached properties to show as well."""
+    line = headline(result.machine, result.exploration, result.verdict)
+    out.print(Text(line, style=COLOURS[result.verdict.overall]))
+    _print_properties(out, result.verdict)
+    for trace in result.traces:
+        if trace.kind != "sometimes" or trace.property_name in witnesses:
+            out.print()
+            print_trace(out, trace)
+    out.print()
+    if result.exploration.stopped_by == "violation":
+        _print_coverage_so_far(out, result.exploration)
+    else:
+        _print_coverage(out, result.exploration)
+    print_warnings(out, result.machine.warnings)
+
+
+def print_trace(out: Console, trace: Trace) -> None:
+    """Print a trace: its numbered steps, then why the property has the value it has."""
+    out.print(Text(title(trace), style="bold"))
+    if trace.why:
+        out.print(Text(f"  {trace.why}", style="italic"))
+    for step in trace.steps:
+        _print_step(out, step)
+        if trace.loop is not None and step.number == trace.loop.start < trace.length:
+            out.print(Text("      the loop:", style="bold yellow"))
+    if trace.loop is not None:
+        out.print(Text(f"      {loop_end(trace)}", style="bold yellow"))
+        for line in loop_text(trace):
+            _print_indented(out, line, 8, "yellow")
+    failure = trace.failure
+    if failure is not None and failure.row is None:
+        _print_indented(out, f"{failure.code}: {failure.message} at {failure.place}", 4, "red")
+    if trace.reasons:
+        verb = "holds" if trace.kind == "sometimes" else "fails"
+        out.print(Text(f"{trace.property_name} {verb} here because", style="bold"))
+        for reason in trace.reasons:
+            _print_reason(out, reason)
+    for note in trace.notes:
+        out.print(Text(f"note: {note}", style="yellow"))
+
+
+def _print_properties(out: Console, verdict: Verdict) -> None:
+    if not verdict.properties:
+        return
+    table = _table("property", "kind", "verdict", "steps")
+    for item in verdict.properties:
+        steps = "" if item.length is None else str(item.length)
+        table.add_row(item.name, item.kind, Text(item.outcome, style=COLOURS[item.outcome]), steps)
+    out.print(table)
+    for item in verdict.unknown_liveness:
+        if item.reason:
+            _print_indented(out, f"unknown: {unknown_text(item)}", 0, "yellow")
+
+
+def _print_step(out: Console, step: Step) -> None:
+    heading = Text(f"{step.number:>4}  ")
+    heading.append(step_name(step), style="bold cyan")
+    marks = [f"actor {step.actor}"] if step.actor else []
+    marks += [f"fault {step.fault}"] if step.fault else []
+    marks += ["outside the bounds"] if step.outside_bounds else []
+    if marks:
+        heading.append(f"   [{', '.join(marks)}]", style="dim")
+    out.print(heading)
+    for text, style in step_details(step):
+        _print_indented(out, text, 8, style)
+
+
+def step_details(step: Step) -> list[tuple[str, str]]:
+    """Return the lines under a step's name, each with its rich style."""
+    lines = []
+    if len(step.bindings) > 1:
+        named = [f"{name} = {value}" for name, value in binding_texts(step.bindings)]
+        lines.append(("with " + ", ".join(named), "dim"))
+    lines += [(f"{event.label} {event_name(event)}", "magenta") for event in step.events]
+    lines += [(str(change), "") for change in step.changes]
+    if step.number and not step.changes and not step.events and step.error is None:
+        lines.append(("nothing changes", "dim"))
+    lines += [(illegal_text(move), "bold red") for move in step.illegal]
+    if step.error is not None:
+        lines.append((step.error, "bold red"))
+    return lines
+
+
+def illegal_text(move: IllegalTransition) -> str:
+    """Return a sentence on a move that its table lacks."""
+    arrow = f"{move.machine} {move.origin} -> {move.target}"
+    return f"illegal {move.kind}: {arrow} is not in table {move.table}"
+
+
+def _print_reason(out: Console, reason: Reason) -> None:
+    indent = 4 + 2 * reason.depth
+    _print_indented(out, reason_text(reason), indent, "red")
+    if reason.bindings:
+        named = ", ".join(f"{name} = {value}" for name, value in reason.bindings)
+        _print_indented(out, f"for {named}", indent + 2, "cyan")
+    for text, value in reason.values:
+        _print_indented(out, f"{text} is {value}", indent + 2, "")
+    if reason.values and reason.place:
+        _print_indented(out, f"at {reason.place}", indent + 2, "dim")
+
+
+def _print_indented(out: Console, text: str, indent: int, style: str) -> None:
+    for number, line in enumerate(Text(text).wrap(out, max(out.width - indent - 2, 20))):
+        out.print(Text(" " * (indent + 2 * (number > 0)) + line.plain.rstrip(), style=style))
+
+
+def _print_coverage(out: Console, exploration: Exploration) -> None:
+    table = _table("row", "enabled", "fired", "new")
+    for row in exploration.rows:
+        table.add_row(row.row, f"{row.enabled:,}", f"{row.fired:,}", f"{row.new:,}")
+    out.print(table)
+    never = never_fired(exploration)
+    if never:
+        reason = "never" if exploration.exhaustive else "not yet"
+        _print_indented(out, f"{reason} fired: {', '.join(never)}", 0, "yellow")
+
+
+def _print_coverage_so_far(out: Console, exploration: Exploration) -> None:
+    """One line: a search that stopped at a violation says little about what can fire."""
+    fired = sum(row.fired > 0 for row in exploration.rows)
+    text = f"{fired} of {len(exploration.rows)} rows fired before the search stopped"
+    out.print(Text(text, style="dim"))
+
+
+def print_outcomes(out: Console, lines: Sequence[Line]) -> None:
+    """Print one line for each verified instance."""
+    table = _table("system", "instance", "expected", "found", "distinct", "depth", "")
+    for line in lines:
+        met = Text("ok", style="green") if line.met else Text("DIFFERENT", style="bold red")
+        distinct = "" if line.distinct is None else f"{line.distinct:,}"
+        depth = "" if line.depth is None else str(line.depth)
+        cells = (line.system, line.instance, line.expected, line.verdict, distinct, depth)
+        table.add_row(*cells, met)
+    out.print(table)
+
+
+def print_warnings(out: Console, warnings: Iterable[Diagnostic]) -> None:
+    """Print lints, one line each with their place."""
+    for warning in warnings:
+        text = f"warning[{warning.code}] {warning.span}: {warning.message}"
+        _print_indented(out, text, 0, "yellow")
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in headings:
+        numeric = heading in {"steps", "enabled", "fired", "new", "distinct", "depth"}
+        table.add_column(
+            heading,
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=numeric,
+        )
+    return table

@@ -1,0 +1,67 @@
+"""What a search looks for in a kernel's words, and what it found, before that has a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.kernel.kernel import CHECK_ERROR, ERROR, ILLEGAL, STEP, Kernel
+from checker.machine.machine import Machine
+from checker.search.exploration import FindingKind
+
+INITIAL = -1
+"""The level before the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a finding of the search looks like: a deadlock, or a successor with a flag.
+
+    `level` is the level whose expansion showed it; INITIAL for what initial states showed.
+    `edge` is a flag of the successor's meta word, `check` one of `Kernel.check`'s; both are 0 for
+    a deadlock. The flag ERROR also stands for a state whose terminal conditions failed.
+    """
+
+    name: str
+    kind: FindingKind
+    level: int
+    edge: int = 0
+    check: int = 0
+
+    @property
+    def ends_in_source(self) -> bool:
+        """Whether the last state is the one that was expanded: a deadlock or a failed step."""
+        return self.check == 0 and self.edge in (0, ERROR)
+
+    @property
+    def depth(self) -> int:
+        """Steps to the last state."""
+        return self.level if self.ends_in_source and self.level != INITIAL else self.level + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A flag of meta words or of checked states, and the finding it stands for."""
+
+    flag: int
+    name: str
+    kind: FindingKind
+
+
+def sought_edges(machine: Machine, kernel: Kernel) -> tuple[Sought, ...]:
+    """Return what meta words tell besides failed steps: `legal`, then `step` as declared."""
+    steps = (
+        Sought(1 << (STEP + kernel.steps.index(item.name)), item.name, "step")
+        for item in machine.properties
+        if item.kind == "step" and item.name in kernel.steps
+    )
+    return (Sought(ILLEGAL, "legal", "legal"), *steps)
+
+
+def sought_checks(machine: Machine, kernel: Kernel) -> tuple[Sought, ...]:
+    """Return what checked states tell: properties as declared, then that one failed."""
+    properties = (
+        Sought(1 << kernel.checks.index(item.name), item.name, item.kind)
+        for item in machine.properties
+        if item.kind in ("always", "sometimes") and item.name in kernel.checks
+    )
+    return (*properties, Sought(CHECK_ERROR, "error", "error"))

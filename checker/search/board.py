@@ -1,0 +1,131 @@
+"""What the threads of a search share (the board) and what each has for itself (its desk).
+
+Both are int64 arrays with named places, because compiled code reads and writes them. Places that
+several threads write stand on cache lines of their own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.kernel.kernel import Kernel
+
+# Places of the board that the coordinator sets while no thread works.
+WORDS = 0
+EXPAND = 1
+CHECK = 2
+"""Address of the kernel's `check`; 0 where there is nothing to check."""
+TABLE = 3
+CAPACITY = 4
+RESERVED_BITS = 5
+QUEUE = 6
+ROOM = 7
+"""States that the queue may hold before the threads have to stop for more room."""
+LEVEL_END = 8
+BLOCK_SIZE = 9
+CANONICAL = 10
+"""Address of the kernel's `canonical`; 0 where states are told apart as they are."""
+# Places of the board that the threads change.
+CLAIMED = 16
+"""First state of the level that no thread has claimed."""
+TAIL = 24
+"""First place of the queue that no thread has claimed."""
+HALT = 32
+"""Not 0: return to the coordinator at the next block."""
+BOARD_SIZE = 40
+
+# Addresses of a desk's buffers.
+OUT = 0
+META = 1
+ENDS = 2
+STATUS = 3
+SLOTS = 4
+FLAGS = 5
+TALLIES = 6
+NEW_BY_ACTION = 7
+OUT_CAPACITY = 8
+# Where a desk is in its work.
+BLOCK = 9
+BLOCK_END = 10
+"""The states of the claimed block that are still to be expanded."""
+NEXT = 11
+PENDING = 12
+"""The successors in OUT that are still to be inserted: from NEXT to PENDING."""
+CHUNK = 13
+CHUNK_END = 14
+"""The piece of the queue that this desk fills."""
+# What a desk has counted.
+GENERATED = 15
+DISTINCT = 16
+CUTS = 17
+DEADLOCKS = 18
+EDGES_SEEN = 19
+"""All flags of all successors' meta words, or-ed."""
+CHECKS_SEEN = 20
+"""All flags of all checked states, or-ed."""
+EXPANDED = 21
+"""How many states were expanded last: those before BLOCK."""
+DESK_SIZE = 24
+
+DEADLOCK = 0
+UNCLEAR = 2
+"""What `Kernel.expand` says of a state besides 1: it is a deadlock; its terminal conditions could
+not be evaluated, which is an evaluation error of the state."""
+
+CHUNK_SIZE = 256
+"""States a thread claims of the queue at a time; also the most it checks in one call."""
+BLOCK_SIZE_MAX = 256
+"""States a thread claims of the level at a time."""
+
+Numbers = NDArray[np.int64]
+
+
+def new_board(kernel: Kernel) -> Numbers:
+    """Return the board of a search on `kernel`."""
+    board = np.zeros(BOARD_SIZE, np.int64)
+    board[WORDS] = kernel.words
+    board[EXPAND] = kernel.expand_address
+    board[CHECK] = kernel.check_address if kernel.checks else 0
+    board[CANONICAL] = kernel.canonical_address
+    return board
+
+
+class Desk:
+    """One thread's buffers: `capacity` successors at a time, and its row of numbers."""
+
+    def __init__(self, kernel: Kernel, capacity: int) -> None:
+        self.words = kernel.words
+        self.numbers = np.zeros(DESK_SIZE, np.int64)
+        self.ends = np.zeros(BLOCK_SIZE_MAX, np.int64)
+        self.status = np.zeros(BLOCK_SIZE_MAX, np.int64)
+        self.tallies = np.zeros(2 * len(kernel.actions), np.int64)
+        self.new_by_action = np.zeros(len(kernel.actions), np.int64)
+        self.numbers[ENDS] = self.ends.ctypes.data
+        self.numbers[STATUS] = self.status.ctypes.data
+        self.numbers[TALLIES] = self.tallies.ctypes.data
+        self.numbers[NEW_BY_ACTION] = self.new_by_action.ctypes.data
+        self.enlarge(capacity)
+
+    def enlarge(self, capacity: int) -> None:
+        """Give room for `capacity` successors at a time; nothing may be pending."""
+        assert self.numbers[NEXT] == self.numbers[PENDING]
+        self.out = np.empty(capacity * self.words, np.int64)
+        self.meta = np.empty(capacity, np.int64)
+        self.slots = np.empty(capacity, np.int64)
+        self.flags = np.empty(max(capacity, CHUNK_SIZE), np.int64)
+        self.numbers[OUT] = self.out.ctypes.data
+        self.numbers[META] = self.meta.ctypes.data
+        self.numbers[SLOTS] = self.slots.ctypes.data
+        self.numbers[FLAGS] = self.flags.ctypes.data
+        self.numbers[OUT_CAPACITY] = capacity
+
+    @property
+    def capacity(self) -> int:
+        """Successors that fit at a time."""
+        return int(self.numbers[OUT_CAPACITY])
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the buffers that grow."""
+        return self.out.nbytes + self.meta.nbytes + self.slots.nbytes + self.flags.nbytes

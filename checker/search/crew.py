@@ -1,0 +1,393 @@
+"""The threads of a search and what they work with: one level of states at a time, on all cores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from checker.errors import InternalError
+from checker.kernel.kernel import Kernel, Words
+from checker.search import board as places
+from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board
+from checker.search.disk import Disk
+from checker.search.exploration import StoppedBy
+from checker.search.options import tell_nobody
+from checker.search.snapshot import Counters
+from checker.search.spill import Spill
+from checker.search.store import CAPACITY_START, Store
+from checker.search.visited import spread
+from checker.search.worker import FINISHED, NO_QUEUE, NO_TABLE, TOO_NARROW, enter, work
+
+Watch = Callable[[], StoppedBy | None]
+"""Called several times a second while threads work; says whether, and why, to stop."""
+
+Job = Callable[[Numbers, Numbers, int], int]
+"""A compiled function of board, desk and the board's address; returns why it stopped."""
+
+OUT_CAPACITY = 4096
+"""Successors a desk has room for at first."""
+
+_POLL_SECONDS = 0.05
+_ALONE = 512
+"""States of a level up to which waking the threads takes longer than the work."""
+_BLOCK_SIZE_MIN = 16
+_ADOPTED = 1 << 20
+"""States that are sorted at a time."""
+
+
+class Crew:
+    """Board, desks, store and threads of one search. Close it, or use it as a context."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        workers: int,
+        memory_bytes: int,
+        states_max: int | None,
+        capacity: int = CAPACITY_START,
+        out_capacity: int = OUT_CAPACITY,
+    ) -> None:
+        self.kernel = kernel
+        self.states_max = states_max
+        self.desks = [Desk(kernel, out_capacity) for _ in range(workers)]
+        self.store = Store(kernel.words, memory_bytes, self._desk_bytes(), capacity)
+        self.board = new_board(kernel)
+        self.board[places.QUEUE] = self.store.queue.ctypes.data
+        self._address = self.board.ctypes.data
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="search")
+        self.disk: Disk | None = None
+        self.notice: Callable[[str], None] = tell_nobody
+        self._spill: Spill | None = None
+        self._new_before = self.new_by_action()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.board[places.HALT] = 1
+        self._pool.shutdown()
+
+    @property
+    def distinct(self) -> int:
+        """Distinct states found; once they are on disk, those of finished levels."""
+        return self.total(places.DISTINCT) if self._spill is None else self._spill.fixed
+
+    @property
+    def tail(self) -> int:
+        """Distinct states in the queue (while threads work: rounded up to what they claimed)."""
+        return int(min(self.board[places.TAIL], self.board[places.ROOM]))
+
+    def total(self, place: int) -> int:
+        """Return the sum of one of the desks' counters."""
+        return sum(int(desk.numbers[place]) for desk in self.desks)
+
+    def flags(self, place: int) -> int:
+        """Return all desks' flags at `place`, or-ed."""
+        flags = 0
+        for desk in self.desks:
+            flags |= int(desk.numbers[place])
+        return flags
+
+    def tallies(self) -> Numbers:
+        """Return (actions, 2): the states in which each action was enabled, its successors."""
+        tallies: Numbers = np.sum([desk.tallies for desk in self.desks], axis=0, dtype=np.int64)
+        return tallies.reshape(-1, 2)
+
+    def new_by_action(self) -> Numbers:
+        """Return how many states each action found first."""
+        found: Numbers = np.sum([desk.new_by_action for desk in self.desks], axis=0, dtype=np.int64)
+        return found
+
+    def load_code(self) -> None:
+        """Load the compiled functions, or compile them where this was never done before.
+
+        That takes seconds the first time, and they are no part of the search.
+        """
+        self._open_board()
+        for desk in self.desks:
+            work(self.board, desk.numbers, self._address)  # there is nothing to claim yet
+        spread(0, 0, 0, self.kernel.words, 0, 0)
+
+    def place_initial(self, states: Words, meta: Words, watch: Watch) -> StoppedBy | None:
+        """Make the initial states the first level, in their order."""
+        desk = self.desks[0]
+        desk.enlarge(max(desk.capacity, len(states)))
+        desk.out[: states.size] = states.reshape(-1)
+        desk.meta[: len(meta)] = meta
+        desk.numbers[places.NEXT] = 0
+        desk.numbers[places.PENDING] = len(states)
+        desk.numbers[places.GENERATED] = len(states)
+        stopped = self.expand_level(0, 0, watch)
+        desk.new_by_action[:] = 0  # no action found them
+        self._new_before = self.new_by_action()
+        return stopped
+
+    def counters(self) -> Counters:
+        """Return what the threads counted so far."""
+        return Counters(
+            generated=self.total(places.GENERATED),
+            cuts=self.total(places.CUTS),
+            deadlocks=self.total(places.DEADLOCKS),
+            edges_seen=self.flags(places.EDGES_SEEN),
+            checks_seen=self.flags(places.CHECKS_SEEN),
+            tallies=tuple((seen, made) for seen, made in self.tallies().tolist()),
+            new=tuple(self.new_by_action().tolist()),
+        )
+
+    def restore(self, counters: Counters, states: int) -> None:
+        """Let the threads have counted `counters`, and found so many states."""
+        desk = self.desks[0]
+        desk.numbers[places.GENERATED] = counters.generated
+        desk.numbers[places.CUTS] = counters.cuts
+        desk.numbers[places.DEADLOCKS] = counters.deadlocks
+        desk.numbers[places.EDGES_SEEN] = counters.edges_seen
+        desk.numbers[places.CHECKS_SEEN] = counters.checks_seen
+        desk.tallies[:] = np.array(counters.tallies, np.int64).reshape(-1)
+        desk.new_by_action[:] = counters.new
+        self._new_before = self.new_by_action()
+        self._count_distinct(states)
+
+    def _count_distinct(self, states: int) -> None:
+        """Let the threads have found so many states."""
+        for desk in self.desks:
+            desk.numbers[places.DISTINCT] = 0
+        self.desks[0].numbers[places.DISTINCT] = states
+
+    def adopt(self, count: int, load: Callable[[Callable[[int, int], Words]], None]) -> bool:
+        """Take `count` states as found already; `load` writes them into the queue.
+
+        False where memory does not allow it. InternalError where one of them is there twice.
+        """
+        if not self.store.make_room(count):
+            if not self._queue_to_disk() or not self.store.ensure(count):
+                return False
+            if not self.store.make_room(count):
+                return self._adopt_in_runs(count, load)
+        load(self.store.states)
+        self.board[places.TAIL] = count
+        self._enter(0, count)
+        if self.total(places.DISTINCT) != count:
+            raise InternalError("the states of a checkpoint are not all different")
+        return True
+
+    def _enter(self, start: int, end: int) -> None:
+        """Put the states `start` to `end` of the queue into the table, which has room for them."""
+        self._open_board()
+        self.open_level(start, end)
+        if self.run(enter, self.desks, end - start, lambda: None) != {FINISHED}:
+            raise InternalError("a segment of the table is full before its time")
+
+    def _adopt_in_runs(
+        self, count: int, load: Callable[[Callable[[int, int], Words]], None]
+    ) -> bool:
+        """Like `adopt`, where the table is too small: one run after another goes to disk."""
+        while self.store.grow(0, self._pool, len(self.desks)):
+            pass
+        load(self.store.states)
+        self.board[places.TAIL] = count
+        spill = self._new_spill(count)
+        for start in range(0, count, _ADOPTED):
+            if not spill.adopt(self.store.states(start, min(start + _ADOPTED, count))):
+                return False
+        if spill.known != count:
+            raise InternalError("the states of a checkpoint are not all different")
+        self._spill = spill
+        self._open_board()
+        return self.store.ensure(count + self.store.room)
+
+    def open_level(self, start: int, end: int) -> None:
+        """Put the states `start` to `end` of the queue up for claiming."""
+        self.board[places.CLAIMED] = start
+        self.board[places.LEVEL_END] = end
+        share = (end - start) // (4 * len(self.desks))
+        self.board[places.BLOCK_SIZE] = max(_BLOCK_SIZE_MIN, min(BLOCK_SIZE_MAX, share))
+
+    def resume(self) -> None:
+        """Withdraw a halt."""
+        self.board[places.HALT] = 0
+
+    def expand_level(self, start: int, end: int, watch: Watch) -> StoppedBy | None:
+        """Expand the states `start` to `end` of the queue; their new successors follow in it.
+
+        Return why the level was not finished; None if it was.
+        """
+        self.open_level(start, end)
+        stopped: StoppedBy | None = None
+        results: set[int] = set()
+        while stopped is None and results != {FINISHED}:
+            self._open_board()
+            results = self.run(work, self.desks, end - start, watch)
+            self.board[places.TAIL] = self.tail
+            if results != {FINISHED}:
+                stopped = watch() or self._provide(results)
+        if self._spill is not None:
+            settled = self._settle(self._spill)
+            stopped = stopped or settled
+        self._compact()
+        return stopped
+
+    def _open_board(self) -> None:
+        """Tell the threads what they may use now."""
+        room = self.store.room
+        if self._spill is not None:
+            room += self._spill.fixed  # room for candidates, which need not be new
+        elif self.states_max is not None:
+            room = min(room, self.states_max)
+        self.board[places.QUEUE] = self.store.queue.ctypes.data
+        self.board[places.TABLE] = self.store.table.ctypes.data
+        self.board[places.RESERVED_BITS] = self.store.reserved_bits
+        self.board[places.CAPACITY] = self.store.capacity
+        self.board[places.ROOM] = room
+        self.resume()
+
+    def run(self, job: Job, desks: Sequence[Desk], states: int, watch: Watch) -> set[int]:
+        """Let every desk do its job on a level of `states` states; return what the jobs returned.
+
+        Jobs run in this thread where the level is small, else in threads that `watch` can halt.
+        """
+        if states <= _ALONE:
+            return {job(self.board, desk.numbers, self._address) for desk in desks}
+        running = [
+            self._pool.submit(job, self.board, desk.numbers, self._address) for desk in desks
+        ]
+        try:
+            while wait(running, _POLL_SECONDS).not_done:
+                if watch() is not None:
+                    self.board[places.HALT] = 1
+        finally:
+            # Also when the user interrupts: threads must not outlive the memory they work on.
+            if any(not task.done() for task in running):
+                self.board[places.HALT] = 1
+                wait(running)
+        return {task.result() for task in running}
+
+    def _provide(self, results: set[int]) -> StoppedBy | None:
+        """Give the threads what they stopped for; say so if that is not possible."""
+        if TOO_NARROW in results and not (
+            self._widen() or (self._queue_to_disk() and self._widen())
+        ):
+            return "memory"
+        if not results & {NO_QUEUE, NO_TABLE}:
+            return None
+        if self._spill is not None:
+            return None if self._next_batch(self._spill) else "memory"
+        if NO_QUEUE in results and self.tail == self.states_max:
+            return "states"
+        return None if self._grow() or self._runs_to_disk() else "memory"
+
+    def _grow(self) -> bool:
+        """Make room for more states in memory, if need be by moving the queue to disk."""
+        if self.store.grow(self.tail, self._pool, len(self.desks)):
+            return True
+        return self._queue_to_disk() and self.store.grow(self.tail, self._pool, len(self.desks))
+
+    def _queue_to_disk(self) -> bool:
+        if self.disk is None or self.store.file is not None:
+            return False
+        if not self.store.queue_to(self.disk, self.tail):
+            return False
+        self.board[places.QUEUE] = self.store.queue.ctypes.data
+        self.notice(
+            f"memory is short: from {self.tail:,} states on the levels are kept on disk, in "
+            f"{self.disk.directory} ({self.disk.free() / 2**30:,.1f} GiB to use)"
+        )
+        return True
+
+    def _new_spill(self, fixed: int) -> Spill:
+        assert self.disk is not None
+        spill = Spill(self.store, self.disk, self._pool)
+        spill.fixed = fixed
+        return spill
+
+    def _runs_to_disk(self) -> bool:
+        """Move the visited set to disk, and go on; False where the disk is short."""
+        if self.disk is None or self.store.file is None:
+            return False
+        started = time.perf_counter()
+        self._compact()
+        spill = self._new_spill(self.tail)
+        if not spill.flush_known() or not self.store.ensure(self.tail + self.store.room):
+            return False
+        self._spill = spill
+        self._new_before = self.new_by_action()
+        seconds = time.perf_counter() - started
+        self.notice(
+            f"memory is full: from {spill.fixed:,} states on the visited set is kept on disk; the "
+            f"search stays exact, and each level takes at least {seconds:.1f} s longer"
+        )
+        return True
+
+    def _next_batch(self, spill: Spill) -> bool:
+        """Write the candidates out and go on with an empty table."""
+        self._forget_candidates(spill)
+        return spill.flush()
+
+    def _forget_candidates(self, spill: Spill) -> None:
+        """Take the candidates out of the queue; the table has them, too."""
+        self.board[places.TAIL] = spill.fixed
+        for desk in self.desks:
+            desk.numbers[places.CHUNK] = desk.numbers[places.CHUNK_END] = 0
+
+    def _settle(self, spill: Spill) -> StoppedBy | None:
+        """Find out which candidates are new and put them into the queue; say why it failed."""
+        self._forget_candidates(spill)
+        before = spill.fixed
+        most = None if self.states_max is None else self.states_max - before
+        found = spill.settle(most)
+        self.board[places.TAIL] = spill.fixed
+        self.board[places.ROOM] = spill.fixed + self.store.room
+        self._count_distinct(spill.fixed)
+        self._attribute(spill.fixed - before)
+        if found is None or not self.store.ensure(spill.fixed + self.store.room):
+            return "memory"
+        assert self.store.file is not None
+        self.store.file.forget(8 * self.store.words * before)
+        return "states" if spill.cut else None
+
+    def _attribute(self, found: int) -> None:
+        """Share `found` new states out among the actions, as their candidates are."""
+        candidates = self.new_by_action() - self._new_before
+        total = max(int(candidates.sum()), 1)
+        shares = candidates * found // total
+        rest = found - int(shares.sum()) if candidates.any() else 0
+        shares[np.argsort(-(candidates * found % total), kind="stable")[:rest]] += 1
+        for desk in self.desks:
+            desk.new_by_action[:] = 0
+        self.desks[0].new_by_action[:] = self._new_before + shares
+        self._new_before = self.new_by_action()
+
+    def _widen(self) -> bool:
+        """Double the buffers of desks with nothing pending; False if memory does not allow it."""
+        idle = [d for d in self.desks if d.numbers[places.NEXT] == d.numbers[places.PENDING]]
+        extra = sum(desk.bytes for desk in idle)
+        if self.store.bytes_with(self.tail) + extra > self.store.limit:
+            return False
+        for desk in idle:
+            desk.enlarge(2 * desk.capacity)
+        self.store.overhead = self._desk_bytes()
+        return True
+
+    def _desk_bytes(self) -> int:
+        return sum(desk.bytes for desk in self.desks)
+
+    def _compact(self) -> None:
+        """Move the last states into the holes that partly filled pieces of the queue leave."""
+        pieces = [np.arange(*desk.numbers[[places.CHUNK, places.CHUNK_END]]) for desk in self.desks]
+        holes = np.sort(np.concatenate(pieces))
+        total = self.tail - len(holes)
+        kept = np.setdiff1d(np.arange(total, self.tail), holes)
+        states = self.store.states(0, self.tail)
+        states[holes[holes < total]] = states[kept]
+        self.board[places.TAIL] = total
+        for desk in self.desks:
+            desk.numbers[places.CHUNK] = desk.numbers[places.CHUNK_END] = 0

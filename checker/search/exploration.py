@@ -1,0 +1,98 @@
+"""The Exploration: what a search found, the same whichever engine ran it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from checker.kernel.kernel import Words
+from checker.search.profile import Profile
+from checker.semantics.successor import State
+
+StoppedBy = Literal[
+    "violation", "evaluation_error", "depth", "states", "seconds", "memory", "interrupt"
+]
+FindingKind = Literal[
+    "always", "step", "sometimes", "eventually", "leads_to", "deadlock", "legal", "error"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A violation, a witness (`sometimes`) or an evaluation error, with a shortest path to it.
+
+    `path` holds the states from an initial one on. For `step`, `legal` the last two states are
+    the offending step; for `error` raised by a row the path ends in the state the row failed in
+    and `action` names the row. Among the shortest paths it is the least by (initial state, then
+    step by step: row in file order, bindings, picks), whatever the engine and the threads.
+
+    For `eventually` and `leads_to` the path is a lasso: it ends in the state `path[loop]`, from
+    where the run goes round for ever; where that is the last state itself, it stays there.
+    """
+
+    property: str
+    kind: FindingKind
+    depth: int
+    path: tuple[State, ...]
+    action: str | None = None
+    loop: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowCoverage:
+    """Of one action: states in which it was enabled, successors it made, states it found first."""
+
+    row: str
+    enabled: int
+    fired: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The checkpoint that a search left: where, and how much of the search it holds.
+
+    `expanded` levels were expanded when it was written, and `distinct` states known.
+    """
+
+    directory: str
+    expanded: int
+    distinct: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """Counts as defined in docs/semantics.md, findings, and how far the search came.
+
+    `levels[d]` is the number of distinct states at depth d; `depth_complete` is the last depth
+    whose states were all expanded (-1: none).
+    `exhaustive`: every reachable state within the bounds was expanded and checked. `states` are
+    all distinct states, as long as something is to be judged on them: those of an exhaustive
+    search of a machine with liveness properties, packed (one a row) or as values, in the order of
+    their depth. `seconds` are those of searching, before a checkpoint it went on from included.
+    `checkpoint` is the last one it wrote; `profile` is there where it was asked for.
+    """
+
+    engine: str
+    workers: int
+    distinct: int
+    generated: int
+    levels: tuple[int, ...]
+    depth_complete: int
+    exhaustive: bool
+    stopped_by: StoppedBy | None
+    cuts: int
+    deadlocks: int
+    findings: tuple[Finding, ...]
+    rows: tuple[RowCoverage, ...]
+    seconds: float
+    state_bits: int
+    bytes_per_state: float
+    states: Words | tuple[State, ...] | None = field(default=None, repr=False, compare=False)
+    checkpoint: Kept | None = None
+    profile: Profile | None = field(default=None, compare=False)
+
+    @property
+    def depth(self) -> int:
+        """Steps of the longest shortest path found."""
+        return max(len(self.levels) - 1, 0)

@@ -1,0 +1,21 @@
+"""How far a search may go before it stops with an honest verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of one search; None is no limit.
+
+    `states`: distinct states that may be stored. `depth`: states at this depth are found and
+    checked but not expanded. `seconds`: of searching. `memory_bytes`: of the process. With
+    `keep_going` a violation or an evaluation error does not end the search.
+    """
+
+    states: int | None = None
+    depth: int | None = None
+    seconds: float | None = None
+    memory_bytes: int | None = None
+    keep_going: bool = False

@@ -1,0 +1,294 @@
+"""The local engine: runs a Crew level by level, notes what it finds, decides when to stop."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from math import ceil
+from pathlib import Path
+
+from checker.errors import EnvironmentFailure, UsageError
+from checker.kernel.kernel import ERROR, Kernel
+from checker.layout.codec import decode_all
+from checker.layout.layout import Layout
+from checker.machine.machine import Machine
+from checker.search import board as places
+from checker.search.aims import INITIAL, Aim, sought_checks, sought_edges
+from checker.search.alike import require_alike
+from checker.search.backup import Backup
+from checker.search.checkpoint import Keeper, Saved, find
+from checker.search.crew import Crew
+from checker.search.disk import Disk
+from checker.search.exploration import Exploration, Finding, RowCoverage, StoppedBy
+from checker.search.limits import Limits
+from checker.search.memory import default_limit, peak_rss
+from checker.search.options import Options
+from checker.search.paths import rebuild
+from checker.search.profile import profile_of
+from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
+from checker.search.snapshot import Snapshot
+from checker.search.stepper import Stepper
+
+_PROGRESS_SECONDS = 0.5
+
+
+def search(
+    machine: Machine,
+    layout: Layout,
+    kernel: Kernel,
+    limits: Limits,
+    workers: int,
+    progress: OnProgress | None,
+    interrupt: Interrupt | None,
+    options: Options,
+) -> Exploration:
+    """Do what `explore` promises."""
+    memory = limits.memory_bytes or default_limit()
+    saved = find(options.resume, options.identity) if options.resume is not None else None
+    keeper = None
+    if options.checkpoint is not None:
+        keeper = Keeper(options.checkpoint, options.identity, kernel.words, saved)
+    with Crew(kernel, workers, memory, limits.states) as crew:
+        crew.disk = Disk(options.checkpoint or Path(tempfile.gettempdir()))
+        crew.notice = options.notice
+        crew.load_code()
+        clock = _Clock(limits, progress, interrupt)
+        levels = _Levels(machine, kernel, limits, crew, clock)
+        levels.backup = None if keeper is None else Backup(keeper, crew, options)
+        levels.search(saved)
+        require_alike(machine, layout, kernel, crew.store.states(0, crew.tail))
+        profile = None
+        if options.profile:
+            expanded = sum(levels.levels[: levels.depth_complete + 1])
+            profile = profile_of(machine, layout, kernel, crew.store.states(0, expanded))
+        return replace(levels.exploration(layout), profile=profile)
+
+
+@dataclass(slots=True)
+class _Clock:
+    """When to stop for reasons outside the search, and when to report."""
+
+    limits: Limits
+    progress: OnProgress | None
+    interrupt: Interrupt | None
+    started: float = field(default_factory=time.perf_counter)
+    reported: float = field(default_factory=time.perf_counter)
+    distinct: int = 0
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def reason(self) -> StoppedBy | None:
+        """Return why to stop now; None to go on."""
+        if interrupted(self.interrupt):
+            return "interrupt"
+        if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
+            return "seconds"
+        return None
+
+    def report(self, crew: Crew, depth: int, frontier: int, before: int) -> None:
+        """Tell how the search goes, unless that was told a moment ago."""
+        now = time.perf_counter()
+        if self.progress is None or now - self.reported < _PROGRESS_SECONDS:
+            return
+        distinct = crew.distinct
+        rate = (distinct - self.distinct) / (now - self.reported)
+        self.reported, self.distinct = now, distinct
+        self.progress(
+            Progress(
+                depth=depth,
+                distinct=distinct,
+                generated=crew.total(places.GENERATED),
+                frontier=frontier,
+                seconds=now - self.started,
+                rate=rate,
+                memory_bytes=peak_rss(),
+                table_bytes=crew.store.table_bytes,
+                frontier_before=before,
+            )
+        )
+
+
+class _Levels:
+    """One search: its levels, what was found in them, and why it stopped."""
+
+    def __init__(
+        self, machine: Machine, kernel: Kernel, limits: Limits, crew: Crew, clock: _Clock
+    ) -> None:
+        self.machine = machine
+        self.kernel = kernel
+        self.limits = limits
+        self.crew = crew
+        self.clock = clock
+        self.levels: list[int] = []
+        self.depth_complete = -1
+        self.exhaustive = False
+        self.stopped_by: StoppedBy | None = None
+        self.aims: list[Aim] = []
+        self.seconds = 0.0
+        self.level = 0
+        self.frontier = 0
+        self.before = 0
+        self.seconds_before = 0.0
+        self.backup: Backup | None = None
+        self._edges = sought_edges(machine, kernel)
+        self._checks = sought_checks(machine, kernel)
+
+    def search(self, saved: Saved | None) -> None:
+        """Search until everything was seen or something stops it."""
+        start = self._begin() if saved is None else self._go_on(saved)
+        end = self.crew.tail
+        while start < end and self.stopped_by is None:
+            self.before, self.frontier = self.frontier, end - start
+            stopped = self.crew.expand_level(start, end, self._watch)
+            start, end = end, self.crew.tail
+            self._note_level(self.level, start, end)
+            if stopped is None:
+                self.depth_complete = self.level
+            self.level += 1
+            if stopped is None:
+                self._offer()
+            self.stopped_by = stopped or self._reason_to_stop(start == end)
+        self.exhaustive = self.stopped_by is None
+        self.seconds = self.seconds_before + self.clock.seconds
+        if self.backup is not None:
+            self.backup.save()
+
+    def _begin(self) -> int:
+        """Find the initial states; return where the level to expand begins."""
+        stepper = Stepper(self.kernel)
+        states, meta = stepper.initial()
+        stopped = self.crew.place_initial(stepper.canonical(states), meta, self._watch)
+        self._note_level(INITIAL, 0, self.crew.tail)
+        if stopped is None:
+            self._offer()
+        self.stopped_by = stopped or self._reason_to_stop(self.crew.tail == 0)
+        return 0
+
+    def _go_on(self, saved: Saved) -> int:
+        """Take up a search where a checkpoint left it; return where the level to expand begins."""
+        snapshot = saved.snapshot
+        most = self.limits.states
+        if most is not None and snapshot.distinct > most:
+            raise UsageError(
+                f"{saved.directory} holds {snapshot.distinct:,} states already, more than the "
+                f"limit of {most:,}"
+            )
+        if not self.crew.adopt(snapshot.distinct, saved.load):
+            raise EnvironmentFailure(
+                f"the {snapshot.distinct:,} states in {saved.directory} do not fit the memory "
+                "that the search may use; give it more with --memory"
+            )
+        self.crew.restore(snapshot.counters, snapshot.distinct)
+        self.levels = list(snapshot.levels)
+        self.aims = list(snapshot.aims)
+        self.level = snapshot.level
+        self.depth_complete = snapshot.level - 1
+        self.seconds_before = snapshot.seconds
+        self.frontier = self.levels[self.level - 1] if self.level else 0
+        self._offer()
+        self.stopped_by = self._reason_to_stop(snapshot.expanded == snapshot.distinct)
+        return snapshot.expanded
+
+    def _offer(self) -> None:
+        """Let a checkpoint be written of what was finished."""
+        if self.backup is not None:
+            self.backup.offer(
+                Snapshot(
+                    level=self.level,
+                    levels=tuple(self.levels),
+                    counters=self.crew.counters(),
+                    aims=tuple(self.aims),
+                    seconds=self.seconds_before + self.clock.seconds,
+                )
+            )
+
+    def exploration(self, layout: Layout) -> Exploration:
+        """Return what was found, with paths."""
+        crew = self.crew
+        distinct = crew.tail
+        keeps = self.exhaustive and bool(self.kernel.observed)
+        paths = rebuild(crew, self.levels, self.aims)
+        findings = tuple(
+            Finding(
+                property=aim.name,
+                kind=aim.kind,
+                depth=aim.depth,
+                path=tuple(decode_all(layout, path.states)),
+                action=path.action,
+            )
+            for aim, path in zip(self.aims, paths, strict=True)
+        )
+        rows = zip(
+            self.kernel.actions,
+            crew.tallies().tolist(),
+            crew.new_by_action().tolist(),
+            strict=True,
+        )
+        return Exploration(
+            engine="local",
+            workers=len(crew.desks),
+            distinct=distinct,
+            generated=crew.total(places.GENERATED),
+            levels=tuple(self.levels),
+            depth_complete=self.depth_complete,
+            exhaustive=self.exhaustive,
+            stopped_by=self.stopped_by,
+            cuts=crew.total(places.CUTS),
+            deadlocks=crew.total(places.DEADLOCKS),
+            findings=findings,
+            rows=tuple(
+                RowCoverage(name, enabled, fired, new) for name, (enabled, fired), new in rows
+            ),
+            seconds=self.seconds,
+            state_bits=ceil(layout.bits),
+            bytes_per_state=crew.store.table_bytes / max(distinct, 1),
+            states=crew.store.states(0, distinct) if keeps else None,
+            checkpoint=None if self.backup is None else self.backup.kept,
+        )
+
+    def _watch(self) -> StoppedBy | None:
+        """Report how the search goes; return why to stop, None to go on."""
+        self.clock.report(self.crew, self.level + 1, self.frontier, self.before)
+        if self.backup is not None:
+            self.backup.maybe_save()
+        return self.clock.reason()
+
+    def _note_level(self, level: int, start: int, end: int) -> None:
+        """Note what the expansion of `level` found: states `start` to `end`, and flags.
+
+        A thing is noted when it is seen first, so at the least depth it occurs at.
+        """
+        if end > start:
+            self.levels.append(end - start)
+        edges = self.crew.flags(places.EDGES_SEEN)
+        checks = self.crew.flags(places.CHECKS_SEEN)
+        if edges & ERROR:
+            self._aim(Aim("error", "error", level, edge=ERROR))
+        if self.crew.total(places.DEADLOCKS) and self.machine.deadlock:
+            self._aim(Aim("deadlock", "deadlock", level))
+        for item in self._edges:
+            if edges & item.flag:
+                self._aim(Aim(item.name, item.kind, level, edge=item.flag))
+        for item in self._checks:
+            if checks & item.flag:
+                self._aim(Aim(item.name, item.kind, level, check=item.flag))
+
+    def _aim(self, aim: Aim) -> None:
+        if not any((aim.name, aim.kind) == (old.name, old.kind) for old in self.aims):
+            self.aims.append(aim)
+
+    def _reason_to_stop(self, nothing_left: bool) -> StoppedBy | None:
+        """Return why a finished level is the last; None to go on, or when nothing is left."""
+        if any(aim.kind == "error" for aim in self.aims):
+            return "evaluation_error"
+        if nothing_left:
+            return None
+        violated = any(aim.kind not in {"error", "sometimes"} for aim in self.aims)
+        if violated and not self.limits.keep_going:
+            return "violation"
+        if self.limits.depth is not None and self.level >= self.limits.depth:
+            return "depth"
+        return self._watch()

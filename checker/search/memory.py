@@ -1,0 +1,127 @@
+"""How much memory there is, how much we use, and address space to grow into.
+
+The search never asks for more than its limit, and looks at what the machine has left before it
+grows: running out must be a verdict, not a killed process.
+"""
+
+from __future__ import annotations
+
+import mmap
+import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.errors import EnvironmentFailure
+
+DEFAULT_SHARE = 0.7
+"""The part of the machine's memory that a search may use when no limit is given."""
+
+_UNLIMITED = 1 << 60
+_SMALLEST_RESERVATION = 1 << 24
+_NO_RESERVE = 0x4000 if sys.platform.startswith("linux") else 0
+_HUGE_PAGE = 1 << 21
+
+
+def default_limit() -> int:
+    """Return the bytes a search may use by default: a share of the machine's or its cgroup's."""
+    return int(DEFAULT_SHARE * min(_meminfo("MemTotal"), *(limit for limit, _ in _cgroups())))
+
+
+def available() -> int:
+    """Return the bytes that this process can still take before something is killed."""
+    return min(_meminfo("MemAvailable"), *(limit - used for limit, used in _cgroups()))
+
+
+def peak_rss() -> int:
+    """Return the largest resident size of this process so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def reserve(size: int) -> NDArray[np.int64]:
+    """Return zeroed words in `size` bytes of address space; only pages that are touched cost.
+
+    The space is a whole number of huge pages; EnvironmentFailure where it is refused.
+    """
+    rounded = -(-size // _HUGE_PAGE) * _HUGE_PAGE
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
+    try:
+        space = mmap.mmap(-1, rounded, flags=flags)
+    except (OSError, ValueError, OverflowError) as error:
+        message = f"the system refuses {rounded} bytes of address space: {error}"
+        raise EnvironmentFailure(message) from error
+    return np.frombuffer(space, dtype=np.int64)
+
+
+def reserve_up_to(size: int) -> NDArray[np.int64]:
+    """Like `reserve`, but half as much, and half again, where the system refuses."""
+    while True:
+        try:
+            return reserve(size)
+        except EnvironmentFailure:
+            if size <= _SMALLEST_RESERVATION:
+                raise
+            size //= 2
+
+
+def advise_huge_pages(words: NDArray[np.int64], start: int, size: int) -> None:
+    """Ask for huge pages in `size` bytes from byte `start` of what `reserve` returned.
+
+    Random probes of gigabytes in small pages are several times slower. Advice only: systems
+    without huge pages go on as they are.
+    """
+    advice = getattr(mmap, "MADV_HUGEPAGE", None)
+    first = -(-start // _HUGE_PAGE) * _HUGE_PAGE
+    end = (start + size) // _HUGE_PAGE * _HUGE_PAGE
+    space = words.base
+    while isinstance(space, (np.ndarray, memoryview)):
+        space = space.base if isinstance(space, np.ndarray) else space.obj
+    if advice is None or end <= first or not isinstance(space, mmap.mmap):
+        return
+    try:
+        space.madvise(advice, first, end - first)
+    except OSError:
+        return
+
+
+def _meminfo(field: str) -> int:
+    """Return a field of the system's memory statistics in bytes; unlimited where unknown."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return _UNLIMITED
+    for line in text.splitlines():
+        name, _, value = line.partition(":")
+        if name == field:
+            return int(value.split()[0]) * 1024
+    return _UNLIMITED
+
+
+def _cgroups() -> list[tuple[int, int]]:
+    """Return limit and use, in bytes, of the control groups around this process; at least one."""
+    found = [(_UNLIMITED, 0)]
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return found
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":
+            root, limit, used = Path("/sys/fs/cgroup"), "memory.max", "memory.current"
+        elif "memory" in controllers.split(","):
+            root = Path("/sys/fs/cgroup/memory")
+            limit, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        # Inside a container the group's own path is often not there, only its root.
+        for folder in {root / group.lstrip("/"), root}:
+            try:
+                pair = ((folder / limit).read_text().strip(), (folder / used).read_text().strip())
+            except OSError:
+                continue
+            if pair[0].isdigit():
+                found.append((int(pair[0]), int(pair[1])))
+    return found

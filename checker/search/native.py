@@ -1,0 +1,187 @@
+"""Machine instructions for the search's compiled functions: memory, atomics, calls of a kernel.
+
+Compiled code works on plain addresses (int64), not on arrays: an array handed from function to
+function costs two atomic reference counts, and the tables outgrow what arrays are handy for. An
+address is trusted; whoever makes one (`board.py`, `store.py`) keeps the memory alive.
+
+Everything is int64. Mixing signed and unsigned integers makes Numba compute in floating point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from checker.kernel import kernel
+
+OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
+"""How every function of the search is compiled: without the interpreter's lock, kept on disk."""
+
+COMPILED = ("native", "visited", "board", "worker", "backward", "walks", "runs")
+"""The modules of this room whose code or constants end up in compiled functions."""
+
+
+def forget_outdated(folder: Path, sources: Sequence[Path]) -> None:
+    """Delete the indices of compiled functions in `folder` that are older than any source.
+
+    Numba compares a function with the file it stands in, not with the files of the functions it
+    calls; after an edit, old and new halves of the search would be put together.
+    """
+    newest = max(source.stat().st_mtime_ns for source in sources)
+    for index in folder.glob("*.nbi"):
+        with suppress(OSError):  # a read-only installation, or another process was first
+            if index.stat().st_mtime_ns < newest:
+                index.unlink()
+
+
+_ROOM = Path(__file__).parent
+forget_outdated(
+    _ROOM / "__pycache__",
+    [Path(kernel.__file__), *(_ROOM / f"{name}.py" for name in COMPILED)],
+)
+
+_WORD = ir.IntType(64)
+_POINTER = ir.IntType(64).as_pointer()
+
+
+def _pointer(builder: Any, address: Any) -> Any:
+    return builder.inttoptr(address, _POINTER)
+
+
+@intrinsic
+def load(_context: Any, address: Any) -> Any:
+    """Return the word at `address`."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.load(_pointer(builder, arguments[0]))
+
+    return types.int64(address), generate
+
+
+@intrinsic
+def store(_context: Any, address: Any, value: Any) -> Any:
+    """Put `value` at `address`."""
+
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[1], _pointer(builder, arguments[0]))
+        return target.get_dummy_value()
+
+    return types.void(address, value), generate
+
+
+@intrinsic
+def load_acquire(_context: Any, address: Any) -> Any:
+    """Return the word at `address`; what its writer wrote before it is visible from here on."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_pointer(builder, arguments[0]), "acquire", 8)
+
+    return types.int64(address), generate
+
+
+@intrinsic
+def store_release(_context: Any, address: Any, value: Any) -> Any:
+    """Put `value` at `address`; who reads it with `load_acquire` sees all writes before it."""
+
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        builder.store_atomic(arguments[1], _pointer(builder, arguments[0]), "release", 8)
+        return target.get_dummy_value()
+
+    return types.void(address, value), generate
+
+
+@intrinsic
+def compare_and_swap(_context: Any, address: Any, expected: Any, value: Any) -> Any:
+    """Put `value` at `address` if `expected` is there; return what was there."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = _pointer(builder, arguments[0])
+        pair = builder.cmpxchg(pointer, arguments[1], arguments[2], "acq_rel", "acquire")
+        return builder.extract_value(pair, 0)
+
+    return types.int64(address, expected, value), generate
+
+
+@intrinsic
+def fetch_add(_context: Any, address: Any, value: Any) -> Any:
+    """Add `value` to the word at `address` in one step; return what was there."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = _pointer(builder, arguments[0])
+        return builder.atomic_rmw("add", pointer, arguments[1], "monotonic")
+
+    return types.int64(address, value), generate
+
+
+@intrinsic
+def prefetch(_context: Any, address: Any) -> Any:
+    """Ask for the cache line at `address`, soon to be written."""
+
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        flag = ir.IntType(32)
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        module = builder.module
+        function = module.globals.get("llvm.prefetch.p0") or ir.Function(
+            module, kind, "llvm.prefetch.p0"
+        )
+        pointer = builder.inttoptr(arguments[0], byte)
+        builder.call(function, [pointer, flag(1), flag(3), flag(1)])
+        return target.get_dummy_value()
+
+    return types.void(address), generate
+
+
+def _call(builder: Any, arguments: Any) -> Any:
+    """Call the function at the first argument with the others, all words."""
+    words = list(arguments[1:])
+    kind = ir.FunctionType(_WORD, [_WORD] * len(words))
+    return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), words)
+
+
+@intrinsic
+def call_expand(
+    _context: Any,
+    function: Any,
+    states: Any,
+    count: Any,
+    out: Any,
+    capacity: Any,
+    meta: Any,
+    ends: Any,
+    status: Any,
+    tallies: Any,
+) -> Any:
+    """Call a kernel's `expand`; pointers are passed as addresses, in the same registers."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _call(builder, arguments)
+
+    given = (function, states, count, out, capacity, meta, ends, status, tallies)
+    return types.int64(*given), generate
+
+
+@intrinsic
+def call_canonical(_context: Any, function: Any, states: Any, count: Any) -> Any:
+    """Call a kernel's `canonical`."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _call(builder, arguments)
+
+    return types.int64(function, states, count), generate
+
+
+@intrinsic
+def call_check(_context: Any, function: Any, states: Any, count: Any, flags: Any) -> Any:
+    """Call a kernel's `check`."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _call(builder, arguments)
+
+    return types.int64(function, states, count, flags), generate

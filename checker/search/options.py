@@ -1,0 +1,32 @@
+"""What is asked of a search beside its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CHECKPOINT_SECONDS = 300.0
+"""How often a checkpoint is written when nobody says otherwise."""
+
+
+def tell_nobody(_text: str) -> None:
+    """Ignore a notice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`checkpoint`: directory to keep checkpoints in; `resume`: directory of one to go on from.
+
+    `checkpoint_seconds`: time between two checkpoints; 0 writes one after every level.
+    `identity` says what is searched (`identity_of`): a checkpoint belongs to it and to nothing
+    else. `profile`: measure, after the search, where time and states go. `notice` is told, in a
+    sentence, what a user should know at once.
+    """
+
+    checkpoint: Path | None = None
+    resume: Path | None = None
+    checkpoint_seconds: float = CHECKPOINT_SECONDS
+    identity: Mapping[str, object] = field(default_factory=dict)
+    profile: bool = False
+    notice: Callable[[str], None] = tell_nobody

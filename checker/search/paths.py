@@ -1,0 +1,181 @@
+"""Rebuilds the least shortest path to each thing a search found, from the queue of its states.
+
+Backwards, level by level, all findings at once: mark the states from which a finding can be
+reached in as few steps as possible. Then forwards for each finding: from the least marked initial
+state to the first marked successor, in the kernel's canonical order, again and again. The path
+is the least among the shortest, whatever the threads did; its price is one more expansion of the
+levels before the deepest finding, and no byte in any state. Under symmetry the queue and the marks
+hold representatives, and the walk goes from real state to real state, by what stands for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from checker.errors import InternalError
+from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR, Words
+from checker.search import backward
+from checker.search.aims import INITIAL, Aim
+from checker.search.board import Desk
+from checker.search.crew import Crew
+from checker.search.memory import reserve
+from checker.search.stepper import Stepper
+from checker.search.worker import FINISHED
+
+_AIMS_AT_ONCE = 60
+"""Findings that share a backward pass: bits of a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The packed states to a finding, one a row, and the action that failed, if one did."""
+
+    states: Words
+    action: str | None
+
+
+def rebuild(crew: Crew, levels: Sequence[int], aims: Sequence[Aim]) -> list[Path]:
+    """Return the least shortest path for each aim; `levels[d]` is the states at depth d.
+
+    The crew's visited table is given up: its memory is what the marks may take.
+    """
+    crew.store.release_table()
+    starts = [0]
+    for size in levels:
+        starts.append(starts[-1] + size)
+    paths = []
+    for first in range(0, len(aims), _AIMS_AT_ONCE):
+        batch = aims[first : first + _AIMS_AT_ONCE]
+        marks = _mark_backwards(crew, starts, batch)
+        walker = _Walker(crew, marks)
+        paths += [walker.walk(aim, 1 << bit) for bit, aim in enumerate(batch)]
+    return paths
+
+
+def _mark_backwards(crew: Crew, starts: Sequence[int], aims: Sequence[Aim]) -> list[Words]:
+    """Return the marks of each level up to the deepest aim's: rows of a state and its bits."""
+    deepest = max(aim.level for aim in aims)
+    capacity = max(desk.capacity for desk in crew.desks)
+    desks = [Desk(crew.kernel, capacity) for _ in crew.desks]
+    marks: list[Words] = []
+    for level in range(deepest, -1, -1):
+        size = starts[level + 1] - starts[level]
+        width = crew.kernel.words + 1
+        room = reserve(8 * size * width)
+        trail = _trail(aims, level)
+        trail[backward.MARKS] = room.ctypes.data
+        table = _index(marks[-1]) if marks else None
+        if table is not None:
+            trail[backward.LATER] = table.ctypes.data
+            trail[backward.LATER_MASK] = len(table) - 1
+
+        def job(board: Words, desk: Words, address: int, trail: Words = trail) -> int:
+            return int(backward.mark_level(board, desk, address, trail, trail.ctypes.data))
+
+        results: set[int] = set()
+        crew.open_level(starts[level], starts[level + 1])
+        while results != {FINISHED}:
+            crew.resume()
+            results = crew.run(job, desks, size, lambda: None)
+        count = int(trail[backward.COUNT])
+        marks.append(room[: count * width].reshape(-1, width).copy())
+    return marks[::-1]
+
+
+def _trail(aims: Sequence[Aim], level: int) -> Words:
+    """Return the trail that marks `level` by the aims that its own expansion showed."""
+    trail = np.zeros(backward.TRAIL_SIZE, np.int64)
+    for index, aim in enumerate(aims):
+        bit = 1 << index
+        if aim.level != level:
+            continue
+        if aim.edge:
+            trail[backward.EDGE_FLAGS] |= aim.edge
+            trail[backward.EDGE_BITS + aim.edge.bit_length() - 1] |= bit
+        elif aim.check:
+            trail[backward.CHECK_FLAGS] |= aim.check
+            trail[backward.CHECK_BITS + aim.check.bit_length() - 1] |= bit
+        else:
+            trail[backward.DEAD_BITS] |= bit
+    return trail
+
+
+def _index(marks: Words) -> Words:
+    """Return a hash table of marks, a power of two in size and at most half full."""
+    count, width = marks.shape
+    table = np.zeros((1 << (2 * count + 1).bit_length(), width), np.int64)
+    backward.index_marks(table.ctypes.data, len(table) - 1, width - 1, marks.ctypes.data, count)
+    return table
+
+
+class _Walker:
+    """Walks forward through marked states."""
+
+    def __init__(self, crew: Crew, marks: list[Words]) -> None:
+        self.kernel = crew.kernel
+        self.stepper = Stepper(crew.kernel)
+        self.marks = marks
+
+    def walk(self, aim: Aim, bit: int) -> Path:
+        """Return the least shortest path to `aim`, which `bit` marks."""
+        if aim.level == INITIAL:
+            return Path(self._initial(aim), None)
+        state = self._least_marked_initial(bit)
+        states = [state]
+        for level in range(1, aim.level + 1):
+            state = self._first_marked_successor(state, self.marks[level], bit)
+            states.append(state)
+        step = self.stepper.successors(state)
+        action = None
+        if aim.edge == ERROR:
+            failed = step.meta[(step.meta & ERROR) != 0]
+            if len(failed):  # otherwise a terminal condition failed
+                action = self.kernel.actions[int(failed[0]) & ACTION_MASK]
+        elif aim.edge or aim.check:
+            states.append(step.states[self._first_found(aim, step.states, step.meta)])
+        return Path(np.array(states, np.int64), action)
+
+    def _initial(self, aim: Aim) -> Words:
+        """Return the first initial state that itself shows `aim`."""
+        states, meta = self.stepper.initial()
+        found = self._first_found(aim, states, meta)
+        return states[found : found + 1].copy()
+
+    def _first_found(self, aim: Aim, states: Words, meta: Words) -> int:
+        """Return which successor, the first one, shows `aim`."""
+        flags = meta & aim.edge if aim.edge else self.stepper.check(states) & aim.check
+        hits = flags != 0
+        if aim.edge != ERROR:
+            hits &= (meta & (ERROR | DROPPED)) == 0
+        return _first(np.flatnonzero(hits))
+
+    def _least_marked_initial(self, bit: int) -> Words:
+        marked = self.marks[0][(self.marks[0][:, -1] & bit) != 0, :-1]
+        wanted = {state.tobytes() for state in marked}
+        states, meta = self.stepper.initial()
+        stored = states[(meta & (ERROR | DROPPED | CUT)) == 0]
+        for state, same in zip(stored, self.stepper.canonical(stored), strict=True):
+            if same.tobytes() in wanted:
+                least: Words = state
+                return least
+        raise InternalError("a finding cannot be reached from any initial state")
+
+    def _first_marked_successor(self, state: Words, marks: Words, bit: int) -> Words:
+        step = self.stepper.successors(state)
+        stored = step.states[(step.meta & (ERROR | DROPPED | CUT)) == 0]
+        for successor, same in zip(stored, self.stepper.canonical(stored), strict=True):
+            candidates = marks[marks[:, 0] == same[0]]
+            known = (candidates[:, :-1] == same).all(axis=1)
+            if (candidates[known, -1] & bit).any():
+                first: Words = successor
+                return first
+        raise InternalError("a state that leads to a finding has no successor that does")
+
+
+def _first(indices: Words) -> int:
+    if len(indices) == 0:
+        raise InternalError("what the search found is not there any more")
+    return int(indices[0])

@@ -1,0 +1,262 @@
+"""Takes a Machine with its Layout and Kernel, makes a Simulation: seeded random walks.
+
+For what is too large to search. Walks cannot show that nothing is wrong, but they go deep at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from checker.kernel.kernel import ACTION_MASK, ERROR, Kernel, Words
+from checker.layout.codec import decode_all
+from checker.layout.layout import Layout
+from checker.machine.machine import Machine
+from checker.search import walks as places
+from checker.search.aims import Sought, sought_checks, sought_edges
+from checker.search.board import Numbers
+from checker.search.exploration import Finding
+from checker.search.explore import cores
+from checker.search.progress import Interrupt, interrupted
+from checker.search.stepper import Stepper
+from checker.search.walks import HALTED, TOO_NARROW, walk_all
+
+_STEPS_OF_A_BATCH = 1 << 22
+_WALKS_OF_A_BATCH = (16, 4096)
+"""Walks between looks at what they found: at least, at most. No matter how many threads there
+are, or the result would depend on them."""
+_POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedRow:
+    """Of one action: visited states in which it was enabled, successors it had, steps it made."""
+
+    row: str
+    enabled: int
+    fired: int
+    taken: int
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What random walks found; the same for the same seed, walks and depth.
+
+    `walks` and `steps` that were made; `finding` is the violation or failure at the end of the
+    shortest violating walk of the batch in which the first was seen, and `walk` that walk's
+    number. `witnessed` names the `sometimes` properties that were seen. `complete`: all walks
+    asked for were made, or one found a violation; not, when time or the user ended them.
+    """
+
+    seed: int
+    walks: int
+    steps: int
+    finding: Finding | None
+    walk: int | None
+    witnessed: tuple[str, ...]
+    rows: tuple[WalkedRow, ...]
+    complete: bool
+    workers: int
+    seconds: float
+
+
+def simulate(
+    machine: Machine,
+    layout: Layout,
+    kernel: Kernel,
+    walks: int,
+    depth: int,
+    seed: int,
+    workers: int | None = None,
+    seconds: float | None = None,
+    interrupt: Interrupt | None = None,
+) -> Simulation:
+    """Make `walks` random walks of at most `depth` steps each, and stop where one goes wrong.
+
+    Every walk begins in one of the initial states and takes one of the successors, each as
+    likely, until it breaks a property, deadlocks, fails, leaves the bounds or is `depth` steps
+    long. `seconds` and `interrupt` end the run early.
+    """
+    started = time.perf_counter()
+    run = _Run(machine, kernel, depth, seed, workers or cores())
+    size = max(_WALKS_OF_A_BATCH[0], min(_WALKS_OF_A_BATCH[1], _STEPS_OF_A_BATCH // max(depth, 1)))
+
+    def asked() -> bool:
+        late = seconds is not None and time.perf_counter() - started >= seconds
+        return late or interrupted(interrupt)
+
+    first, halted = 0, False
+    while first < walks and run.best() is None and not halted:
+        halted = not run.batch(first, min(first + size, walks), asked)
+        first += size
+    best = run.best()
+    return Simulation(
+        seed=seed,
+        walks=run.total(places.FINISHED_WALKS),
+        steps=run.total(places.STEPS),
+        finding=None if best is None else run.finding(layout, best),
+        walk=best,
+        witnessed=run.witnessed(),
+        rows=run.rows(),
+        complete=not halted,
+        workers=len(run.walkers),
+        seconds=time.perf_counter() - started,
+    )
+
+
+class _Walker:
+    """One thread's numbers and buffers."""
+
+    def __init__(self, kernel: Kernel, initial: tuple[Words, Words]) -> None:
+        self.words = kernel.words
+        self.numbers = np.zeros(places.SIZE, np.int64)
+        self.states, self.initial_meta = (np.ascontiguousarray(part) for part in initial)
+        self.state = np.zeros(kernel.words, np.int64)
+        self.scratch = np.zeros(3, np.int64)
+        self.tallies = np.zeros(2 * len(kernel.actions), np.int64)
+        self.taken = np.zeros(len(kernel.actions), np.int64)
+        self.numbers[places.WORDS] = kernel.words
+        self.numbers[places.EXPAND] = kernel.expand_address
+        self.numbers[places.CHECK] = kernel.check_address if kernel.checks else 0
+        self.numbers[places.INITIAL] = self.states.ctypes.data
+        self.numbers[places.INITIAL_META] = self.initial_meta.ctypes.data
+        self.numbers[places.INITIAL_COUNT] = len(self.states)
+        self.numbers[places.STATE] = self.state.ctypes.data
+        self.numbers[places.SCRATCH] = self.scratch.ctypes.data
+        self.numbers[places.TALLIES] = self.tallies.ctypes.data
+        self.numbers[places.TAKEN] = self.taken.ctypes.data
+        self.numbers[places.BEST_WALK] = -1
+        self.enlarge(1 << 10)
+
+    def enlarge(self, capacity: int) -> None:
+        """Give room for `capacity` successors of a state."""
+        self.out = np.empty(capacity * self.words, np.int64)
+        self.meta = np.empty(capacity, np.int64)
+        self.numbers[places.OUT] = self.out.ctypes.data
+        self.numbers[places.META] = self.meta.ctypes.data
+        self.numbers[places.CAPACITY] = capacity
+
+    def walk(self, first: int, end: int, stride: int) -> int:
+        """Make walks number `first`, `first` + `stride`, ... below `end`."""
+        self.numbers[places.WALK] = first
+        self.numbers[places.WALKING] = 0
+        while (result := walk_all(self.numbers, end, stride)) == TOO_NARROW:
+            self.enlarge(2 * int(self.numbers[places.CAPACITY]))
+        return int(result)
+
+
+@dataclass
+class _Run:
+    """One simulation: its walkers and what they count as wrong."""
+
+    machine: Machine
+    kernel: Kernel
+    depth: int
+    seed: int
+    workers: int
+    halt: Numbers = field(default_factory=lambda: np.zeros(1, np.int64))
+
+    def __post_init__(self) -> None:
+        self.edges = (Sought(ERROR, "error", "error"), *sought_edges(self.machine, self.kernel))
+        checks = sought_checks(self.machine, self.kernel)
+        self.checks = tuple(item for item in checks if item.kind != "sometimes")
+        self.sometimes = tuple(item for item in checks if item.kind == "sometimes")
+        self.initial = Stepper(self.kernel).initial()
+        self.walkers = [self._walker() for _ in range(self.workers)]
+
+    def _walker(self) -> _Walker:
+        walker = _Walker(self.kernel, self.initial)
+        walker.numbers[places.DEPTH_MAX] = self.depth
+        walker.numbers[places.SEED] = _signed(self.seed)
+        walker.numbers[places.WRONG_EDGES] = sum(item.flag for item in self.edges)
+        walker.numbers[places.WRONG_CHECKS] = sum(item.flag for item in self.checks)
+        walker.numbers[places.DEADLOCK_IS_WRONG] = self.machine.deadlock
+        walker.numbers[places.HALT] = self.halt.ctypes.data
+        return walker
+
+    def batch(self, first: int, end: int, asked: Callable[[], bool]) -> bool:
+        """Make the walks number `first` to `end`; False if that was `asked` to end before."""
+        stride = len(self.walkers)
+        with ThreadPoolExecutor(stride, thread_name_prefix="walk") as pool:
+            running = [
+                pool.submit(walker.walk, first + index, end, stride)
+                for index, walker in enumerate(self.walkers)
+            ]
+            try:
+                while wait(running, _POLL_SECONDS).not_done:
+                    if asked():
+                        self.halt[0] = 1
+            except BaseException:
+                self.halt[0] = 1  # before the pool waits for its threads
+                raise
+        return HALTED not in {task.result() for task in running} and not asked()
+
+    def best(self) -> int | None:
+        """Return the number of the shortest violating walk so far, the first of those."""
+        found = [walker.numbers for walker in self.walkers if walker.numbers[places.BEST_WALK] >= 0]
+        if not found:
+            return None
+        return int(
+            min((numbers[places.BEST_LENGTH], numbers[places.BEST_WALK]) for numbers in found)[1]
+        )
+
+    def total(self, place: int) -> int:
+        """Return the sum of one of the walkers' counters."""
+        return sum(int(walker.numbers[place]) for walker in self.walkers)
+
+    def witnessed(self) -> tuple[str, ...]:
+        """Return the names of the `sometimes` properties that were seen."""
+        seen = 0
+        for walker in self.walkers:
+            seen |= int(walker.numbers[places.FLAGS_SEEN])
+        return tuple(item.name for item in self.sometimes if seen & item.flag)
+
+    def rows(self) -> tuple[WalkedRow, ...]:
+        """Return what each action did."""
+        tallies = np.sum([walker.tallies for walker in self.walkers], axis=0).reshape(-1, 2)
+        taken = np.sum([walker.taken for walker in self.walkers], axis=0)
+        return tuple(
+            WalkedRow(name, int(enabled), int(fired), int(steps))
+            for name, (enabled, fired), steps in zip(
+                self.kernel.actions, tallies, taken, strict=True
+            )
+        )
+
+    def finding(self, layout: Layout, number: int) -> Finding:
+        """Make walk `number` again and return how it ends."""
+        walker = self._walker()
+        record = np.empty((self.depth + 1, self.kernel.words), np.int64)
+        walker.numbers[places.RECORD] = record.ctypes.data
+        self.halt[0] = 0
+        walker.walk(number, number + 1, 1)
+        length = int(walker.numbers[places.LENGTH])
+        meta = int(walker.numbers[places.LAST_META])
+        found = self._wrong(meta, int(walker.numbers[places.LAST_FLAGS]))
+        failed = found.flag == ERROR and length > 0
+        return Finding(
+            property=found.name,
+            kind=found.kind,
+            depth=length,
+            path=tuple(decode_all(layout, record[: length + 1])),
+            action=self.kernel.actions[meta & ACTION_MASK] if failed else None,
+        )
+
+    def _wrong(self, meta: int, flags: int) -> Sought:
+        """Return what is wrong at the end of a violating walk."""
+        for item in self.edges:
+            if meta & item.flag:
+                return item
+        for item in self.checks:
+            if flags & item.flag:
+                return item
+        return Sought(0, "deadlock", "deadlock")
+
+
+def _signed(seed: int) -> int:
+    """Return the low 64 bits of `seed` as a signed number."""
+    low = seed % (1 << 64)
+    return low - (1 << 64) if low >> 63 else low

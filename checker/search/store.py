@@ -1,0 +1,180 @@
+"""The memory of a search: the visited table and the queue of all distinct states, both growing.
+
+The queue holds every distinct state once, in the order of discovery, level after level. It is the
+frontier of the search and, afterwards, what paths are rebuilt from; there are no parent pointers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+
+import numpy as np
+
+from checker.search.disk import Disk, DiskFile
+from checker.search.memory import advise_huge_pages, available, reserve_up_to
+from checker.search.visited import CAPACITY_MAX, SEGMENTS, SPREAD_CHUNK, spread
+
+LOAD = 0.8
+"""Share of the table's slots that may be in use before it grows."""
+LOAD_MAX = 0.92
+"""The same when memory is too short for growth: slower, but further."""
+GROWTH = 1.35
+"""New capacity over old: at a load of 0.8 the table then holds 1.25 to 1.7 slots a state."""
+CAPACITY_START = 1024
+"""Slots of a segment at first."""
+
+_SAFETY = 0.9
+"""Share of the machine's available memory that one growth step may take."""
+_HUGE_SEGMENT = 1 << 21
+"""Bytes from which a segment is worth huge pages."""
+_ALONE = 1 << 18
+"""Slots of a table up to which growing is too quick to share among threads."""
+
+
+class Store:
+    """The visited table and the state queue of one search, within `limit` bytes.
+
+    `capacity` is the slots of each segment, `room` how many states the queue may hold before the
+    table has to grow, `overhead` the bytes of other buffers that count against the limit.
+    """
+
+    def __init__(self, words: int, limit: int, overhead: int, capacity: int) -> None:
+        self.words = words
+        self.limit = limit
+        self.overhead = overhead
+        self.queue = reserve_up_to(limit)
+        advise_huge_pages(self.queue, 0, self.queue.nbytes)
+        slots = max(limit // (8 * words * SEGMENTS), capacity * 2)
+        self.reserved_bits = (slots - 1).bit_length()
+        table = reserve_up_to((SEGMENTS << self.reserved_bits) * words * 8)
+        while SEGMENTS * words << self.reserved_bits > table.size:
+            self.reserved_bits -= 1
+        self.table = table
+        self.capacity = capacity
+        self.room = int(LOAD * SEGMENTS * capacity)
+        self.file: DiskFile | None = None
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of the visited table."""
+        return SEGMENTS * self.capacity * self.words * 8
+
+    def bytes_with(self, states: int) -> int:
+        """Bytes of memory in use when the queue holds `states` states."""
+        queue = states * self.words * 8 if self.file is None else 0
+        return self.table_bytes + queue + self.overhead
+
+    def queue_to(self, disk: Disk, states: int) -> bool:
+        """Move the queue, which holds `states` states, to a file; False where that is refused.
+
+        States keep their numbers; the queue's address changes.
+        """
+        file = disk.growing(disk.free() // 2)
+        size = 8 * self.words
+        if file is None or not file.ensure(max(states, self.room) * size):
+            return False
+        file.words[: states * self.words] = self.queue[: states * self.words]
+        self.queue, self.file = file.words, file
+        return True
+
+    def ensure(self, states: int) -> bool:
+        """Make sure that the queue can hold `states` states; False where the disk is short."""
+        size = 8 * self.words * states
+        if self.file is None:
+            return size <= self.queue.nbytes
+        # A little more than asked for: growing a file block by block would scatter it.
+        return self.file.ensure(size + size // 8) or self.file.ensure(size)
+
+    def states(self, start: int, end: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """Return the states number `start` to `end` of the queue, one a row; a view."""
+        return self.queue[start * self.words : end * self.words].reshape(-1, self.words)
+
+    def release_table(self) -> None:
+        """Give the visited table's memory back; `table_bytes` still says what it was."""
+        self.table = np.empty(0, np.int64)
+
+    def make_room(self, states: int) -> bool:
+        """Make room for `states` states in an empty table; False when memory does not allow it."""
+        capacity = max(self.capacity, int(states / (LOAD * SEGMENTS)) + 1)
+        held = states if self.file is None else 0
+        extra = (capacity * SEGMENTS + held) * 8 * self.words
+        if (
+            capacity > min(CAPACITY_MAX, 1 << self.reserved_bits)
+            or extra + self.overhead > self.limit
+            or extra > _SAFETY * available()
+        ):
+            return False
+        for segment in range(SEGMENTS):
+            start = segment * (8 * self.words << self.reserved_bits)
+            advise_huge_pages(self.table, start, capacity * 8 * self.words)
+        room = min(int(LOAD * SEGMENTS * capacity), self.queue.size // self.words)
+        if room < states or not self.ensure(room):
+            return False
+        self.capacity, self.room = capacity, room
+        return True
+
+    def grow(self, states: int, executor: Executor, workers: int) -> bool:
+        """Make room for more than `states` states; False when memory does not allow it."""
+        size = 8 * self.words
+        budget = self.limit - self.overhead
+        wanted = int(self.capacity * GROWTH) + 1
+        held = LOAD if self.file is None else 0.0
+        affordable = int(budget / (SEGMENTS * size * (1 + held)))
+        target = min(wanted, affordable, CAPACITY_MAX, 1 << self.reserved_bits)
+        room = min(int(LOAD * SEGMENTS * target), self.queue.size // self.words)
+        if room <= self.room or target < self.capacity * 1.05:
+            return self._fill_up(budget)
+        extra = (target - self.capacity) * SEGMENTS * size
+        extra += (room - states) * size if self.file is None else 0
+        if extra > _SAFETY * available() or not self.ensure(room):
+            return False
+        self._spread(target, executor, workers)
+        self.room = room
+        return True
+
+    def _fill_up(self, budget: int) -> bool:
+        """Allow a higher load where the table itself cannot grow any more."""
+        room = min(int(LOAD_MAX * SEGMENTS * self.capacity), self.queue.size // self.words)
+        if self.file is None:
+            room = min(room, (budget - self.table_bytes) // (8 * self.words))
+        if room <= self.room or (room - self.room) * 8 * self.words > _SAFETY * available():
+            return False
+        if not self.ensure(room):
+            return False
+        self.room = room
+        return True
+
+    def _spread(self, target: int, executor: Executor, workers: int) -> None:
+        """Rearrange every segment from `capacity` to `target` slots."""
+        size = 8 * self.words
+        reserved = size << self.reserved_bits
+        if target * size >= _HUGE_SEGMENT:
+            for segment in range(SEGMENTS):
+                start = segment * reserved + self.capacity * size
+                advise_huge_pages(self.table, start, (target - self.capacity) * size)
+        first = self.table.ctypes.data
+        old = self.capacity
+
+        def work(begin: int) -> None:
+            taken = np.empty((SPREAD_CHUNK + 1) * self.words, np.int64)
+            spill = np.empty(old * self.words, np.int64)  # hardly ever touched, so hardly any cost
+            for segment in range(begin, SEGMENTS, step):
+                spread(
+                    first + segment * reserved,
+                    old,
+                    target,
+                    self.words,
+                    taken.ctypes.data,
+                    spill.ctypes.data,
+                )
+
+        step = 1 if old * SEGMENTS <= _ALONE else workers
+        tasks: list[Callable[[], object]] = []
+        if step == 1:
+            work(0)
+        else:
+            tasks = [executor.submit(work, begin).result for begin in range(step)]
+        for task in tasks:
+            task()
+        self.capacity = target

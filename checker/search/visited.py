@@ -1,0 +1,204 @@
+"""The visited set's compiled half: whole packed states in one open-addressing table.
+
+The table is `SEGMENTS` segments, each the beginning of its own large piece of reserved address
+space, all of the same `capacity` in slots of `words` words. A state's hash names its segment (top
+bits) and its home slot there; it stands in the first free slot from its home on, around the end.
+Home slots rise with the hash at every capacity, so a segment grows in place (`spread`): read from
+its end backwards, almost every state moves up. No second table ever exists, and a table can
+grow by any factor, not only two.
+
+Word 0 of a state has bit 63 clear. It is stored with bit 63 set, so that 0 means empty, and 1
+that a thread is writing the slot's other words.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from checker.search.native import (
+    OPTIONS,
+    compare_and_swap,
+    load,
+    load_acquire,
+    prefetch,
+    store,
+    store_release,
+)
+
+SEGMENT_BITS = 4
+SEGMENTS = 1 << SEGMENT_BITS
+CAPACITY_MAX = 1 << 31
+"""Slots of a segment; a home slot is computed from 32 bits of the hash."""
+
+KNOWN = 0
+NEW = 1
+NO_ROOM = 2
+CROWDED = 3
+"""What `insert` says: the state was there; it was added; it is absent and was not to be added;
+the segment is full."""
+
+SPREAD_CHUNK = 4096
+"""Slots of a segment that `spread` takes out at a time."""
+
+_PRESENT = -(1 << 63)
+_WITHOUT_PRESENT = (1 << 63) - 1
+_BUSY = 1
+_LOW_31 = (1 << 31) - 1
+_LOW_32 = (1 << 32) - 1
+
+
+@njit(**OPTIONS)
+def mix(word: int) -> int:
+    """Return a 64-bit hash of a word: every bit of it decides about every bit of the hash."""
+    word ^= (word >> 33) & _LOW_31
+    word *= -49064778989728563
+    word ^= (word >> 33) & _LOW_31
+    word *= -4265267296055464877
+    word ^= (word >> 33) & _LOW_31
+    return word
+
+
+@njit(**OPTIONS)
+def hash_state(state: int, words: int) -> int:
+    """Return the hash of the state of `words` words at address `state`, stored or not."""
+    value = load(state) & _WITHOUT_PRESENT
+    for word in range(1, words):
+        value *= -7046029254386353131
+        value ^= (value >> 32) & _LOW_32
+        value ^= load(state + 8 * word)
+    return int(mix(value))
+
+
+@njit(**OPTIONS)
+def home_in_segment(value: int, capacity: int) -> int:
+    """Return the home slot, within its segment, of a state whose hash is `value`."""
+    return (((value >> (32 - SEGMENT_BITS)) & _LOW_32) * capacity) >> 32
+
+
+@njit(**OPTIONS)
+def home_slot(value: int, capacity: int, reserved_bits: int) -> int:
+    """Return the home slot, within the table, of a state whose hash is `value`."""
+    segment = (value >> (64 - SEGMENT_BITS)) & (SEGMENTS - 1)
+    return (segment << reserved_bits) + int(home_in_segment(value, capacity))
+
+
+@njit(**OPTIONS)
+def locate(
+    table: int, capacity: int, reserved_bits: int, words: int, states: int, count: int, slots: int
+) -> None:
+    """Write the home slots of `count` states to `slots` and ask for their cache lines."""
+    for index in range(count):
+        value = hash_state(states + 8 * words * index, words)
+        slot = home_slot(value, capacity, reserved_bits)
+        store(slots + 8 * index, slot)
+        prefetch(table + 8 * words * slot)
+
+
+@njit(**OPTIONS)
+def same_tail(left: int, right: int, words: int) -> bool:
+    """Whether two states of equal first words are equal in the others."""
+    for word in range(1, words):  # noqa: SIM110 (a generator would be an object)
+        if load(left + 8 * word) != load(right + 8 * word):
+            return False
+    return True
+
+
+@njit(**OPTIONS)
+def insert(
+    table: int, slot: int, capacity: int, reserved_bits: int, words: int, state: int, may_add: bool
+) -> int:
+    """Look the state at address `state` up from its home `slot` on, and add it if it `may_add`.
+
+    Safe for any number of threads at once: of several that bring the same state, one is told NEW.
+    """
+    key = load(state) | _PRESENT
+    start = (slot >> reserved_bits) << reserved_bits
+    end = start + capacity
+    for _ in range(capacity):
+        place = table + 8 * words * slot
+        found = load_acquire(place)
+        if found == 0:
+            if not may_add:
+                return NO_ROOM
+            if words == 1:
+                found = compare_and_swap(place, 0, key)
+                if found == 0:
+                    return NEW
+            else:
+                found = compare_and_swap(place, 0, _BUSY)
+                if found == 0:
+                    for word in range(1, words):
+                        store(place + 8 * word, load(state + 8 * word))
+                    store_release(place, key)
+                    return NEW
+        while found == _BUSY:
+            found = load_acquire(place)
+        if found == key and same_tail(place, state, words):
+            return KNOWN
+        slot += 1
+        if slot == end:
+            slot = start
+    return CROWDED
+
+
+@njit(**OPTIONS)
+def _copy(source: int, target: int, words: int) -> None:
+    for word in range(words):
+        store(target + 8 * word, load(source + 8 * word))
+
+
+@njit(**OPTIONS)
+def _settle(segment: int, home: int, end: int, words: int, stored: int) -> bool:
+    """Put a stored state into the first free slot of home..end; False if there is none."""
+    for slot in range(home, end):
+        place = segment + 8 * words * slot
+        if load(place) == 0:
+            _copy(stored, place, words)
+            return True
+    return False
+
+
+@njit(**OPTIONS)
+def _take_out(first: int, count: int, words: int, taken: int) -> int:
+    """Empty `count` slots from address `first` on into `taken`; return how many states they held.
+
+    Copies first and counts then: which slots are empty cannot be foreseen by a processor.
+    """
+    size = 8 * words
+    kept = 0
+    for slot in range(count):
+        place = first + size * slot
+        present = load(place)
+        for word in range(words):
+            store(taken + size * kept + 8 * word, load(place + 8 * word))
+        store(place, 0)
+        kept += 1 if present != 0 else 0
+    return kept
+
+
+@njit(**OPTIONS)
+def spread(segment: int, capacity: int, target: int, words: int, taken: int, spill: int) -> None:
+    """Rearrange the segment at address `segment` from `capacity` to `target` slots, in place.
+
+    The slots from `capacity` to `target` are zero. `taken` has room for SPREAD_CHUNK + 1 states,
+    `spill` for `capacity` (few are ever used): a state whose new home lies below the piece that
+    is being moved, or that would have to go around the end, waits there.
+    """
+    size = 8 * words
+    spilled = 0
+    end = capacity
+    while end > 0:
+        start = max(0, end - SPREAD_CHUNK)
+        count = _take_out(segment + size * start, end - start, words, taken)
+        for index in range(count):
+            stored = taken + size * index
+            home = home_in_segment(hash_state(stored, words), target)
+            if home < start or not _settle(segment, home, target, words, stored):
+                _copy(stored, spill + size * spilled, words)
+                spilled += 1
+        end = start
+    for index in range(spilled):
+        stored = spill + size * index
+        home = home_in_segment(hash_state(stored, words), target)
+        if not _settle(segment, home, target, words, stored):
+            _settle(segment, 0, home, words, stored)

@@ -1,0 +1,184 @@
+"""Random walks on a kernel, compiled: expand one state, choose a successor, check it, go on.
+
+A walk's choices come from its own seed, made from the run's seed and the walk's number, so a walk
+is the same whichever thread makes it and whatever ran before.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from checker.kernel.kernel import ACTION_MASK, CHECK_ERROR, CUT, DROPPED, ERROR
+from checker.search.board import DEADLOCK, UNCLEAR, Numbers
+from checker.search.native import OPTIONS, call_check, call_expand, load, store
+from checker.search.visited import mix
+
+# What a walker is told; addresses of its buffers.
+WORDS = 0
+EXPAND = 1
+CHECK = 2
+INITIAL = 3
+INITIAL_META = 4
+INITIAL_COUNT = 5
+DEPTH_MAX = 6
+SEED = 7
+WRONG_EDGES = 8
+"""Flags of meta words that are violations."""
+WRONG_CHECKS = 9
+"""Flags of checked states that are violations."""
+DEADLOCK_IS_WRONG = 10
+HALT = 11
+"""Address of a word that is not 0 when all walkers are to stop."""
+STATE = 12
+OUT = 13
+META = 14
+CAPACITY = 15
+SCRATCH = 16
+"""Address of three words: ends, status and flags of one state."""
+TALLIES = 17
+TAKEN = 18
+"""Address of a word for each action: how many steps it made."""
+RECORD = 19
+"""Address the states of the walk are written to, one after another; 0 to keep none."""
+# Where a walker is.
+WALK = 20
+WALKING = 21
+RANDOM = 22
+LENGTH = 23
+LAST_META = 24
+LAST_FLAGS = 25
+# What a walker has found.
+STEPS = 26
+FINISHED_WALKS = 27
+FLAGS_SEEN = 28
+BEST_WALK = 29
+"""The number of the violating walk that is shortest, and first among those; -1 without one."""
+BEST_LENGTH = 30
+SIZE = 32
+
+DONE = 0
+HALTED = 1
+TOO_NARROW = 2
+
+# How a walk can end.
+_ON = 0
+_ENDED = 1
+_VIOLATED = 2
+_NARROW = 3
+
+_GOLDEN = -7046029254386353131
+_LOW_31 = (1 << 31) - 1
+
+
+@njit(**OPTIONS)
+def walk_all(walker: Numbers, end: int, stride: int) -> int:
+    """Make walks number WALK, WALK + stride, ... below `end`; DONE, HALTED or TOO_NARROW.
+
+    TOO_NARROW: give more CAPACITY and call again; the walk goes on where it is.
+    """
+    while walker[WALK] < end:
+        ending = _ON
+        if walker[WALKING] == 0:
+            ending = _begin(walker)
+        while ending == _ON:
+            if load(walker[HALT]) != 0:
+                return HALTED
+            ending = _step(walker)
+            if ending == _NARROW:
+                return TOO_NARROW
+        if ending == _VIOLATED and (walker[BEST_WALK] < 0 or walker[LENGTH] < walker[BEST_LENGTH]):
+            walker[BEST_WALK] = walker[WALK]
+            walker[BEST_LENGTH] = walker[LENGTH]
+        walker[WALKING] = 0
+        walker[FINISHED_WALKS] += 1
+        walker[WALK] += stride
+    return DONE
+
+
+@njit(**OPTIONS)
+def _below(walker: Numbers, count: int) -> int:
+    """Return a number from 0 to `count` - 1, each as likely; advance the walk's generator."""
+    walker[RANDOM] += _GOLDEN
+    return ((int(mix(walker[RANDOM]) >> 33) & _LOW_31) * count) >> 31
+
+
+@njit(**OPTIONS)
+def _begin(walker: Numbers) -> int:
+    """Go to an initial state."""
+    walker[WALKING] = 1
+    walker[LENGTH] = 0
+    walker[RANDOM] = mix(walker[SEED] + mix(walker[WALK] * _GOLDEN + 1))
+    if walker[INITIAL_COUNT] == 0:
+        return _ENDED
+    chosen = _below(walker, walker[INITIAL_COUNT])
+    state = walker[INITIAL] + 8 * walker[WORDS] * chosen
+    _go_to(walker, state)
+    return int(_look(walker, load(walker[INITIAL_META] + 8 * chosen)))
+
+
+@njit(**OPTIONS)
+def _step(walker: Numbers) -> int:
+    """Go one step on from the state the walk is in."""
+    if walker[LENGTH] >= walker[DEPTH_MAX]:
+        return _ENDED
+    scratch = walker[SCRATCH]
+    processed = call_expand(
+        walker[EXPAND],
+        walker[STATE],
+        1,
+        walker[OUT],
+        walker[CAPACITY],
+        walker[META],
+        scratch,
+        scratch + 8,
+        walker[TALLIES],
+    )
+    if processed == 0:
+        return _NARROW
+    count = load(scratch)
+    status = load(scratch + 8)
+    if status == UNCLEAR or (status == DEADLOCK and walker[DEADLOCK_IS_WRONG] != 0):
+        walker[LAST_META] = 0
+        walker[LAST_FLAGS] = CHECK_ERROR if status == UNCLEAR else 0
+        return _VIOLATED
+    if count == 0:
+        return _ENDED
+    chosen = _below(walker, count)
+    meta = load(walker[META] + 8 * chosen)
+    if meta & (ERROR | DROPPED) == 0:
+        taken = walker[TAKEN] + 8 * (meta & ACTION_MASK)
+        store(taken, load(taken) + 1)
+        walker[LENGTH] += 1
+        walker[STEPS] += 1
+        _go_to(walker, walker[OUT] + 8 * walker[WORDS] * chosen)
+    return int(_look(walker, meta))
+
+
+@njit(**OPTIONS)
+def _go_to(walker: Numbers, state: int) -> None:
+    """Make the state at address `state` the walk's."""
+    words = walker[WORDS]
+    for word in range(words):
+        value = load(state + 8 * word)
+        store(walker[STATE] + 8 * word, value)
+        if walker[RECORD] != 0:
+            store(walker[RECORD] + 8 * (words * walker[LENGTH] + word), value)
+
+
+@njit(**OPTIONS)
+def _look(walker: Numbers, meta: int) -> int:
+    """Judge the step with this `meta`, and the state it led to."""
+    walker[LAST_META] = meta
+    walker[LAST_FLAGS] = 0
+    if meta & ERROR != 0:
+        return _VIOLATED
+    if meta & DROPPED != 0:
+        return _ENDED
+    if walker[CHECK] != 0:
+        flags = walker[SCRATCH] + 16
+        call_check(walker[CHECK], walker[STATE], 1, flags)
+        walker[LAST_FLAGS] = load(flags)
+        walker[FLAGS_SEEN] |= load(flags)
+    if meta & walker[WRONG_EDGES] != 0 or walker[LAST_FLAGS] & walker[WRONG_CHECKS] != 0:
+        return _VIOLATED
+    return _ENDED if meta & CUT != 0 else _ON

@@ -1,0 +1,254 @@
+"""The search's inner loop, compiled: claim a block of states, expand, look up, keep, check.
+
+A worker can stop at any block and be called again: where it is stands on its desk. It stops when
+the level is claimed, when the board says halt, or when it cannot go on without the coordinator.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR
+from checker.search.board import (
+    BLOCK,
+    BLOCK_END,
+    BLOCK_SIZE,
+    CANONICAL,
+    CAPACITY,
+    CHECK,
+    CHECKS_SEEN,
+    CHUNK,
+    CHUNK_END,
+    CHUNK_SIZE,
+    CLAIMED,
+    CUTS,
+    DEADLOCK,
+    DEADLOCKS,
+    DISTINCT,
+    EDGES_SEEN,
+    ENDS,
+    EXPAND,
+    EXPANDED,
+    FLAGS,
+    GENERATED,
+    HALT,
+    LEVEL_END,
+    META,
+    NEW_BY_ACTION,
+    NEXT,
+    OUT,
+    OUT_CAPACITY,
+    PENDING,
+    QUEUE,
+    RESERVED_BITS,
+    ROOM,
+    SLOTS,
+    STATUS,
+    TABLE,
+    TAIL,
+    TALLIES,
+    UNCLEAR,
+    WORDS,
+    Numbers,
+)
+from checker.search.native import (
+    OPTIONS,
+    call_canonical,
+    call_check,
+    call_expand,
+    fetch_add,
+    load,
+    store,
+)
+from checker.search.visited import CROWDED, NEW, NO_ROOM, insert, locate
+
+FINISHED = 0
+"""The level has no state left to claim, and this worker's are done."""
+HALTED = 1
+"""The board said halt."""
+TOO_NARROW = 2
+"""The successors of one state do not fit the desk's buffer."""
+NO_QUEUE = 3
+"""The queue has no room for the next state."""
+NO_TABLE = 4
+"""A segment of the table has no room for the next state."""
+WORKING = 5
+"""There is more to do; inside this module and `backward.py` only."""
+
+_SPECIAL = ERROR | DROPPED | CUT
+
+
+@njit(**OPTIONS)
+def work(board: Numbers, desk: Numbers, board_address: int) -> int:
+    """Work on the level; return FINISHED, HALTED, TOO_NARROW, NO_QUEUE or NO_TABLE."""
+    _locate_pending(board, desk)  # the table may have grown since they were expanded
+    while True:
+        result = _keep_pending(board, desk, board_address)
+        if result == WORKING:
+            result = expand_next(board, desk, board_address)
+        if result == WORKING:
+            _locate_pending(board, desk)
+        else:
+            if result not in (FINISHED, HALTED):
+                board[HALT] = 1
+            return int(result)
+
+
+@njit(**OPTIONS)
+def expand_next(board: Numbers, desk: Numbers, board_address: int) -> int:
+    """Expand states of the claimed block, or of a newly claimed one, into the buffer."""
+    words = board[WORDS]
+    if desk[BLOCK] == desk[BLOCK_END]:
+        if load(board_address + 8 * HALT) != 0:
+            return HALTED
+        first = fetch_add(board_address + 8 * CLAIMED, board[BLOCK_SIZE])
+        if first >= board[LEVEL_END]:
+            return FINISHED
+        desk[BLOCK] = first
+        desk[BLOCK_END] = min(first + board[BLOCK_SIZE], board[LEVEL_END])
+    processed = call_expand(
+        board[EXPAND],
+        board[QUEUE] + 8 * words * desk[BLOCK],
+        desk[BLOCK_END] - desk[BLOCK],
+        desk[OUT],
+        desk[OUT_CAPACITY],
+        desk[META],
+        desk[ENDS],
+        desk[STATUS],
+        desk[TALLIES],
+    )
+    if processed == 0:
+        return TOO_NARROW
+    deadlocks = 0
+    for index in range(processed):
+        status = load(desk[STATUS] + 8 * index)
+        if status == DEADLOCK:
+            deadlocks += 1
+        elif status == UNCLEAR:
+            desk[EDGES_SEEN] |= ERROR
+    pending = load(desk[ENDS] + 8 * (processed - 1))
+    if board[CANONICAL] != 0:
+        call_canonical(board[CANONICAL], desk[OUT], pending)
+    desk[DEADLOCKS] += deadlocks
+    desk[GENERATED] += pending
+    desk[BLOCK] += processed
+    desk[EXPANDED] = processed
+    desk[NEXT] = 0
+    desk[PENDING] = pending
+    return WORKING
+
+
+@njit(**OPTIONS)
+def enter(board: Numbers, desk: Numbers, board_address: int) -> int:
+    """Put the states of the level, which are in the queue, into the table; return FINISHED.
+
+    NO_TABLE: a segment is full. DISTINCT counts those that were not there yet.
+    """
+    words, table, capacity = board[WORDS], board[TABLE], board[CAPACITY]
+    bits, size = board[RESERVED_BITS], 8 * board[WORDS]
+    while True:
+        first = fetch_add(board_address + 8 * CLAIMED, board[BLOCK_SIZE])
+        if first >= board[LEVEL_END]:
+            return FINISHED
+        states = board[QUEUE] + size * first
+        count = min(board[BLOCK_SIZE], board[LEVEL_END] - first)
+        locate(table, capacity, bits, words, states, count, desk[ENDS])
+        for index in range(count):
+            slot = load(desk[ENDS] + 8 * index)
+            outcome = insert(table, slot, capacity, bits, words, states + size * index, True)
+            if outcome == CROWDED:
+                return NO_TABLE
+            desk[DISTINCT] += 1 if outcome == NEW else 0
+
+
+@njit(**OPTIONS)
+def _locate_pending(board: Numbers, desk: Numbers) -> None:
+    """Compute the home slots of the successors that are still to be inserted."""
+    words, first = board[WORDS], desk[NEXT]
+    locate(
+        board[TABLE],
+        board[CAPACITY],
+        board[RESERVED_BITS],
+        words,
+        desk[OUT] + 8 * words * first,
+        desk[PENDING] - first,
+        desk[SLOTS] + 8 * first,
+    )
+
+
+@njit(**OPTIONS)
+def _keep_pending(board: Numbers, desk: Numbers, board_address: int) -> int:
+    """Put the buffer's successors into table and queue; WORKING when all are."""
+    words, table, capacity = board[WORDS], board[TABLE], board[CAPACITY]
+    bits, queue = board[RESERVED_BITS], board[QUEUE]
+    out, metas, slots, news = desk[OUT], desk[META], desk[SLOTS], desk[NEW_BY_ACTION]
+    chunk, chunk_end, pending = desk[CHUNK], desk[CHUNK_END], desk[PENDING]
+    unchecked = chunk
+    edges = 0
+    result = WORKING
+    index = desk[NEXT]
+    while index < pending:
+        meta = load(metas + 8 * index)
+        state = out + 8 * words * index
+        if meta > ACTION_MASK:
+            if meta & _SPECIAL != 0:
+                edges |= _note_special(board, desk, meta, state)
+                index += 1
+                continue
+            edges |= meta
+        slot = load(slots + 8 * index)
+        outcome = insert(table, slot, capacity, bits, words, state, chunk < chunk_end)
+        if outcome == NEW:
+            for word in range(words):
+                store(queue + 8 * (words * chunk + word), load(state + 8 * word))
+            chunk += 1
+            place = news + 8 * (meta & ACTION_MASK)
+            store(place, load(place) + 1)
+        elif outcome == NO_ROOM:
+            _check(board, desk, unchecked, chunk)
+            chunk = fetch_add(board_address + 8 * TAIL, CHUNK_SIZE)
+            chunk_end = min(chunk + CHUNK_SIZE, board[ROOM])
+            unchecked = chunk
+            if chunk >= chunk_end:
+                chunk_end = chunk
+                result = NO_QUEUE
+                break
+            continue
+        elif outcome == CROWDED:
+            result = NO_TABLE
+            break
+        index += 1
+    _check(board, desk, unchecked, chunk)
+    desk[NEXT] = index
+    desk[CHUNK] = chunk
+    desk[CHUNK_END] = chunk_end
+    desk[EDGES_SEEN] |= edges
+    return result
+
+
+@njit(**OPTIONS)
+def _check(board: Numbers, desk: Numbers, start: int, end: int) -> None:
+    """Count the new states `start` to `end` of the queue and check their properties."""
+    desk[DISTINCT] += end - start
+    if end > start and board[CHECK] != 0:
+        states = board[QUEUE] + 8 * board[WORDS] * start
+        call_check(board[CHECK], states, end - start, desk[FLAGS])
+        seen = 0
+        for index in range(end - start):
+            seen |= load(desk[FLAGS] + 8 * index)
+        desk[CHECKS_SEEN] |= seen
+
+
+@njit(**OPTIONS)
+def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
+    """Count a successor that is not stored, check it if it is a state; return what it showed."""
+    if meta & ERROR != 0:
+        desk[GENERATED] -= 1  # a step that failed made no state
+        return ERROR
+    desk[CUTS] += 1
+    if meta & DROPPED != 0:
+        return 0
+    if board[CHECK] != 0:
+        call_check(board[CHECK], state, 1, desk[FLAGS])
+        desk[CHECKS_SEEN] |= load(desk[FLAGS])
+    return meta

@@ -1,0 +1,45 @@
+"""Source text and places in it: what every located message points at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of a specification: the name shown to the user and its text."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def read(cls, path: Path) -> Source:
+        """Read `path` as UTF-8; the name is the path as the user wrote it."""
+        return cls(str(path), path.read_text(encoding="utf-8"))
+
+    def line(self, number: int) -> str:
+        """Return line `number` (1-based) without its line break; empty beyond the end."""
+        lines = self.text.splitlines()
+        return lines[number - 1] if 1 <= number <= len(lines) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a source: 1-based lines and columns, the end column exclusive."""
+
+    source: Source
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column}"
+
+    def __repr__(self) -> str:
+        return f"Span({self})"
+
+
+NOWHERE = Span(Source("<generated>", ""), 1, 1, 1, 1)
+"""The place of what no user wrote: generated rows, hand-built machines in tests."""

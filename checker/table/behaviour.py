@@ -1,0 +1,328 @@
+"""Sections that say what happens and what must hold: definitions, rows, properties, instances."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Literal, cast
+
+from checker.source import Span
+from checker.table.cells import placeholder, read_effects, read_expression, read_type
+from checker.table.document import (
+    BindingEntry,
+    Cell,
+    Definition,
+    ExpectEntry,
+    InstanceEntry,
+    InState,
+    Procedure,
+    PropertyEntry,
+    Row,
+    Unhandled,
+    Word,
+)
+from checker.table.fields import Fields, entries_of, is_torn, read_key
+from checker.table.nodes import Node, Scalar, Sequence, shorten
+from checker.table.problems import Problems
+from checker.table.type_cells import looks_like_type
+from checker.table.words import (
+    INTEGER_MAX,
+    name_error,
+    read_boolean,
+    read_integer,
+    read_name,
+    read_names,
+    read_word,
+    report_twice,
+)
+
+Kind = Literal["always", "step", "sometimes", "eventually", "leads_to"]
+_KINDS: tuple[Kind, ...] = ("always", "step", "sometimes", "eventually", "leads_to")
+_FAIRNESS = ("none", "weak", "strong")
+_SIGNATURE = re.compile(r"\s*(?P<name>\w+)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
+
+
+def read_definitions(system: Fields) -> tuple[Definition, ...]:
+    """Return `definitions:`."""
+    definitions: list[Definition] = []
+    for key, node in system.entries("definitions"):
+        name, parameters = _signature(key, system.problems)
+        body = read_expression(node, key.text, system.problems)
+        definitions.append(Definition(name, parameters, body))
+    return tuple(definitions)
+
+
+def read_procedures(system: Fields) -> tuple[Procedure, ...]:
+    """Return `procedures:`."""
+    procedures: list[Procedure] = []
+    for key, node in system.entries("procedures"):
+        name, parameters = _signature(key, system.problems)
+        procedures.append(
+            Procedure(name, parameters, read_effects(node, key.text, system.problems))
+        )
+    return tuple(procedures)
+
+
+def _signature(key: Scalar, problems: Problems) -> tuple[Word, tuple[Word, ...]]:
+    """Read `name`, `name()` or `name(a, b)` (T131)."""
+    match = _SIGNATURE.fullmatch(key.text)
+    if match is None or key.kind != "string":
+        problems.add(
+            "T131",
+            f"`{shorten(key.text, 40)}` is no signature",
+            key.span,
+            expected="name(), or name(first, second)",
+            help="write the name and its parameters in parentheses",
+        )
+        return Word("", key.span), ()
+    inner = match["parameters"] or ""
+    begin = key.begin + match.start("parameters") if inner.strip() else key.begin
+    parameters: list[Word] = []
+    for piece in inner.split(",") if inner.strip() else ():
+        offset = begin + len(piece) - len(piece.lstrip()) - key.begin
+        column = key.span.column + offset + (key.style != "plain")
+        text = piece.strip()
+        line = key.span.line
+        parameters.append(Word(text, Span(key.span.source, line, column, line, column + len(text))))
+        begin += len(piece) + 1
+    name = Word(match["name"], key.span)
+    for word in (name, *parameters):
+        reason = name_error(word.text)
+        if reason is not None:
+            problems.add(
+                "T131",
+                reason,
+                word.span,
+                expected="name(first, second)",
+                help="choose another name",
+            )
+    report_twice(parameters, problems)
+    return name, tuple(parameters)
+
+
+# ---------------------------------------------------------------------------------------- rows
+
+
+def read_rows(system: Fields) -> tuple[Row, ...]:
+    """Return `rows:`."""
+    rows = tuple(_row(Fields(node, "row", system.problems)) for node in system.items("rows"))
+    report_twice((row.name for row in rows), system.problems)
+    return rows
+
+
+def read_initial(system: Fields) -> Row | None:
+    """Return the section `initial:` as a row of that name."""
+    node = system.get("initial")
+    if node is None:
+        return None
+    return _row(Fields(node, "initial", system.problems), Word("initial", node.span))
+
+
+def _row(fields: Fields, name: Word | None = None) -> Row:
+    name = name or fields.needed_name("row")
+    if fields.part == "row" and not any(fields.has(key) for key in ("do", "to", "send", "on")):
+        fields.problems.add(
+            "T114",
+            f"the row `{name.text}` does nothing",
+            fields.head(),
+            expected="one of `do`, `to`, `send` or `on`",
+            help="add `do: pass` if it is meant to",
+        )
+    return Row(
+        name=name,
+        about=fields.prose("about"),
+        source=fields.prose("source"),
+        on=_optional(fields, "on", "trigger"),
+        bindings=_bindings(fields),
+        only_if=fields.expression("only_if"),
+        inside=_states(fields, "in"),
+        lets=tuple(
+            (word, read_expression(node, word.text, fields.problems))
+            for word, node in fields.named("let")
+        ),
+        when=fields.expression("when"),
+        do=fields.effects("do"),
+        to=_states(fields, "to"),
+        send=_sends(fields),
+        fault=fields.name("fault"),
+        fair=_fair(fields),
+        actor=fields.name("actor"),
+        event=fields.name("event"),
+        span=fields.span,
+    )
+
+
+def _optional(fields: Fields, key: str, context: Literal["trigger", "send"]) -> Cell | None:
+    node = fields.get(key)
+    return read_expression(node, key, fields.problems, context) if node is not None else None
+
+
+def _bindings(fields: Fields) -> tuple[BindingEntry, ...]:
+    bindings: list[BindingEntry] = []
+    for name, node in fields.named("for"):
+        if isinstance(node, Scalar) and node.kind == "string" and looks_like_type(node.text):
+            bindings.append(BindingEntry(name, read_type(node, name.text, fields.problems), None))
+        else:
+            cell = read_expression(node, name.text, fields.problems)
+            bindings.append(BindingEntry(name, None, cell))
+    return tuple(bindings)
+
+
+def _states(fields: Fields, key: str) -> tuple[InState, ...]:
+    """Read `in:` (a state or a list of states for each place) or `to:` (one state)."""
+    problems = fields.problems
+    entries: list[InState] = []
+    for place, node in fields.entries(key):
+        cell = read_expression(place, key, problems)
+        if not _is_place(cell.tree):
+            problems.add(
+                "T127",
+                "this is no place of a machine's state",
+                place.span,
+                expected="a machine such as group, coordinator.group or client[c].state",
+                help="name the machine",
+            )
+        if key == "in":
+            states = read_names(node, "in", problems, single=True)
+        else:
+            states = (read_name(node, "to", problems),)
+        entries.append(InState(cell, states))
+    return tuple(entries)
+
+
+def _is_place(tree: ast.expr | tuple[ast.stmt, ...]) -> bool:
+    while isinstance(tree, (ast.Attribute, ast.Subscript)):
+        tree = tree.value
+    return isinstance(tree, ast.Name)
+
+
+def _sends(fields: Fields) -> tuple[Cell, ...]:
+    node = fields.get("send")
+    if node is None:
+        return ()
+    items = node.items if isinstance(node, Sequence) else (node,)
+    return tuple(read_expression(item, "send", fields.problems, "send") for item in items)
+
+
+def _fair(fields: Fields) -> Word | Cell | None:
+    node = fields.get("fair")
+    if isinstance(node, Scalar) and node.text in _FAIRNESS:
+        return Word(node.text, node.span)
+    return fields.expression("fair")
+
+
+def read_fairness(system: Fields) -> Literal["none", "weak", "strong"] | Cell:
+    """Return `fairness:`: one of the words, or a constant expression."""
+    node = system.get("fairness")
+    if isinstance(node, Scalar) and not node.text.isidentifier():
+        cell = system.expression("fairness")
+        return "none" if cell is None else cell
+    word = system.choice("fairness", _FAIRNESS, "none")
+    return cast('Literal["none", "weak", "strong"]', word)
+
+
+def read_unhandled(system: Fields) -> tuple[Unhandled, ...]:
+    """Return `unhandled:`."""
+    entries: list[Unhandled] = []
+    for node in system.items("unhandled"):
+        fields = Fields(node, "unhandled message", system.problems)
+        status = fields.choice("is", ("ignored", "impossible"))
+        entries.append(
+            Unhandled(
+                fields.needed_expression("message"),
+                _states(fields, "in"),
+                cast('Literal["ignored", "impossible"]', status),
+                fields.prose("why", required=True),
+                fields.span,
+            )
+        )
+    return tuple(entries)
+
+
+# ---------------------------------------------------------------------- properties and instances
+
+
+def read_properties(system: Fields) -> tuple[PropertyEntry, ...]:
+    """Return `properties:`."""
+    return tuple(
+        _property(name, node, system.problems) for name, node in system.named("properties")
+    )
+
+
+def _property(name: Word, node: Node, problems: Problems) -> PropertyEntry:
+    fields = Fields(node, "property", problems)
+    kinds = [kind for kind in _KINDS if fields.has(kind)]
+    if len(kinds) != 1 and not is_torn(node):
+        problems.add(
+            "T117" if kinds else "T114",
+            f"the property `{name.text}` claims {'more than one thing' if kinds else 'nothing'}",
+            fields.head(),
+            expected=f"one of {', '.join(_KINDS)}",
+            help="make it two properties" if kinds else "add one of these keys",
+        )
+    kind: Kind = kinds[0] if kinds else "always"
+    premise: Cell | None = None
+    condition = placeholder(fields.head())
+    if kind == "leads_to":
+        claim = Fields(cast("Node", fields.get(kind)), "leads_to", problems)
+        premise, condition = claim.needed_expression("from"), claim.needed_expression("to")
+    elif kinds:
+        condition = fields.needed_expression(kind)
+    return PropertyEntry(
+        name,
+        kind,
+        condition,
+        premise,
+        fields.expression("only_if"),
+        fields.prose("why", required=True),
+        fields.prose("source"),
+        fields.span,
+    )
+
+
+def read_instances(system: Fields) -> tuple[InstanceEntry, ...]:
+    """Return `instances:`."""
+    return tuple(_instance(name, node, system.problems) for name, node in system.named("instances"))
+
+
+def _instance(name: Word, node: Node, problems: Problems) -> InstanceEntry:
+    fields = Fields(node, "instance", problems)
+    settings: list[tuple[Word, int | bool | str, Span]] = []
+    chosen = fields.get("set")
+    for key, value in entries_of(chosen, "set", problems) if chosen is not None else ():
+        settings.append((read_key(key, problems), _setting(key.text, value, problems), value.span))
+    tier = fields.choice("tier", ("quick", "full"), "quick")
+    expect = fields.get("expect")
+    return InstanceEntry(
+        name,
+        fields.prose("about"),
+        cast('Literal["quick", "full"]', tier),
+        tuple(settings),
+        fields.names("properties") if fields.has("properties") else None,
+        fields.boolean("symmetry", default=True) if fields.has("symmetry") else None,
+        _expect(Fields(expect, "expectation", problems)) if expect is not None else None,
+    )
+
+
+def _setting(label: str, node: Node, problems: Problems) -> int | bool | str:
+    if isinstance(node, Scalar) and node.kind == "boolean":
+        return read_boolean(node, label, problems)
+    if isinstance(node, Scalar) and node.kind == "string":
+        return read_word(node, label, problems).text
+    return read_integer(node, label, problems, -INTEGER_MAX)
+
+
+def _expect(fields: Fields) -> ExpectEntry:
+    verdict: str | None = None
+    if fields.has("verdict"):
+        verdict = fields.choice("verdict", ("holds", "violated", "bounded", "inconclusive"))
+    return ExpectEntry(
+        verdict,
+        fields.name("property"),
+        fields.names("also"),
+        fields.integer("distinct"),
+        fields.integer("generated"),
+        fields.integer("depth"),
+        fields.integer("length"),
+        fields.span,
+    )

@@ -1,0 +1,411 @@
+"""The untyped artefact: what a specification says, cell by cell, each with its place.
+
+`checker.table.read` makes a `Document` from YAML; `checker.machine.elaborate` makes a Machine from
+it. Nothing here is resolved or typed: names are words, cells are parsed but not understood.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from checker.errors import Diagnostic
+from checker.source import Span
+from checker.table.state_table import StateTable
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A YAML scalar used as a name or as prose, with its place."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A cell that holds an expression or effects.
+
+    `tree` is the parsed expression, or the tuple of parsed statements of effects; only forms the
+    language has are in it (everything else was reported by the reader). Positions of its nodes
+    are relative to `text`; `place` turns them into spans of the file, also in block scalars.
+    """
+
+    text: str
+    span: Span
+    tree: ast.expr | tuple[ast.stmt, ...]
+    starts: tuple[tuple[int, int], ...]
+    """Of each line of `text`: the file's line and the column (1-based) where its text begins."""
+
+    def place(self, node: ast.expr | ast.stmt | ast.comprehension | ast.keyword) -> Span:
+        """Return the span of a node of `tree` in the file (ast columns are UTF-8 bytes)."""
+        first: ast.expr | ast.stmt | ast.keyword
+        last: ast.expr | ast.stmt | ast.keyword
+        if isinstance(node, ast.comprehension):
+            first, last = node.target, (node.ifs or [node.iter])[-1]
+        else:
+            first = last = node
+        if getattr(first, "lineno", None) is None:
+            return self.span
+        end_line, end_column = last.end_lineno, last.end_col_offset
+        if end_line is None or end_column is None:
+            end_line, end_column = first.lineno, first.col_offset + 1
+        begin = self._position(first.lineno, first.col_offset)
+        return Span(self.span.source, *begin, *self._position(end_line, end_column))
+
+    def _position(self, number: int, offset: int) -> tuple[int, int]:
+        """Return the file's line and column of a line of `text` and an offset in UTF-8 bytes."""
+        lines = self.text.split("\n")
+        index = min(max(number, 1), len(lines), len(self.starts)) - 1
+        line, column = self.starts[index]
+        return line, column + len(lines[index].encode()[:offset].decode("utf-8", errors="ignore"))
+
+
+# ------------------------------------------------------------------------------- type cells
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """`bool`, or a name: a type, id constant, table, message."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class TypeRange:
+    """`low..high`; both are expression cells over constants."""
+
+    low: Cell
+    high: Cell
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeEnum:
+    """`one of a, b`."""
+
+    members: tuple[Word, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeUnion:
+    """`A or B`."""
+
+    names: tuple[Word, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class TypeOf:
+    """`optional T`, `set of T`, `sequence of T up to N`, `bag of T up to N`, `handle of CALLS`.
+
+    A handle has a TypeName as its item.
+    """
+
+    kind: Literal["optional", "set", "sequence", "bag", "handle"]
+    item: TypeNode
+    capacity: Cell | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class TypeMap:
+    """`map of K to V`, `total map of K to V`."""
+
+    key: TypeNode
+    value: TypeNode
+    total: bool
+    span: Span
+
+
+TypeNode = TypeName | TypeRange | TypeEnum | TypeUnion | TypeOf | TypeMap
+
+# ------------------------------------------------------------------------------- sections
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """One constant. Exactly one of `ids_count`, `ids_names`, `value`, `cell` is set.
+
+    `value` is a literal int, bool or (with `one_of`) the Word of an enum value; `cell` computes.
+    """
+
+    name: Word
+    about: str
+    ids_count: int | None = None
+    ids_names: tuple[Word, ...] | None = None
+    prefix: Word | None = None
+    symmetric: bool = False
+    value: int | bool | Word | None = None
+    one_of: tuple[Word, ...] | None = None
+    cell: Cell | None = None
+    value_span: Span | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NamedType:
+    """An entry of `types:`: either a type cell or a record's fields."""
+
+    name: Word
+    about: str
+    node: TypeNode | None
+    fields: tuple[tuple[Word, TypeNode], ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """An entry of `messages:`."""
+
+    name: Word
+    about: str
+    fields: tuple[tuple[Word, TypeNode], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class VariableEntry:
+    """A variable; `per` only outside components."""
+
+    name: Word
+    about: str
+    node: TypeNode
+    initial: Cell
+    per: TypeNode | None
+    observed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class MachineEntry:
+    """A machine; `initial` is a state's name or None for the table's."""
+
+    name: Word
+    about: str
+    table: Word
+    initial: Word | None
+    per: TypeNode | None
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """A bundle of machines and variables."""
+
+    name: Word
+    about: str
+    per: TypeNode | None
+    machines: tuple[MachineEntry, ...]
+    variables: tuple[VariableEntry, ...]
+
+
+Budget = Cell | Literal["unlimited"]
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """A channel. `per` has zero, one or two keys. A missing budget is None (no such fault)."""
+
+    name: Word
+    about: str
+    carries: tuple[Word, ...]
+    order: Literal["bag", "fifo", "retained"]
+    per: tuple[TypeNode, ...]
+    capacity: Cell | None
+    when_full: Literal["block", "drop", "error"]
+    origin: Word | None
+    target: Word | None
+    loses: Budget | None
+    duplicates: Budget | None
+    reorders: Budget | None
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """Requests on connections."""
+
+    name: Word
+    about: str
+    per: TypeNode
+    requests: tuple[Word, ...]
+    responses: tuple[Word, ...]
+    capacity: Cell
+    origin: Word | None
+    target: Word | None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One way in which an operation ends."""
+
+    name: Word
+    fault: Word | None
+    late: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """A storage append or remote call."""
+
+    name: Word
+    about: str
+    captures: tuple[tuple[Word, TypeNode], ...]
+    capacity: Cell
+    order: Literal["any", "fifo"]
+    outcomes: tuple[Outcome, ...]
+    per: TypeNode | None
+    when_full: Literal["block", "error"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fault:
+    """A fault and its budget."""
+
+    name: Word
+    about: str
+    budget: Budget
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """`name(a, b): expression`."""
+
+    name: Word
+    parameters: tuple[Word, ...]
+    body: Cell
+
+
+@dataclass(frozen=True, eq=False)
+class Procedure:
+    """`name(a, b): effects`."""
+
+    name: Word
+    parameters: tuple[Word, ...]
+    body: Cell
+
+
+@dataclass(frozen=True, eq=False)
+class BindingEntry:
+    """An entry of `for:`: a range or type name (`node`), or any expression (`cell`)."""
+
+    name: Word
+    node: TypeNode | None
+    cell: Cell | None
+
+
+@dataclass(frozen=True, eq=False)
+class InState:
+    """An entry of `in:` or `to:`: a place and the states it may be in (one, for `to`)."""
+
+    place: Cell
+    states: tuple[Word, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A row, or the `initial:` section (named `initial`)."""
+
+    name: Word
+    about: str
+    source: str
+    on: Cell | None
+    bindings: tuple[BindingEntry, ...]
+    only_if: Cell | None
+    inside: tuple[InState, ...]
+    lets: tuple[tuple[Word, Cell], ...]
+    when: Cell | None
+    do: Cell | None
+    to: tuple[InState, ...]
+    send: tuple[Cell, ...]
+    fault: Word | None
+    fair: Word | Cell | None
+    actor: Word | None
+    event: Word | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Unhandled:
+    """A message that no row takes in some states, on purpose."""
+
+    message: Cell
+    inside: tuple[InState, ...]
+    status: Literal["ignored", "impossible"]
+    why: str
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class PropertyEntry:
+    """A property; `premise` only for leads_to."""
+
+    name: Word
+    kind: Literal["always", "step", "sometimes", "eventually", "leads_to"]
+    condition: Cell
+    premise: Cell | None
+    only_if: Cell | None
+    why: str
+    source: str
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectEntry:
+    """The `expect:` of an instance."""
+
+    verdict: str | None
+    property: Word | None
+    also: tuple[Word, ...]
+    distinct: int | None
+    generated: int | None
+    depth: int | None
+    length: int | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class InstanceEntry:
+    """A named set of constants."""
+
+    name: Word
+    about: str
+    tier: Literal["quick", "full"]
+    settings: tuple[tuple[Word, int | bool | str, Span], ...]
+    properties: tuple[Word, ...] | None
+    symmetry: bool | None
+    expect: ExpectEntry | None
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A system as written, with the tables it names, resolved and read."""
+
+    name: Word
+    path: str
+    about: str
+    source: str
+    abstractions: tuple[str, ...]
+    tables: Mapping[str, StateTable]
+    constants: tuple[Constant, ...] = ()
+    assume: tuple[Cell, ...] = ()
+    types: tuple[NamedType, ...] = ()
+    messages: tuple[Message, ...] = ()
+    components: tuple[Component, ...] = ()
+    machines: tuple[MachineEntry, ...] = ()
+    variables: tuple[VariableEntry, ...] = ()
+    channels: tuple[Channel, ...] = ()
+    calls: tuple[Calls, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
+    initial: Row | None = None
+    rows: tuple[Row, ...] = ()
+    unhandled: tuple[Unhandled, ...] = ()
+    bounds: tuple[Cell, ...] = ()
+    terminal: tuple[Cell, ...] = ()
+    deadlock: bool = True
+    fairness: Literal["none", "weak", "strong"] | Cell = "none"
+    properties: tuple[PropertyEntry, ...] = ()
+    instances: tuple[InstanceEntry, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()

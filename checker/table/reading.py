@@ -1,0 +1,156 @@
+"""The first arrow of the flow: a file of YAML becomes a Document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from checker.table import behaviour, declarations
+from checker.table.document import (
+    Document,
+    TypeMap,
+    TypeName,
+    TypeNode,
+    TypeOf,
+    Word,
+)
+from checker.table.fields import Fields
+from checker.table.finding import TableFinder
+from checker.table.problems import Problems
+from checker.table.tables import read_root
+from checker.table.text import read_text
+from checker.table.words import read_prose
+
+
+def read(path: Path) -> Document:
+    """Return the system that a file holds, with its tables.
+
+    Raises SpecificationError with every error of the file and its tables (T1xx), in their order.
+    Nothing else is raised, whatever the file holds.
+    """
+    source = read_text(path)
+    problems = Problems()
+    node = read_root(source, "system", problems)
+    if node is None:
+        problems.raise_any()
+    assert node is not None
+    system = Fields(node, "system", problems)
+    tables = TableFinder(path, problems)
+    document = _document(system, path, tables)
+    problems.raise_any()
+    return document
+
+
+def _document(system: Fields, path: Path, tables: TableFinder) -> Document:
+    tables.listed(system.items("tables"))
+    types = declarations.read_types(system)
+    messages = declarations.read_messages(system)
+    components = declarations.read_components(system)
+    machines = declarations.read_machines(system)
+    variables = declarations.read_variables(system)
+    channels = declarations.read_channels(system)
+    calls = declarations.read_calls(system)
+    operations = declarations.read_operations(system)
+    rows = behaviour.read_rows(system)
+    initial = behaviour.read_initial(system)
+    for machine in (*machines, *(one for component in components for one in component.machines)):
+        if machine.table.text:
+            tables.needed(machine.table)
+    document = Document(
+        name=system.needed_name("system"),
+        path=str(path),
+        about=system.prose("about", required=True),
+        source=system.prose("source"),
+        abstractions=tuple(
+            read_prose(item, "abstractions", system.problems)
+            for item in system.items("abstractions")
+        ),
+        tables=MappingProxyType(tables.found),
+        constants=declarations.read_constants(system),
+        assume=system.expressions("assume"),
+        types=types,
+        messages=messages,
+        components=components,
+        machines=machines,
+        variables=variables,
+        channels=channels,
+        calls=calls,
+        operations=operations,
+        faults=declarations.read_faults(system),
+        definitions=behaviour.read_definitions(system),
+        procedures=behaviour.read_procedures(system),
+        initial=initial,
+        rows=rows,
+        unhandled=behaviour.read_unhandled(system),
+        bounds=system.expressions("bounds"),
+        terminal=system.expressions("terminal"),
+        deadlock=system.boolean("deadlock", default=True),
+        fairness=behaviour.read_fairness(system),
+        properties=behaviour.read_properties(system),
+        instances=behaviour.read_instances(system),
+    )
+    _possible_tables(document, tables)
+    return replace(document, warnings=tuple(tables.warnings))
+
+
+def _possible_tables(document: Document, tables: TableFinder) -> None:
+    """Read the tables that types name: a table's name is the enum of its states."""
+    declared = {
+        entry.name.text
+        for section in (
+            document.constants,
+            document.types,
+            document.messages,
+            document.channels,
+            document.calls,
+            document.components,
+            document.machines,
+            document.variables,
+        )
+        for entry in section
+    }
+    for word in _type_names(document):
+        if word.text not in declared and word.text != "bool":
+            tables.possible(word)
+
+
+def _type_names(document: Document) -> Iterator[Word]:
+    """Yield every name that stands as a type."""
+    for node in _type_nodes(document):
+        yield from _names(node)
+
+
+def _names(node: TypeNode) -> Iterator[Word]:
+    match node:
+        case TypeName(name=name, span=span):
+            yield Word(name, span)
+        case TypeOf(item=item):
+            yield from _names(item)
+        case TypeMap(key=key, value=value):
+            yield from _names(key)
+            yield from _names(value)
+        case _:
+            return
+
+
+def _type_nodes(document: Document) -> Iterator[TypeNode]:
+    for kind in document.types:
+        yield from (kind.node,) if kind.node is not None else ()
+        yield from (node for _, node in kind.fields or ())
+    for message in document.messages:
+        yield from (node for _, node in message.fields)
+    for operation in document.operations:
+        yield from (node for _, node in operation.captures)
+        yield from (operation.per,) if operation.per is not None else ()
+    for component in document.components:
+        yield from (component.per,) if component.per is not None else ()
+        yield from (variable.node for variable in component.variables)
+    for variable in document.variables:
+        yield variable.node
+        yield from (variable.per,) if variable.per is not None else ()
+    for machine in document.machines:
+        yield from (machine.per,) if machine.per is not None else ()
+    for row in (*document.rows, *((document.initial,) if document.initial else ())):
+        yield from (binding.node for binding in row.bindings if binding.node is not None)

@@ -1,0 +1,308 @@
+"""Drive an implementation of your own along a specification, with Hypothesis.
+
+`state_machine(spec, Adapter)` makes a `RuleBasedStateMachine` with one rule a row. The model runs
+in the reference interpreter and says which rows are enabled; Hypothesis chooses among them and
+among their bindings; the adapter does the same to the implementation; after every step what the
+adapter observes is compared with the model. docs/testing.md shows it from end to end.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from checker import flow
+from checker.errors import UsageError
+from checker.machine.machine import Machine
+from checker.machine.types import Bag, Map, Option, Record, Sequence, Set, Type, Union
+from checker.semantics.successor import Successor
+from checker.semantics.successors import initial_states, successors
+from checker.semantics.values import MapValue, RecordValue, format_value
+
+RESERVED = frozenset({"observe", "begin", "close"})
+
+
+class Adapter(Protocol):
+    """What `state_machine` needs of an adapter, beside one method for each row.
+
+    A row's method is called with the row's bindings by name, and with the values that `pick`
+    chose where it has parameters of their names. `begin(initial)` and `close()` are optional:
+    they are called with the initial values that the model starts from, and at the end of a run.
+    """
+
+    def observe(self) -> Mapping[str, object]:
+        """Return what is to be compared: names of variables of the model, and their values.
+
+        Ids, states and enum values are strings, sets may be sets or frozensets, maps are
+        mappings, sequences and bags lists or tuples (bags in any order), records mappings of their
+        fields (a message also has its name as `kind`), none is None.
+        """
+
+
+class Choice:
+    """One way on from the model's state: a row instance with its picks; prints as its name.
+
+    No dataclass: Hypothesis would print the fields of one.
+    """
+
+    def __init__(self, successor: Successor) -> None:
+        self.successor = successor
+
+    def __repr__(self) -> str:
+        step = self.successor
+        values = ", ".join(format_value(value) for _, value in step.bindings)
+        picks = ", ".join(format_value(value) for _, value in step.picks)
+        return step.action + f"({values})" * bool(values) + f" pick {picks}" * bool(picks)
+
+
+def state_machine(
+    spec: str | Path,
+    adapter: Callable[[], Any],
+    *,
+    instance: str = "default",
+    overrides: Mapping[str, int | bool | str] | None = None,
+    skip: Iterable[str] = (),
+) -> type[RuleBasedStateMachine]:
+    """Return a state machine class that holds `adapter`'s implementation to a specification.
+
+    `spec` is a file, a folder or a shipped name. `adapter` makes a fresh adapter for each run.
+    Rows in `skip` never happen; nor do generated rows (losses, duplicates) for which the adapter
+    has no method. Raises UsageError for a row without a method or a method without a row,
+    SpecificationError for a wrong specification.
+
+    Use it as `TestIt = state_machine(...).TestCase` under pytest or unittest.
+    """
+    machine = flow.machine_of(str(spec), instance, overrides or {})
+    rows = _driven_rows(machine, adapter, frozenset(skip))
+    members: dict[str, object] = {
+        "machine": machine,
+        "adapter_factory": staticmethod(adapter),
+        "driven": frozenset(rows),
+        **{_rule_name(row): _rule_of(row) for row in rows},
+    }
+    return type(f"{machine.name.title().replace('_', '')}Machine", (ModelMachine,), members)
+
+
+def _driven_rows(
+    machine: Machine, adapter: Callable[[], Any], skip: frozenset[str]
+) -> tuple[str, ...]:
+    """Return the rows to drive; UsageError where adapter and specification do not match."""
+    names = {action.name for action in machine.actions}
+    known = set(dir(adapter))
+    unknown = skip - names
+    if unknown:
+        raise UsageError(f"{machine.name} has no rows {_list(unknown)} to skip")
+    missing = {
+        action.name
+        for action in machine.actions
+        if action.name not in known and action.name not in skip and not action.generated
+    }
+    if missing:
+        raise UsageError(f"the adapter lacks methods for the rows {_list(missing)}; or skip them")
+    methods = {name for name in known if not name.startswith("_")} - RESERVED
+    strange = methods - names
+    if inspect.isclass(adapter) and strange:
+        raise UsageError(f"{machine.name} has no rows {_list(strange)}; call helpers _name")
+    return tuple(
+        action.name
+        for action in machine.actions
+        if action.name in known and action.name not in skip
+    )
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _rule_name(row: str) -> str:
+    """Return the name of a row's rule: the row's, unless the state machine needs it itself."""
+    taken = hasattr(ModelMachine, row) or row in {"adapter", "choices", "state", "steps"}
+    return f"{row}_row" if taken else row
+
+
+def _rule_of(row: str) -> object:
+    def step(self: ModelMachine, data: st.DataObject) -> None:
+        self.take(row, data)
+
+    step.__name__ = _rule_name(row)
+    enabled = precondition(lambda self: bool(self.choices.get(row)))
+    return enabled(rule(data=st.data())(step))
+
+
+class ModelMachine(RuleBasedStateMachine):
+    """The model and the implementation side by side; `state_machine` adds the rules."""
+
+    machine: Machine
+    adapter_factory: Callable[[], Any]
+    driven: frozenset[str]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.adapter = self.adapter_factory()
+        self.steps: list[str] = []
+        self.choices: dict[str, list[Choice]] = {}
+
+    @initialize(data=st.data())
+    def begin(self, data: st.DataObject) -> None:
+        """Choose an initial state of the model and tell the adapter."""
+        starts = [Choice(item) for item in initial_states(self.machine) if item.state is not None]
+        start = data.draw(st.sampled_from(starts), label="initial state")
+        self._enter(start)
+        begin = getattr(self.adapter, "begin", None)
+        if begin is not None:
+            begin(self._expected())
+        self._compare([start])
+
+    def take(self, row: str, data: st.DataObject) -> None:
+        """Let Hypothesis choose an instance of `row`, run it on both sides, compare."""
+        choice = data.draw(st.sampled_from(self.choices[row]), label="step")
+        method = getattr(self.adapter, row)
+        step = choice.successor
+        arguments = dict(step.bindings)
+        picks = dict(step.picks)
+        accepted = {name for name in picks if name in inspect.signature(method).parameters}
+        arguments |= {name: picks[name] for name in accepted}
+        method(**{name: plain_value(value) for name, value in arguments.items()})
+        self.steps.append(repr(choice))
+        self._compare(
+            [choice]
+            if len(accepted) == len(picks)
+            else [
+                other
+                for other in self.choices[row]
+                if other.successor.bindings == step.bindings
+                and all(dict(other.successor.picks).get(name) == picks[name] for name in accepted)
+            ]
+        )
+
+    @precondition(lambda self: not self.choices)
+    @rule()
+    def nothing_is_possible(self) -> None:
+        """Stay: no row that is driven is enabled within the bounds."""
+
+    def teardown(self) -> None:
+        """Close the adapter, if it can be closed."""
+        close = getattr(self.adapter, "close", None)
+        if close is not None:
+            close()
+
+    def _enter(self, choice: Choice) -> None:
+        assert choice.successor.state is not None
+        self.state = choice.successor.state
+        self.choices = {}
+        for found in successors(self.machine, self.state):
+            # What fails or leaves the bounds is for `checker check` to judge, not for a test.
+            if found.action in self.driven and found.state is not None and found.cut is None:
+                self.choices.setdefault(found.action, []).append(Choice(found))
+
+    def _expected(self) -> dict[str, object]:
+        return {
+            variable.name: plain(variable.type, value)
+            for variable, value in zip(self.machine.variables, self.state, strict=True)
+        }
+
+    def _compare(self, possible: list[Choice]) -> None:
+        """Follow the first of the possible choices that the implementation agrees with.
+
+        There are several only where the implementation picks for itself.
+        """
+        observed = dict(self.adapter.observe())
+        types = {variable.name: variable.type for variable in self.machine.variables}
+        unknown = observed.keys() - types.keys()
+        if unknown:
+            raise UsageError(f"observe() names no variables of the model: {_list(unknown)}")
+        differences: list[str] = []
+        for choice in possible:
+            self._enter(choice)
+            expected = self._expected()
+            wrong = [
+                f"  {name}: the model has {expected[name]!r}, the implementation {value!r}"
+                for name, value in observed.items()
+                if not same(types[name], expected[name], value)
+            ]
+            if not wrong:
+                return
+            differences = differences or wrong
+        history = "".join(f"\n  {step}" for step in self.steps) or "\n  (the initial state)"
+        raise AssertionError(
+            "the implementation differs from the model\n"
+            + "\n".join(differences)
+            + f"\nafter the steps{history}"
+        )
+
+
+def plain(kind: Type, value: Any) -> object:
+    """Return a value of the model as plain Python data, as `Adapter.observe` describes it."""
+    match kind:
+        case Option(item):
+            return None if value is None else plain(item, value)
+        case Record(_, fields):
+            return {name: plain(part, value[name]) for name, part in fields}
+        case Union(_, variants):
+            shape = next(variant for variant in variants if variant.name == value.name)
+            contents = plain(shape, value)
+            assert isinstance(contents, dict)
+            return {"kind": value.name, **contents}
+        case Set(item) if not isinstance(item, Record | Union | Map):
+            return frozenset(plain(item, member) for member in value)
+        case Set(item) | Sequence(item, _) | Bag(item, _):
+            return [plain(item, member) for member in value]
+        case Map(key, held, _):
+            return {plain(key, name): plain(held, value[name]) for name in value}
+    return value
+
+
+def plain_value(value: Any) -> object:
+    """Return a binding's value as plain Python data; any record has its name as `kind`."""
+    match value:
+        case RecordValue(name, fields):
+            return {"kind": name, **{field: plain_value(part) for field, part in fields}}
+        case MapValue():
+            return {plain_value(key): plain_value(value[key]) for key in value}
+        case tuple():
+            return [plain_value(item) for item in value]
+    return value
+
+
+def same(kind: Type, expected: Any, observed: Any) -> bool:
+    """Return whether an observed value is the expected plain one; bags in any order."""
+    match kind:
+        case Option(item) if expected is not None and observed is not None:
+            return same(item, expected, observed)
+        case Bag(item, _):
+            return _same_items(item, expected, observed)
+        case Set(item) if isinstance(expected, list):
+            return _same_items(item, expected, observed)
+        case Set():
+            return isinstance(observed, set | frozenset) and expected == frozenset(observed)
+        case Sequence(item, _):
+            return (
+                isinstance(observed, list | tuple)
+                and len(observed) == len(expected)
+                and all(same(item, a, b) for a, b in zip(expected, observed, strict=True))
+            )
+        case Map(_, held, _):
+            return (
+                isinstance(observed, Mapping)
+                and expected.keys() == observed.keys()
+                and all(same(held, expected[key], observed[key]) for key in expected)
+            )
+    return bool(expected == observed)
+
+
+def _same_items(item: Type, expected: Any, observed: Any) -> bool:
+    """Whether two collections hold the same items, however often and in whatever order."""
+    if not isinstance(observed, list | tuple | set | frozenset):
+        return False
+    left = list(observed)
+    for member in expected:
+        place = next((n for n, other in enumerate(left) if same(item, member, other)), None)
+        if place is None:
+            return False
+        del left[place]
+    return not left

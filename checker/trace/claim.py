@@ -1,0 +1,51 @@
+"""Whether the end of a path shows what a finding claims, by the reference semantics alone."""
+
+from __future__ import annotations
+
+from checker.errors import EvaluationError
+from checker.machine.machine import LIVENESS, Machine, Property
+from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.successor import State
+from checker.semantics.successors import as_mapping, deadlocked, initial_states, successors
+from checker.trace.lasso import NoLasso, loop_of
+
+
+def contradiction(
+    machine: Machine, name: str, kind: str, path: tuple[State, ...], loop: int | None = None
+) -> str | None:
+    """Return why `path` does not show `kind` of the property `name`; None where it does.
+
+    `loop` is where a path that shows something of endless runs goes round from. An evaluation
+    error has no claim about states; `checker.trace.rebuild` finds it again itself.
+    """
+    if kind == "deadlock":
+        stuck = deadlocked(machine, path[-1], successors(machine, path[-1]))
+        return None if stuck else "its last state is no deadlock"
+    if kind == "legal":
+        steps = successors(machine, path[-2]) if len(path) > 1 else initial_states(machine)
+        illegal = any(step.illegal for step in steps if step.state == path[-1])
+        return None if illegal else "its last step is legal"
+    if kind not in {"always", "step", "sometimes", *LIVENESS}:
+        return None
+    declared = next((item for item in machine.properties if item.name == name), None)
+    if declared is None:
+        return f"the specification has no property {name}"
+    try:
+        if kind in LIVENESS:
+            loop_of(machine, declared, path, -1 if loop is None else loop)
+            return None
+        value = evaluate(declared.condition, property_context(machine, path, declared))
+    except EvaluationError as error:
+        return f"{name} cannot be evaluated: {error}"
+    except NoLasso as error:
+        return str(error)
+    return None if value is (kind == "sometimes") else f"its end does not show {name}"
+
+
+def property_context(machine: Machine, path: tuple[State, ...], item: Property) -> Context:
+    """Return where a property is evaluated at the end of `path`: its last state, or last step."""
+    last = as_mapping(machine, path[-1])
+    if item.kind != "step":
+        return Context(last, {})
+    before = path[-2] if len(path) > 1 else path[-1]
+    return Context(as_mapping(machine, before), {}, last)

@@ -1,0 +1,174 @@
+"""Why a condition has the value it has: the part that decides it, with witnesses and values.
+
+A false conjunction is false because of its first false part, a false `all` because of one
+witness, a false implication because its left side holds and its right side does not. What is left
+at the end is an atom, shown with the values of what stands in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.errors import EvaluationError
+from checker.machine import terms
+from checker.machine.terms import Term
+from checker.machine.types import Bool
+from checker.semantics.evaluate import Context, each, evaluate
+from checker.semantics.values import format_value
+from checker.trace.naming import excerpt, place
+from checker.trace.trace import Reason
+
+VALUES_SHOWN = 10
+DEPTH_SHOWN = 12
+
+Bindings = tuple[tuple[str, str], ...]
+
+
+def explain(condition: Term, context: Context) -> tuple[Reason, ...]:
+    """Return why `condition` is what it is in `context`, from the outside in.
+
+    A part that cannot be evaluated is not shown; the error itself is reported elsewhere.
+    """
+    try:
+        return tuple(_why(condition, context, 0))
+    except EvaluationError:
+        return ()
+
+
+def _why(term: Term, context: Context, depth: int) -> Iterator[Reason]:
+    if depth > DEPTH_SHOWN:
+        return
+    value = evaluate(term, context)
+    match term:
+        case terms.Not(item) if _is_compound(item) or not _text(term):
+            yield from _why(item, context, depth)
+        case terms.Next(item):
+            assert context.following is not None
+            yield from _why(item, Context(context.following, context.names), depth)
+        case terms.And(items) | terms.Or(items):
+            yield from _why_junction(term, items, context, depth)
+        case terms.Implies(left, right) if not value:
+            yield _headed(term, value, depth)
+            yield from _why(left, context, depth + 1)
+            yield from _why(right, context, depth + 1)
+        case terms.Implies(left, right):
+            holds = evaluate(left, context)
+            yield from _why(right if holds else left, context, depth)
+        case terms.Choose(condition, then, otherwise):
+            yield from _why(condition, context, depth)
+            yield from _why(then if evaluate(condition, context) else otherwise, context, depth + 1)
+        case terms.Let(name, bound, body):
+            yield from _why(body, context.bind(name, evaluate(bound, context)), depth)
+        case terms.Cast(item, Bool()):
+            yield from _why(item, context, depth)
+        case terms.Fold(operator, generators, body) if operator in {"all", "any"}:
+            decides = operator == "any"
+            witness = next(
+                (row for row in each(generators, context) if evaluate(body, row) is decides), None
+            )
+            if witness is None:
+                yield _atom(term, context, depth)
+            else:
+                yield _quantifier(term, decides, witness, depth)
+                yield from _why(body, witness, depth + 1)
+        case _:
+            yield _atom(term, context, depth)
+
+
+def _why_junction(
+    term: Term, items: tuple[Term, ...], context: Context, depth: int
+) -> Iterator[Reason]:
+    """One part decides a false `and` and a true `or`; otherwise every part matters."""
+    decides = isinstance(term, terms.Or)
+    deciding = next((item for item in items if evaluate(item, context) is decides), None)
+    if deciding is not None:
+        yield from _why(deciding, context, depth)
+        return
+    yield _headed(term, not decides, depth)
+    for item in items:
+        yield from _why(item, context, depth + 1)
+
+
+def _is_compound(term: Term) -> bool:
+    if isinstance(term, terms.Fold):
+        return term.operator in {"all", "any"}
+    return isinstance(
+        term, terms.Not | terms.And | terms.Or | terms.Implies | terms.Let | terms.Choose
+    )
+
+
+def _headed(term: Term, value: object, depth: int) -> Reason:
+    return Reason(_text(term), format_value(value), place(term.span), depth, (), ())
+
+
+def _quantifier(term: terms.Fold, value: object, witness: Context, depth: int) -> Reason:
+    names = tuple(
+        (generator.name, format_value(witness.names[generator.name]))
+        for generator in term.generators
+    )
+    return Reason(_text(term), format_value(value), place(term.span), depth, names, ())
+
+
+def _atom(term: Term, context: Context, depth: int) -> Reason:
+    """A part that is not taken apart further: with the values of what stands in it."""
+    shown: dict[str, str] = {}
+    for part, inside in _parts(term, context):
+        text = _text(part)
+        if text and text not in shown and len(shown) < VALUES_SHOWN:
+            try:
+                shown[text] = format_value(evaluate(part, inside))
+            except EvaluationError:
+                continue
+    whole, value = _text(term), format_value(evaluate(term, context))
+    values = tuple((text, value) for text, value in shown.items() if text != value)
+    return Reason(whole, value, place(term.span), depth, (), values)
+
+
+def _parts(term: Term, context: Context) -> Iterator[tuple[Term, Context]]:
+    """Yield the parts of an atom that a reader wants to see, with where to evaluate them."""
+    match term:
+        case terms.Literal() | terms.Everything() | terms.Local():
+            # A literal is shown as an operand: folded constants are written as something else.
+            return
+        case terms.Not(item) | terms.Cast(item):
+            yield from _parts(item, context)
+        case terms.IsNone(item) | terms.IsVariant(item) | terms.Length(item) | terms.Keys(item):
+            yield from _operands((item,), context)
+        case (
+            terms.Equal(left, right)
+            | terms.Compare(_, left, right)
+            | terms.Arithmetic(_, left, right)
+            | terms.SetOperation(_, left, right)
+            | terms.Subset(left, right)
+            | terms.Concatenate(left, right)
+            | terms.Contains(left, right)
+            | terms.Count(left, right)
+        ):
+            yield from _operands((left, right), context)
+        case terms.Extreme(_, items) | terms.SetOf(items) | terms.SequenceOf(items):
+            yield from _operands(items, context)
+        case terms.Let(name, bound, body):
+            yield from _parts(body, context.bind(name, evaluate(bound, context)))
+        case terms.Next(item):
+            assert context.following is not None
+            yield from _parts(item, Context(context.following, context.names))
+        case terms.At(_, key) if not isinstance(key, terms.Local | terms.Literal):
+            yield key, context
+        case terms.Fold(_, generators, _):
+            # What a comprehension runs over; its body has names that only exist inside it.
+            yield from _operands((generators[0].domain,), context)
+        case _:
+            return
+
+
+def _operands(items: tuple[Term, ...], context: Context) -> Iterator[tuple[Term, Context]]:
+    for item in items:
+        inner = item.item if isinstance(item, terms.Cast) else item
+        if isinstance(inner, terms.Everything):
+            continue
+        yield inner, context
+        yield from _parts(inner, context)
+
+
+def _text(term: Term) -> str:
+    return excerpt(term.span)

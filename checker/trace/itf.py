@@ -1,0 +1,216 @@
+"""Traces as ITF JSON (Apalache's ADR-015), so that existing viewers open them.
+
+Integers are `{"#bigint": "n"}`, sets `{"#set": [..]}`, maps `{"#map": [[k, v], ..]}`, records plain
+objects, options and messages variants `{"tag": .., "value": ..}`; enum values and ids are
+strings. `#meta` holds what a viewer does not know: the property, the failed part, of each state
+the row that led to it, and how to repeat the run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import Any
+
+from checker import __version__
+from checker.errors import UsageError
+from checker.machine.machine import Machine
+from checker.machine.types import (
+    Bag,
+    Bool,
+    Enum,
+    Id,
+    Map,
+    Option,
+    Range,
+    Record,
+    Sequence,
+    Set,
+    Type,
+    Union,
+)
+from checker.semantics.successor import State
+from checker.semantics.values import MapValue, RecordValue, format_value, map_value, ordered
+from checker.trace.naming import event_name
+from checker.trace.trace import Provenance, Step, Trace
+
+Json = dict[str, Any]
+
+UNIT: Json = {"#tup": []}
+
+
+def dump(trace: Trace, origin: Provenance) -> str:
+    """Return `trace` as the text of an ITF file."""
+    return json.dumps(as_itf(trace, origin), indent=1, ensure_ascii=False) + "\n"
+
+
+def as_itf(trace: Trace, origin: Provenance) -> Json:
+    """Return `trace` as an ITF object."""
+    machine = trace.machine
+    failed = trace.reasons[-1] if trace.reasons else None
+    return {
+        "#meta": {
+            "format": "ITF",
+            "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+            "checker": __version__,
+            "spec": origin.spec,
+            "spec_hash": spec_hash(machine),
+            "instance": machine.instance,
+            "overrides": dict(origin.overrides),
+            "constants": {name: _plain(value) for name, value in machine.constants},
+            "property": trace.property_name,
+            "kind": trace.kind,
+            "why": trace.why,
+            "failed": None if failed is None else {"text": failed.text, "place": failed.place},
+            "failure": None if trace.failure is None else asdict(trace.failure),
+            "replay": origin.command,
+            "varTypes": {item.name: type_text(item.type) for item in machine.variables},
+        },
+        "params": [],
+        "vars": [variable.name for variable in machine.variables],
+        "states": [_state(machine, step) for step in trace.steps if step.state is not None],
+        **({} if trace.loop is None else {"loop": trace.loop.start}),
+    }
+
+
+def spec_hash(machine: Machine) -> str:
+    """Return a SHA-256 of the texts that `machine` was made from, whatever their paths."""
+    spans = [item.span for item in machine.variables]
+    spans += [item.span for item in machine.actions]
+    spans += [item.span for item in machine.properties]
+    spans += [item.span for item in machine.tables]
+    digest = hashlib.sha256()
+    for text in sorted({span.source.text for span in spans}):
+        digest.update(hashlib.sha256(text.encode()).digest())
+    return digest.hexdigest()
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, bool | int | str) else format_value(value)
+
+
+def _state(machine: Machine, step: Step) -> Json:
+    assert step.state is not None
+    meta: Json = {
+        "index": step.number,
+        "row": step.row,
+        "bindings": {name: format_value(value) for name, value in step.bindings},
+        "picks": [[name, format_value(value)] for name, value in step.picks],
+        "actor": step.actor,
+        "events": [f"{event.label} {event_name(event)}" for event in step.events],
+        "changes": [str(change) for change in step.changes],
+    }
+    values = {
+        variable.name: encode(variable.type, value)
+        for variable, value in zip(machine.variables, step.state, strict=True)
+    }
+    return {"#meta": meta, **values}
+
+
+def encode(kind: Type, value: Any) -> object:
+    """Return a value of `kind` as an ITF expression."""
+    match kind:
+        case Bool() | Enum() | Id():
+            return value
+        case Range():
+            return {"#bigint": str(value)}
+        case Option(item):
+            if value is None:
+                return {"tag": "None", "value": UNIT}
+            return {"tag": "Some", "value": encode(item, value)}
+        case Record(_, fields):
+            return {name: encode(part, value[name]) for name, part in fields}
+        case Union(_, variants):
+            shape = next(variant for variant in variants if variant.name == value.name)
+            return {"tag": value.name, "value": encode(shape, value)}
+        case Set(item):
+            return {"#set": [encode(item, member) for member in ordered(item, value)]}
+        case Map(key, held, _):
+            pairs = [[encode(key, k), encode(held, value[k])] for k in ordered(key, value)]
+            return {"#map": pairs}
+        case Sequence(item, _) | Bag(item, _):
+            return [encode(item, member) for member in value]
+
+
+def decode(kind: Type, data: Any) -> object:
+    """Return the value of `kind` that an ITF expression stands for.
+
+    Raises KeyError, TypeError, ValueError or StopIteration where it stands for none; `read_states`
+    turns those into a UsageError.
+    """
+    match kind:
+        case Bool():
+            return bool(data)
+        case Enum() | Id():
+            return str(data)
+        case Range():
+            return int(data["#bigint"])
+        case Option(item):
+            return None if data["tag"] == "None" else decode(item, data["value"])
+        case Record(name, fields):
+            return RecordValue(name, tuple((part, decode(of, data[part])) for part, of in fields))
+        case Union(_, variants):
+            shape = next(variant for variant in variants if variant.name == data["tag"])
+            return decode(shape, data["value"])
+        case Set(item):
+            return frozenset(decode(item, member) for member in data["#set"])
+        case Map(key, held, _):
+            entries = MapValue((decode(key, k), decode(held, v)) for k, v in data["#map"])
+            return map_value(kind, entries)
+        case Sequence(item, _) | Bag(item, _):
+            return tuple(decode(item, member) for member in data)
+
+
+def type_text(kind: Type) -> str:
+    """Return a type as Apalache writes it; consumers of ITF need one for each variable."""
+    match kind:
+        case Bool():
+            return "Bool"
+        case Range():
+            return "Int"
+        case Enum() | Id():
+            return "Str"
+        case Option(item):
+            return f"None(UNIT) | Some({type_text(item)})"
+        case Record(_, fields):
+            return "{ " + ", ".join(f"{name}: {type_text(part)}" for name, part in fields) + " }"
+        case Union(_, variants):
+            return " | ".join(f"{variant.name}({type_text(variant)})" for variant in variants)
+        case Set(item):
+            return f"Set({type_text(item)})"
+        case Map(key, held, _):
+            return f"({type_text(key)} -> {type_text(held)})"
+        case Sequence(item, _) | Bag(item, _):
+            return f"Seq({type_text(item)})"
+
+
+def load(text: str, name: str) -> Json:
+    """Return the ITF object in `text`; UsageError where it is none. `name` is the file's."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{name} is no JSON: {error}") from error
+    shape = isinstance(data, dict) and isinstance(data.get("states"), list)
+    if not shape or not data["states"] or not isinstance(data.get("vars"), list):
+        raise UsageError(f"{name} is no ITF trace: it needs `vars` and a list of `states`")
+    if not all(isinstance(state, dict) for state in data["states"]):
+        raise UsageError(f"{name} is no ITF trace: every state is an object")
+    return dict(data)
+
+
+def read_states(machine: Machine, data: Json, name: str) -> tuple[State, ...]:
+    """Return the states of an ITF object as states of `machine`; UsageError where they are none."""
+    states = []
+    for number, state in enumerate(data["states"]):
+        values = []
+        for variable in machine.variables:
+            try:
+                values.append(decode(variable.type, state[variable.name]))
+            except (KeyError, TypeError, ValueError, StopIteration) as error:
+                raise UsageError(
+                    f"{name}: state {number} has no value of {variable.name} that fits "
+                    f"{machine.name}: {type(error).__name__} {error}"
+                ) from error
+        states.append(tuple(values))
+    return tuple(states)

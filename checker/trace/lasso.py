@@ -1,0 +1,111 @@
+"""Lassos: that a path goes round for ever, owes something all the while, and is fair.
+
+An engine only says which states the loop goes through. The interpreter says whether the loop is
+what it is shown as; where it is not, the engine is wrong and nothing is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from checker.machine.machine import Machine, Property
+from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.fairness import UNFAIR, FairRows, fair_rows
+from checker.semantics.successor import State
+from checker.semantics.successors import as_mapping, successors
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A fair row instance that is enabled somewhere in the loop, and how the loop keeps it.
+
+    `step` is a step of the loop that takes it; or, where `taken` is false, the step after whose
+    state it is not enabled.
+    """
+
+    instance: str
+    strong: bool
+    taken: bool
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The end of a run that never does what it owes.
+
+    After the last step the run goes on from the state after step `start`; where that is the last
+    state it stays there. What must come about is owed after step `raised`.
+    """
+
+    start: int
+    raised: int
+    promises: tuple[Promise, ...]
+
+
+class NoLasso(Exception):  # noqa: N818 (the answer to a question)
+    """Says why a path is no counterexample."""
+
+
+def loop_of(machine: Machine, item: Property, path: Sequence[State], start: int) -> Loop:
+    """Return the loop of a path that ends in `path[start]`; NoLasso where it shows nothing.
+
+    The steps of the path are taken to be real. EvaluationError where the property has no value.
+    """
+    if not 0 <= start < len(path) or path[-1] != path[start]:
+        raise NoLasso("the path does not end where its loop begins")
+    raised = _raised(machine, item, path, start)
+    return Loop(start, raised, _promises(machine, path, start))
+
+
+def _raised(machine: Machine, item: Property, path: Sequence[State], start: int) -> int:
+    """Return the last state up to the loop from which on something is owed and never comes."""
+    met = [_holds(machine, state, item) for state in path]
+    first = max((number + 1 for number, holds in enumerate(met) if holds), default=0)
+    for number in range(start, first - 1, -1):
+        context = Context(as_mapping(machine, path[number]), {})
+        owing = number == 0 if item.premise is None else evaluate(item.premise, context)
+        if owing:
+            return number
+    raise NoLasso(f"nothing is owed for ever: {item.name} is met, or was never asked for")
+
+
+def _holds(machine: Machine, state: State, item: Property) -> bool:
+    return bool(evaluate(item.condition, Context(as_mapping(machine, state), {})))
+
+
+def _promises(machine: Machine, path: Sequence[State], start: int) -> tuple[Promise, ...]:
+    """Return what the loop does about each fair instance that it enables."""
+    fair = fair_rows(machine)
+    turn = range(start, max(len(path) - 1, start + 1))
+    enabled = {number: _enabled(machine, fair, path[number]) for number in turn}
+    kept: list[Promise] = []
+    for instance in sorted(set().union(*(found.keys() for found in enabled.values()))):
+        named = fair.instance(instance)
+        taken = (
+            number + 1
+            for number, (_, after) in zip(turn, pairwise(path[start:]), strict=False)
+            if after in enabled[number].get(instance, ())
+        )
+        step = next(taken, None)
+        if step is not None:
+            kept.append(Promise(named.name, named.strong, taken=True, step=step))
+            continue
+        rests = next((number for number in turn if instance not in enabled[number]), None)
+        if named.strong or rests is None:
+            how = "strongly" if named.strong else "weakly"
+            raise NoLasso(f"the loop is not fair: it never takes {named.name}, a {how} fair row")
+        kept.append(Promise(named.name, named.strong, taken=False, step=rests))
+    return tuple(kept)
+
+
+def _enabled(machine: Machine, fair: FairRows, state: State) -> dict[int, list[State | None]]:
+    """Return the fair instances that change `state`, each with the states it leads to."""
+    found: dict[int, list[State | None]] = {}
+    for step in successors(machine, state):
+        number = fair.number(step)
+        if number != UNFAIR and step.error is None and step.state != state:
+            after = step.state if step.cut is None else None
+            found.setdefault(number, []).append(after)
+    return found

@@ -1,0 +1,58 @@
+"""How steps and pieces of a specification are named to people: `leave(m2) pick m1`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from checker.semantics.successor import Event
+from checker.semantics.values import format_value
+from checker.source import NOWHERE, Span
+from checker.trace.trace import Step
+
+
+def step_name(step: Step) -> str:
+    """Return a step's name: its row, the values of its bindings and of its picks."""
+    if step.number == 0:
+        return "initial state" + _picks(step)
+    values = ", ".join(format_value(value) for _, value in step.bindings)
+    return f"{step.row}({values})" + _picks(step) if values else step.row + _picks(step)
+
+
+def _picks(step: Step) -> str:
+    values = ", ".join(format_value(value) for _, value in step.picks)
+    return f" pick {values}" if values else ""
+
+
+def binding_texts(bindings: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
+    """Return bindings with their values as the language writes them."""
+    return [(name, format_value(value)) for name, value in bindings]
+
+
+def event_name(event: Event) -> str:
+    """Return a message and where it travels: `requests[c1]: Heartbeat(generation=1)`."""
+    return f"{event.channel}: {format_value(event.message)}"
+
+
+def excerpt(span: Span) -> str:
+    """Return the text of `span` on one line, runs of white space as one space."""
+    source = span.source
+    if span.line == span.end_line:
+        text = source.line(span.line)[span.column - 1 : span.end_column - 1]
+    else:
+        first = source.line(span.line)[span.column - 1 :]
+        between = [source.line(number) for number in range(span.line + 1, span.end_line)]
+        last = source.line(span.end_line)[: span.end_column - 1]
+        text = " ".join([first, *between, last])
+    return " ".join(text.split())
+
+
+def place(span: Span) -> str:
+    """Return where a span is without saying where this machine keeps the file.
+
+    The file with its folder, line and column: `two_phase/system.yaml:41:13`.
+    """
+    if span is NOWHERE:
+        return ""
+    name = "/".join(PurePath(span.source.name).parts[-2:])
+    return f"{name}:{span.line}:{span.column}"

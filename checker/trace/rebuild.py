@@ -1,0 +1,217 @@
+"""Takes a Machine and a Finding, makes a Trace: every step found again by the reference semantics.
+
+An engine only says which states lie on the path. The interpreter says which row led from each to
+the next and what it did; where it knows no such row, the engine is wrong and nothing is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from checker.errors import EvaluationError, InternalError
+from checker.machine.machine import Action, Machine, Property
+from checker.search.exploration import Finding
+from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.successor import State, Successor
+from checker.semantics.successors import as_mapping, initial_states, start_state, successors
+from checker.semantics.values import MapValue, RecordValue, format_value
+from checker.trace.claim import contradiction, property_context
+from checker.trace.difference import changes, moves
+from checker.trace.explain import explain
+from checker.trace.lasso import Loop, loop_of
+from checker.trace.naming import excerpt, place
+from checker.trace.trace import Failure, Reason, Step, Trace
+from checker.verdict.judge import WHY_DEADLOCK, WHY_LEGAL
+
+WHY_BUILT_IN = {"deadlock": WHY_DEADLOCK, "legal": WHY_LEGAL}
+
+
+def rebuild(machine: Machine, finding: Finding) -> Trace:
+    """Return `finding` as a Trace; InternalError where the interpreter knows no such path."""
+    if _never_began(machine, finding):
+        finding = replace(finding, path=())
+    steps = [_initial_step(machine, finding)] if finding.path else []
+    for number, (before, after) in enumerate(
+        zip(finding.path, finding.path[1:], strict=False), start=1
+    ):
+        last = number == len(finding.path) - 1
+        wants_illegal = last and finding.kind == "legal"
+        found = _successor(machine, before, after, wants_illegal=wants_illegal, number=number)
+        steps.append(make_step(machine, number, before, found))
+    failure = None
+    wrong = contradiction(machine, finding.property, finding.kind, finding.path, finding.loop)
+    if wrong is not None:
+        raise InternalError(f"a path to {finding.property} was found, but {wrong}")
+    if finding.kind == "error":
+        failure, failed = _failure(machine, finding)
+        steps += [failed] if failed is not None else []
+    declared = next((item for item in machine.properties if item.name == finding.property), None)
+    return Trace(
+        machine=machine,
+        property_name=finding.property,
+        kind=finding.kind,
+        why=WHY_BUILT_IN.get(finding.kind, "") if declared is None else declared.why,
+        steps=tuple(steps),
+        reasons=_reasons(machine, finding, declared),
+        failure=failure,
+        notes=_notes(machine, finding),
+        loop=_loop(machine, finding, declared),
+    )
+
+
+def make_step(machine: Machine, number: int, before: State, successor: Successor) -> Step:
+    """Return one executed successor as a step from `before`."""
+    action = _action(machine, successor.action)
+    after = successor.state
+    told = {event.variable for event in successor.events}
+    return Step(
+        number=number,
+        row=successor.action,
+        bindings=successor.bindings,
+        picks=successor.picks,
+        state=after,
+        changes=()
+        if after is None
+        else tuple(
+            change
+            for change in changes(machine, before, after)
+            if change.place.partition("[")[0] not in told
+        ),
+        moves=() if after is None else moves(machine, before, after),
+        events=successor.events,
+        illegal=successor.illegal,
+        actor=action.actor,
+        fault=action.fault,
+        about=action.about,
+        source=action.source,
+        outside_bounds=successor.cut == "bounds",
+        error=None if successor.error is None else describe(successor.error),
+    )
+
+
+def describe(error: EvaluationError) -> str:
+    """Return an evaluation error with its code, the text it happened in and its place."""
+    return f"error {error.code}: {error} (in {excerpt(error.span)}, {place(error.span)})"
+
+
+def _action(machine: Machine, name: str) -> Action:
+    if name == machine.initial.name:
+        return machine.initial
+    return next(action for action in machine.actions if action.name == name)
+
+
+def _never_began(machine: Machine, finding: Finding) -> bool:
+    """Whether the initial action itself failed: what the path then holds is no initial state."""
+    if finding.kind != "error" or finding.action is not None or len(finding.path) != 1:
+        return False
+    if not any(step.error is not None for step in initial_states(machine)):
+        return False
+    return start_state(machine) in {None, finding.path[0]}
+
+
+def _initial_step(machine: Machine, finding: Finding) -> Step:
+    start = finding.path[0]
+    wants_illegal = finding.kind == "legal" and len(finding.path) == 1
+    steps = (item for item in initial_states(machine) if item.state == start)
+    found = next((item for item in steps if item.illegal or not wants_illegal), None)
+    if found is None:
+        raise InternalError(
+            f"the path to {finding.property} begins in a state that is not initial:\n"
+            + format_state(machine, start)
+        )
+    return make_step(machine, 0, start, found)
+
+
+def _successor(
+    machine: Machine, before: State, after: State, *, wants_illegal: bool, number: int
+) -> Successor:
+    for found in successors(machine, before):
+        if found.state == after and (found.illegal or not wants_illegal):
+            return found
+    raise InternalError(
+        f"the reference semantics knows no row for step {number}, from\n"
+        f"{format_state(machine, before)}\nto\n{format_state(machine, after)}"
+    )
+
+
+def format_state(machine: Machine, state: State) -> str:
+    """Return a state, one variable a line."""
+    return "\n".join(
+        f"  {variable.name} = {format_value(value)}"
+        for variable, value in zip(machine.variables, state, strict=True)
+    )
+
+
+def _failure(machine: Machine, finding: Finding) -> tuple[Failure, Step | None]:
+    """Find an evaluation error again: in a row of the last state, or in a condition over it."""
+    path = finding.path
+    tried = successors(machine, path[-1]) if path else initial_states(machine)
+    if not path or finding.action is not None:
+        for found in tried:
+            if found.error is not None and finding.action in {None, found.action}:
+                step = make_step(machine, len(path), path[-1] if path else (), found)
+                return _as_failure(found.error, found.action, None), step
+    else:
+        for name, error in _condition_errors(machine, path):
+            return _as_failure(error, None, name), None
+    raise InternalError(f"the reference semantics finds no evaluation error ({finding.property})")
+
+
+def _condition_errors(
+    machine: Machine, path: tuple[State, ...]
+) -> Iterator[tuple[str | None, EvaluationError]]:
+    """Yield the errors of properties and terminal conditions at the end of `path`."""
+    judged = [
+        (item.name, condition, property_context(machine, path, item))
+        for item in machine.properties
+        for condition in (item.condition, item.premise)
+        if item.kind != "step" and condition is not None
+    ]
+    here = Context(as_mapping(machine, path[-1]), {})
+    for name, condition, context in [*judged, *((None, term, here) for term in machine.terminal)]:
+        try:
+            evaluate(condition, context)
+        except EvaluationError as error:
+            yield name, error
+
+
+def _as_failure(error: EvaluationError, row: str | None, property_: str | None) -> Failure:
+    text = excerpt(error.span)
+    message = f"{error} (in {text})" if text else str(error)
+    return Failure(error.code, message, place(error.span), row, property_)
+
+
+def _loop(machine: Machine, finding: Finding, declared: Property | None) -> Loop | None:
+    """Return how the lasso of a finding goes round."""
+    if finding.loop is None or declared is None:
+        return None
+    return loop_of(machine, declared, finding.path, finding.loop)
+
+
+def _reasons(machine: Machine, finding: Finding, declared: Property | None) -> tuple[Reason, ...]:
+    if declared is None or finding.kind in {"error", "deadlock", "legal"}:
+        return ()
+    return explain(declared.condition, property_context(machine, finding.path, declared))
+
+
+def _notes(machine: Machine, finding: Finding) -> tuple[str, ...]:
+    """What a reader of a deadlock asks next: which faults could happen, what nobody takes."""
+    if finding.kind != "deadlock":
+        return ()
+    state = finding.path[-1]
+    faults = dict.fromkeys(found.action for found in successors(machine, state))
+    notes = [f"only faults can happen here: {', '.join(faults)}"] if faults else []
+    for variable, value in zip(machine.variables, state, strict=True):
+        if variable.origin in {"channel", "calls", "operation"}:
+            notes += _left(variable.name, value)
+    return tuple(notes)
+
+
+def _left(place_: str, value: object) -> Iterator[str]:
+    """Yield what channels, calls and operations still hold; free slots and empty ones hold none."""
+    if isinstance(value, MapValue):
+        for key, item in value.items():
+            yield from _left(f"{place_}[{format_value(key)}]", item)
+    elif value and not (isinstance(value, RecordValue) and value.name == "Free"):
+        yield f"left in {place_}: {format_value(value)}"

@@ -1,0 +1,189 @@
+"""Traces read back from ITF files: what they show, whether they still replay, where two differ."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from checker.errors import UsageError
+from checker.machine.machine import Machine
+from checker.semantics.successor import Successor
+from checker.semantics.successors import initial_states, successors
+from checker.semantics.values import format_value
+from checker.trace.claim import contradiction
+from checker.trace.itf import Json, load, read_states
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """One state of a file with what its `#meta` says of the step that led to it."""
+
+    number: int
+    row: str
+    bindings: tuple[tuple[str, str], ...]
+    picks: tuple[tuple[str, str], ...]
+    actor: str
+    events: tuple[str, ...]
+    changes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The step's name, `leave(m2) pick m1`."""
+        values = ", ".join(value for _, value in self.bindings)
+        picks = ", ".join(value for _, value in self.picks)
+        head = "initial state" if self.number == 0 else self.row + f"({values})" * bool(values)
+        return head + f" pick {picks}" * bool(picks)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A trace as its file tells it; `data` is the whole ITF object."""
+
+    name: str
+    spec: str
+    spec_hash: str
+    instance: str
+    overrides: dict[str, int | bool | str]
+    property_name: str
+    kind: str
+    failed: str
+    command: str
+    steps: tuple[RecordedStep, ...]
+    data: Json
+
+    @property
+    def loop(self) -> int | None:
+        """The state that the last one goes round from; None where the run just ends."""
+        loop = self.data.get("loop")
+        return loop if isinstance(loop, int) else None
+
+
+def read_recorded(path: Path) -> Recorded:
+    """Read an ITF file; one of another tool has steps without names. UsageError if it is none."""
+    if not path.is_file():  # a device or a pipe may never end
+        raise UsageError(f"{path} is no file")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no text in UTF-8: {error}") from error
+    data = load(text, str(path))
+    meta = _object(data.get("#meta"))
+    return Recorded(
+        name=str(path),
+        spec=str(meta.get("spec", "")),
+        spec_hash=str(meta.get("spec_hash", "")),
+        instance=str(meta.get("instance", "default")),
+        overrides=_object(meta.get("overrides")),
+        property_name=str(meta.get("property", "")),
+        kind=str(meta.get("kind", "")),
+        failed=str(_object(meta.get("failed")).get("text", "")),
+        command=str(meta.get("replay", "")),
+        steps=tuple(_step(number, state) for number, state in enumerate(data["states"])),
+        data=data,
+    )
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _step(number: int, state: Json) -> RecordedStep:
+    meta = _object(state.get("#meta"))
+    picks = meta.get("picks")
+    return RecordedStep(
+        number=number,
+        row=str(meta.get("row", f"step {number}")),
+        bindings=tuple((name, str(value)) for name, value in _object(meta.get("bindings")).items()),
+        picks=tuple(
+            (str(pair[0]), str(pair[-1]))
+            for pair in (picks if isinstance(picks, list) else [])
+            if isinstance(pair, list) and pair
+        ),
+        actor=str(meta.get("actor") or ""),
+        events=_texts(meta.get("events")),
+        changes=_texts(meta.get("changes")),
+    )
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+
+def replay(machine: Machine, recorded: Recorded) -> str | None:
+    """Run a trace's steps on `machine`; return the first thing that does not fit, or None.
+
+    Each state must follow from the one before by the row, bindings and picks on record, and the
+    last one must show what the trace claims to show.
+    """
+    states = read_states(machine, recorded.data, recorded.name)
+    if all(item.state != states[0] for item in initial_states(machine)):
+        return "state 0 is not an initial state of the specification"
+    for before, after, step in zip(states, states[1:], recorded.steps[1:], strict=False):
+        following = [found for found in successors(machine, before) if found.state == after]
+        if not following:
+            return f"step {step.number}, {step.name}: no row leads to this state any more"
+        if not any(_is_step(found, step) for found in following):
+            others = ", ".join(dict.fromkeys(found.action for found in following))
+            return f"step {step.number}, {step.name}: now it is {others} that leads to this state"
+    return contradiction(machine, recorded.property_name, recorded.kind, states, recorded.loop)
+
+
+def _is_step(found: Successor, step: RecordedStep) -> bool:
+    bindings = tuple((name, format_value(value)) for name, value in found.bindings)
+    picks = tuple((name, format_value(value)) for name, value in found.picks)
+    return (found.action, bindings, picks) == (step.row, step.bindings, step.picks)
+
+
+def compare(left: Recorded, right: Recorded) -> list[str]:
+    """Return the lines of a comparison; none where the steps and states are the same."""
+    if left.steps == right.steps and left.data["states"] == right.data["states"]:
+        return []
+    same = 0
+    for mine, other in zip(left.data["states"], right.data["states"], strict=False):
+        if mine != other:
+            break
+        same += 1
+    lines = [f"the first {same} states are the same" if same else "no state is the same"]
+    for recorded, sign in ((left, "-"), (right, "+")):
+        lines.append(f"{sign} {recorded.name}: {len(recorded.steps) - 1} steps")
+        for step in recorded.steps[same:]:
+            lines.append(f"{sign} {step.number:>4}  {step.name}")
+            lines += [f"{sign}         {line}" for line in (*step.events, *step.changes)]
+    if same < min(len(left.steps), len(right.steps)):
+        lines.append(f"state {same} differs in")
+        lines += _state_difference(left.data["states"][same], right.data["states"][same])
+    return lines
+
+
+def _state_difference(left: Json, right: Json) -> list[str]:
+    names = [name for name in {**left, **right} if name != "#meta"]
+    return [
+        f"  {name}: {_shown(left.get(name))} | {_shown(right.get(name))}"
+        for name in names
+        if left.get(name) != right.get(name)
+    ]
+
+
+def _shown(value: Any) -> str:
+    """Return an ITF expression as short text: integers plain, sets and maps in braces."""
+    match value:
+        case {"#bigint": number}:
+            return str(number)
+        case {"#set": items}:
+            return "{" + ", ".join(map(_shown, items)) + "}"
+        case {"#map": pairs}:
+            return "{" + ", ".join(f"{_shown(key)}: {_shown(item)}" for key, item in pairs) + "}"
+        case {"tag": "None"}:
+            return "none"
+        case {"tag": "Some", "value": inner}:
+            return _shown(inner)
+        case {"tag": tag, "value": inner}:
+            return f"{tag}{_shown(inner)}"
+        case dict():
+            fields = ", ".join(f"{name}={_shown(item)}" for name, item in value.items())
+            return f"({fields})"
+        case list():
+            return "[" + ", ".join(map(_shown, value)) + "]"
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,126 @@
+"""The Trace: a counterexample or witness as numbered steps that a person can follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.machine.machine import Machine
+from checker.search.exploration import FindingKind
+from checker.semantics.successor import Event, IllegalTransition, State
+from checker.trace.lasso import Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One place that a step changed: `client[c1].generation`, its values before and after.
+
+    Values are text as the language writes them. What came into or left a set, a bag or a channel
+    has only an after (`+m2`) or only a before (`-m2`).
+    """
+
+    place: str
+    before: str | None
+    after: str | None
+
+    def __str__(self) -> str:
+        if self.before is None:
+            return f"{self.place}: +{self.after}"
+        if self.after is None:
+            return f"{self.place}: -{self.before}"
+        return f"{self.place}: {self.before} -> {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A machine that a step moved, for state diagrams: `client[c1].state` of table `member`."""
+
+    machine: str
+    table: str
+    origin: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. Step 0 is the initial state. `state` is None where the step failed (`error`)."""
+
+    number: int
+    row: str
+    bindings: tuple[tuple[str, object], ...]
+    picks: tuple[tuple[str, object], ...]
+    state: State | None
+    changes: tuple[Change, ...]
+    moves: tuple[Move, ...]
+    events: tuple[Event, ...]
+    illegal: tuple[IllegalTransition, ...]
+    actor: str | None
+    fault: str | None
+    about: str
+    source: str
+    outside_bounds: bool
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a condition has the value it has: a part of it, its value, place, and what is in it.
+
+    `depth` is how deep the part lies below the condition, for indentation; `values` are the
+    sub-terms of an atom with their values, `bindings` the witnesses of quantifiers around it.
+    """
+
+    text: str
+    value: str
+    place: str
+    depth: int
+    bindings: tuple[tuple[str, str], ...]
+    values: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An evaluation error: its code and message, its place, the row or property it happened in."""
+
+    code: str
+    message: str
+    place: str
+    row: str | None
+    property: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A replayed path: what it shows (`property_name`, `kind`), its steps, and why it shows it.
+
+    A run that never does what it owes ends in a `loop`: its last state is also the one after step
+    `loop.start`.
+    """
+
+    machine: Machine
+    property_name: str
+    kind: FindingKind
+    why: str
+    steps: tuple[Step, ...]
+    reasons: tuple[Reason, ...]
+    failure: Failure | None
+    notes: tuple[str, ...]
+    loop: Loop | None = None
+
+    @property
+    def length(self) -> int:
+        """Number of steps after the initial state, a failing one included."""
+        return len(self.steps) - 1
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The states along the path."""
+        return tuple(step.state for step in self.steps if step.state is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How to repeat the run that found a trace, without saying where this machine keeps files."""
+
+    spec: str
+    command: str
+    overrides: tuple[tuple[str, int | bool | str], ...] = ()

@@ -1,0 +1,17 @@
+"""The exit codes of the command line; TLC's where it has one, because scripts know them."""
+
+from __future__ import annotations
+
+HOLDS = 0
+DIFFERENCE = 1
+USAGE = 2
+DEADLOCK = 11
+SAFETY = 12
+LIVENESS = 13
+UNWITNESSED = 16
+INCONCLUSIVE = 20
+EVALUATION = 75
+SPECIFICATION = 120
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+INTERNAL = 255

@@ -1,0 +1,98 @@
+"""What an instance declares of its own run, compared with what the run found.
+
+An instance that declares nothing is expected to hold: a gate that lets an undeclared violation
+pass would be none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.machine.machine import Expectation
+from checker.search.exploration import Exploration
+from checker.verdict.judge import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not as declared; `what` names the key of `expect:`."""
+
+    what: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: expected {self.expected}, found {self.found}"
+
+
+def differences(
+    expectation: Expectation | None, verdict: Verdict, exploration: Exploration
+) -> tuple[Difference, ...]:
+    """Return everything in which the run is not as declared; empty when it is met."""
+    found: list[Difference] = []
+    if verdict.error is not None:
+        found.append(Difference("verdict", "no evaluation error", "an evaluation error"))
+    found += _of_verdict(expectation, verdict)
+    if expectation is not None:
+        found += _of_figures(expectation, verdict, exploration)
+    return tuple(found)
+
+
+def expected_verdict(expectation: Expectation | None) -> str:
+    """Return the verdict that is expected, `holds` where nothing is declared."""
+    if expectation is None:
+        return "holds"
+    return expectation.verdict or ("holds" if expectation.property is None else "violated")
+
+
+def _of_verdict(expectation: Expectation | None, verdict: Verdict) -> list[Difference]:
+    expected = expected_verdict(expectation)
+    if expected == "violated" and expectation is not None and verdict.overall == "violated":
+        return _of_violation(expectation, verdict)
+    if expected == verdict.overall:
+        return []
+    what = ", ".join(item.name for item in verdict.broken)
+    if not what and verdict.safety_holds:
+        what = "; ".join(f"{item.name}: {item.reason}" for item in verdict.unknown_liveness)
+    return [Difference("verdict", expected, verdict.overall + (f" ({what})" if what else ""))]
+
+
+def _of_violation(expectation: Expectation, verdict: Verdict) -> list[Difference]:
+    """The declared property must break, and no undeclared one at a smaller depth."""
+    if expectation.property is None:
+        return []
+    broken = {item.name: item for item in verdict.broken}
+    declared = broken.get(expectation.property)
+    if declared is None:
+        names = ", ".join(broken) or "nothing"
+        return [Difference("property", expectation.property, f"violated: {names}")]
+    earlier = [
+        item.name
+        for item in broken.values()
+        if item.name not in expectation.also
+        and item.length is not None
+        and (declared.length is None or item.length < declared.length)
+    ]
+    return [
+        Difference("property", f"{expectation.property} to break first", f"{name} breaks earlier")
+        for name in earlier
+    ]
+
+
+def _of_figures(
+    expectation: Expectation, verdict: Verdict, exploration: Exploration
+) -> list[Difference]:
+    lengths = {item.name: item.length for item in verdict.properties}
+    broken = verdict.broken
+    declared = expectation.property or (broken[0].name if broken else None)
+    figures = (
+        ("distinct", expectation.distinct, exploration.distinct),
+        ("generated", expectation.generated, exploration.generated),
+        ("depth", expectation.depth, exploration.depth),
+        ("length", expectation.length, lengths.get(declared) if declared else None),
+    )
+    return [
+        Difference(what, f"{expected:,}", "none" if found is None else f"{found:,}")
+        for what, expected, found in figures
+        if expected is not None and expected != found
+    ]

@@ -1,0 +1,198 @@
+"""Goal: `checker check` keeps the contract: its object, exit codes, errors without traceback."""
+
+import json
+from pathlib import Path
+
+import pytest
+from toggling import TOGGLE, Command
+
+from checker.trace.itf import load
+
+REFERENCE = ("--engine", "reference")
+
+
+def test_the_verdict_is_the_first_line(command: Command, toggle: str) -> None:
+    result = command("check", toggle, *REFERENCE)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[0] == (
+        "holds: 16 distinct states, depth 8, exhaustive, with at most 1 glitch"
+    )
+
+
+def test_both_engines_say_the_same(command: Command, toggle: str) -> None:
+    def told(*words: str) -> object:
+        found = command("check", toggle, "--instance", "broken", "--format", "json", *words).json
+        varies = ("engine", "workers", "seconds", "compile_seconds", "peak_rss_bytes")
+        size = ("state_bits", "bytes_per_state")
+        return {key: value for key, value in found.items() if key not in (*varies, *size)}
+
+    assert told(*REFERENCE) == told("--engine", "local", "--workers", "1")
+
+
+def test_a_violation_exits_with_12_and_writes_what_its_object_names(
+    command: Command, toggle: str
+) -> None:
+    words = ("--instance", "broken", "--report", "out", "--format", "json", *REFERENCE)
+    result = command("check", toggle, *words)
+    assert result.code == 12
+    (few,) = (item for item in result.json["properties"] if item["name"] == "few")
+    assert (few["verdict"], few["length"]) == ("violated", 5)
+    data = load(Path(few["trace"]).read_text(), few["trace"])
+    assert len(data["states"]) == 6
+    assert "few (violated, 5 steps)" in Path("out/README.md").read_text()
+    assert json.loads(Path("out/verdict.json").read_text())["verdict"] == "violated"
+
+
+def test_set_changes_a_constant(command: Command, toggle: str) -> None:
+    result = command("check", toggle, "--set", "limited=false", *REFERENCE)
+    assert result.code == 12
+    assert "5 steps" in result.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "verdict", "stopped"),
+    [
+        (("--limit-depth", "2"), 20, "bounded", "depth"),
+        (("--limit-states", "3"), 20, "inconclusive", "states"),
+        (("--property", "lights_up"), 0, "holds", None),
+    ],
+)
+def test_limits_and_selections(
+    command: Command, toggle: str, words: tuple[str, ...], code: int, verdict: str, stopped: str
+) -> None:
+    result = command("check", toggle, "--format", "json", *REFERENCE, *words)
+    assert (result.code, result.json["verdict"]) == (code, verdict)
+    assert result.json["stopped_by"] == stopped
+
+
+def test_a_selected_witness_is_shown(command: Command, toggle: str) -> None:
+    result = command("check", toggle, "--property", "lights_up", *REFERENCE)
+    assert "lights_up (is reached, 1 step)" in result.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--engine", "spark"),
+        ("--checkpoint", "x", "--engine", "reference"),
+        ("--resume", "x", "--engine", "reference"),
+        ("--resume", "x"),
+        ("--profile", "--engine", "reference"),
+        ("--checkpoint", "toggle.yaml"),
+        ("--symmetry", "on"),  # it has no symmetric ids
+        ("--engine", "reference", "--workers", "2"),
+        ("--property", "fewer"),
+        ("--instance", "none"),
+        ("--set", "most"),
+        ("--set", "mst=2"),
+        ("--memory", "lots"),
+        ("--limit-depth", "-1"),
+        ("--unknown",),
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_honoured_is_a_usage_error(
+    command: Command, toggle: str, words: tuple[str, ...]
+) -> None:
+    result = command("check", toggle, *words)
+    assert (result.code, result.out) == (2, "")
+    assert "rror: " in result.err
+    assert "Traceback" not in result.err
+
+
+SYMMETRIC = """
+system: guests
+about: Guests come in, one after another.
+constants:
+  Guest: {ids: 3, symmetric: true}
+variables:
+  inside: {type: set of Guest, initial: empty}
+rows:
+  - row: comes
+    for: {guest: Guest}
+    do: inside.add(guest)
+properties:
+  not_full:
+    always: len(inside) < 3
+    why: the house is small.
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "local"])
+def test_symmetry_is_on_where_ids_are_symmetric(
+    command: Command, tmp_path: Path, engine: str
+) -> None:
+    file = tmp_path / "system.yaml"
+    file.write_text(SYMMETRIC)
+
+    def told(*words: str) -> tuple[object, ...]:
+        found = command("check", file, "--engine", engine, "--format", "json", *words).json
+        (item,) = (entry for entry in found["properties"] if entry["name"] == "not_full")
+        return found["symmetry"], found["distinct"], item["verdict"], item["length"]
+
+    assert told() == told("--symmetry", "on") == (True, 4, "violated", 3)
+    assert told("--symmetry", "off") == (False, 8, "violated", 3)
+    text = command("check", file, "--engine", engine).out.replace("\n", " ")
+    assert "4 distinct states up to renaming Guest" in text
+
+
+def test_symmetry_and_liveness_together_are_refused(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "system.yaml"
+    lively = "  fills: {eventually: len(inside) == 3, why: they all come.}\n"
+    file.write_text(SYMMETRIC + lively)
+    result = command("check", file, "--symmetry", "on", *REFERENCE)
+    assert (result.code, result.out) == (2, "")
+    assert "eventually" in result.err
+    found = command("check", file, "--format", "json", *REFERENCE).json
+    assert (found["symmetry"], found["distinct"]) == (False, 8)
+
+
+def test_a_wrong_name_is_answered_with_a_near_one(command: Command, toggle: str) -> None:
+    assert "did you mean few?" in command("check", toggle, "--property", "fewer").err
+    assert "two_phase" in command("check", "two_phases").err
+
+
+def test_a_wrong_specification_is_located_in_both_forms(command: Command, toggle: str) -> None:
+    Path(toggle).write_text(TOGGLE.replace("presses += 1", "presses += oen"))
+    text = command("check", toggle)
+    assert (text.code, text.out) == (120, "")
+    assert "toggle.yaml:18:" in text.err
+    assert "oen" in text.err
+    assert "Traceback" not in text.err
+    result = command("check", toggle, "--format", "json")
+    assert result.code == 120
+    (diagnostic,) = result.json["error"]["diagnostics"]
+    assert (diagnostic["file"], diagnostic["line"]) == ("toggle.yaml", 18)
+
+
+def test_an_evaluation_error_exits_with_75(command: Command, toggle: str) -> None:
+    Path(toggle).write_text(TOGGLE.replace("0..9", "0..2"))
+    text = command("check", toggle, *REFERENCE)
+    assert text.code == 75
+    assert "evaluation error in row press (3 steps)" in text.out
+    assert "3 is outside 0..2" in text.out
+    error = command("check", toggle, "--format", "json", *REFERENCE).json["error"]
+    assert (error["code"], error["row"], error["kind"]) == ("E501", "press", "evaluation")
+
+
+def test_an_unreached_sometimes_exits_with_16(command: Command, toggle: str) -> None:
+    Path(toggle).write_text(TOGGLE.replace("sometimes: on", "sometimes: presses > most"))
+    result = command("check", toggle, *REFERENCE)
+    assert result.code == 16
+    assert "lights_up is never reached" in result.out.splitlines()[0]
+
+
+def test_a_deadlock_exits_with_11_and_says_what_could_still_happen(
+    command: Command, toggle: str
+) -> None:
+    Path(toggle).write_text(TOGGLE.replace("when: presses == most", 'when: "false"'))
+    result = command("check", toggle, *REFERENCE)
+    assert result.code == 11
+    assert "only faults can happen here: flicker" in result.out
+
+
+def test_progress_goes_to_stderr(command: Command, toggle: str) -> None:
+    result = command("check", toggle, "--progress", "json", "--format", "json", *REFERENCE)
+    assert result.json["verdict"] == "holds"
+    stages = [json.loads(line)["stage"] for line in result.err.splitlines()]
+    assert stages[:3] == ["read", "elaborate", "explore"]

@@ -1,0 +1,243 @@
+"""Goal: verify gates, trace replays and compares, show shows; nothing ends in a traceback."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from toggling import TOGGLE, Command
+
+from checker import __version__
+
+ROOT = Path(__file__).parents[2]
+
+
+def recorded(command: Command, toggle: str) -> Path:
+    command("check", toggle, "--instance", "broken", "--report", "out", "--engine", "reference")
+    return Path("out/few.itf.json")
+
+
+# ------------------------------------------------------------------------------------- verify
+
+
+def test_what_is_as_declared_passes(command: Command, toggle: str) -> None:
+    result = command("verify", toggle, "--workers", "1", "--junit", "junit.xml")
+    assert result.code == 0
+    assert "2 instances, all as declared" in result.out
+    root = ET.parse("junit.xml").getroot()  # noqa: S314 (our own file)
+    assert (root.attrib["tests"], root.attrib["failures"]) == ("2", "0")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "difference"),
+    [
+        ("distinct: 16", "distinct: 17", "distinct: expected 17, found 16"),
+        ("length: 5", "length: 4", "length: expected 4, found 5"),
+        (
+            "presses < most",
+            "presses <= most",
+            "verdict: expected holds, found violated (deadlock, few)",
+        ),
+        ("{verdict: holds, distinct: 16}", "{verdict: violated}", "expected violated, found holds"),
+    ],
+)
+def test_what_is_not_as_declared_fails(
+    command: Command, toggle: str, before: str, after: str, difference: str
+) -> None:
+    assert before in TOGGLE
+    Path(toggle).write_text(TOGGLE.replace(before, after))
+    result = command("verify", toggle, "--workers", "1", "--junit", "junit.xml")
+    assert result.code == 1
+    assert difference in result.out
+    assert difference in Path("junit.xml").read_text()
+
+
+def test_a_wrong_specification_does_not_hide_the_others(command: Command, toggle: str) -> None:
+    Path("wrong.yaml").write_text("system: wrong\n")
+    result = command("verify", "wrong.yaml", toggle, "--workers", "1", "--format", "json")
+    assert result.code == 120
+    instances = result.json["instances"]
+    assert [item["met"] for item in instances] == [False, True, True]
+    assert "wrong.yaml:1:" in instances[0]["error"]
+
+
+def test_processes_find_the_same(command: Command, toggle: str) -> None:
+    def told(workers: int) -> list[dict[str, object]]:
+        found = command("verify", toggle, "--workers", workers, "--format", "json")
+        return [{**item, "seconds": 0} for item in found.json["instances"]]
+
+    assert told(1) == told(2)
+
+
+def test_reports_are_written_compared_and_found_out_of_date(command: Command, toggle: str) -> None:
+    words = ("verify", toggle, "--workers", "1", "--report", "reports")
+    assert command(*words, "--check").code == 1
+    assert command(*words).code == 0
+    assert command(*words, "--check").code == 0
+    assert "few (violated, 5 steps)" in Path("reports/toggle/broken/README.md").read_text()
+    Path("reports/README.md").write_text("old")
+    result = command(*words, "--check")
+    assert result.code == 1
+    assert "out of date: reports/README.md" in result.err
+    assert command("verify", toggle, "--check").code == 2
+
+
+# -------------------------------------------------------------------------------------- trace
+
+
+def test_a_trace_prints_and_replays(command: Command, toggle: str) -> None:
+    file = recorded(command, toggle)
+    printed = command("trace", file)
+    assert printed.code == 0
+    assert "few (always), toggle.yaml, instance broken, 5 steps" in printed.out
+    assert "   1  press(ann)\n        on: false -> true\n" in printed.out
+    assert "replay: checker check toggle.yaml --instance broken" in printed.out
+    replayed = command("trace", file, "--replay")
+    assert (replayed.code, replayed.err) == (0, "")
+    assert "replays, 5 steps to few" in replayed.out
+
+
+def test_a_changed_specification_does_not_replay(command: Command, toggle: str) -> None:
+    file = recorded(command, toggle)
+    Path(toggle).write_text(TOGGLE.replace("presses += 1", "presses += 2"))
+    result = command("trace", file, "--replay")
+    assert result.code == 1
+    assert "step 1, press(ann): no row leads to this state any more" in result.out
+    assert "has changed" in result.err
+
+
+def test_a_mended_property_is_noticed(command: Command, toggle: str) -> None:
+    file = recorded(command, toggle)
+    Path(toggle).write_text(TOGGLE.replace("presses <= most)", "presses <= 9)"))
+    assert "its end does not show few" in command("trace", file, "--replay").out
+
+
+def test_two_traces_are_compared(command: Command, toggle: str) -> None:
+    file = recorded(command, toggle)
+    assert command("trace", file, file, "--diff").code == 0
+    data = json.loads(file.read_text())
+    data["states"][3]["presses"] = {"#bigint": "7"}
+    Path("other.itf.json").write_text(json.dumps(data))
+    result = command("trace", file, "other.itf.json", "--diff")
+    assert result.code == 1
+    assert "the first 3 states are the same" in result.out
+    assert "  presses: 3 | 7" in result.out
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"vars": [], "states": [1]}', "\xff"])
+def test_what_is_no_trace_is_a_usage_error(command: Command, toggle: str, content: str) -> None:
+    Path("bad.itf.json").write_bytes(content.encode("latin-1"))
+    result = command("trace", "bad.itf.json")
+    assert result.code == 2
+    assert "Traceback" not in result.err
+    assert command("trace", "missing.json").code == 2
+    assert command("trace", toggle, "--diff").code == 2
+
+
+# --------------------------------------------------------------------------------------- show
+
+
+def test_tables_in_every_form(command: Command) -> None:
+    assert "Every way to CompletingRebalance goes through" in command("show", "group").out
+    assert "| `Stable` |" in command("show", "group", "--format", "markdown").out
+    assert "stateDiagram-v2" in command("show", "group", "--format", "mermaid").out
+    assert command("show", "group", "--format", "dot").out.startswith('digraph "group" {')
+
+
+@pytest.mark.parametrize("stage", ["table", "machine", "layout", "kernel"])
+def test_every_stage_can_be_looked_at(command: Command, toggle: str, stage: str) -> None:
+    result = command("show", toggle, "--stage", stage)
+    assert result.code == 0
+    assert "presses" in result.out or "define" in result.out
+
+
+def test_rows_are_shown_as_they_are_written(command: Command, toggle: str) -> None:
+    result = command("show", toggle, "--format", "markdown")
+    assert "| `press` |  | `client in Client` | `not limited or presses < most` |" in result.out
+    assert command("show", toggle, "--format", "mermaid").code == 2
+    assert command("show", "group", "--stage", "machine").code == 2
+
+
+# ----------------------------------------------------------------------- simulate and the rest
+
+
+def test_walks_are_reproducible(command: Command, toggle: str) -> None:
+    words = ("simulate", toggle, "--instance", "broken", "--walks", "50", "--depth", "30")
+    first = command(*words, "--seed", "7", "--trace", "walk.itf.json")
+    assert first.code == 12
+    assert first.out == command(*words, "--seed", "7", "--workers", "1").out
+    assert command("trace", "walk.itf.json", "--replay").code == 0
+
+
+def test_walks_that_find_nothing_do_not_claim_that_it_holds(command: Command, toggle: str) -> None:
+    result = command("simulate", toggle, "--walks", "10", "--depth", "20")
+    assert result.code == 0
+    assert "walks do not show that it holds" in result.out
+    data = command("simulate", toggle, "--walks", "10", "--format", "json").json
+    assert (data["walks"], data["complete"], data["property"]) == (10, True, None)
+
+
+def test_codes_are_explained(command: Command) -> None:
+    assert command("explain", "t110").out.startswith("# T110")
+    assert command("explain", "T999").code == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete(command: Command, shell: str) -> None:
+    result = command("completion", shell)
+    assert result.code == 0
+    assert "_CHECKER_COMPLETE" in result.out
+
+
+def test_help_and_version_import_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from checker.cli.main import run\n"
+        "code = run(sys.argv[1:])\n"
+        "heavy = {'numba', 'llvmlite', 'rich', 'numpy', 'networkx', 'transitions'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        "sys.exit(code)\n"
+    )
+    for words in (["--help"], ["--version"], ["explain", "T110"], ["completion", "bash"]):
+        result = subprocess.run(
+            [sys.executable, "-c", script, *words],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
+    assert (
+        __version__
+        in subprocess.run(
+            [sys.executable, "-m", "checker", "--version"],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            check=True,
+        ).stdout
+    )
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command_line = f'"{sys.executable}" -m checker show group | head -1'
+    result = subprocess.run(
+        ["sh", "-c", command_line], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert "Traceback" not in result.stderr
+    assert result.stdout.count("\n") == 1
+
+
+def test_an_error_of_the_checker_asks_for_a_report(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("checker.flow.judge", broken)
+    result = command("check", toggle, "--engine", "reference")
+    assert result.code == 255
+    assert "Traceback" in result.err
+    assert "please\nreport it" in result.err

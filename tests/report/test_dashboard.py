@@ -1,0 +1,50 @@
+"""Goal: the dashboard is the same wherever it is made, and what is out of date is noticed."""
+
+from pathlib import Path
+
+from checker.report.dashboard import Line, pages, stale, write
+
+LINES = [
+    Line("group", "default", "quick", "holds", "holds", 48213, 37, met=True),
+    Line(
+        "group",
+        "bug",
+        "quick",
+        "violated: a",
+        "violated: a",
+        9,
+        3,
+        met=True,
+        report={"README.md": "# bug\n", "a.itf.json": "{}\n"},
+    ),
+    Line("clock", "default", "quick", "holds", "violated: b", 12, 0, met=False),
+]
+
+
+def test_every_instance_has_a_line_and_violations_a_report() -> None:
+    wanted = pages(LINES)
+    assert sorted(wanted) == ["README.md", "group/bug/README.md", "group/bug/a.itf.json"]
+    page = wanted["README.md"]
+    assert "| `default` | quick | holds | holds | yes | 48,213 | 37 |" in page
+    assert "| [`bug`](group/bug/README.md) | quick |" in page
+    assert "| `default` | quick | holds | violated: b | **no** | 12 | 0 |" in page
+
+
+def test_what_was_written_is_up_to_date_and_a_change_is_not(tmp_path: Path) -> None:
+    wanted = pages(LINES)
+    assert stale(wanted, tmp_path) == sorted(wanted)
+    write(wanted, tmp_path)
+    assert stale(wanted, tmp_path) == []
+    (tmp_path / "group/bug/README.md").write_text("# other\n")
+    assert stale(wanted, tmp_path) == ["group/bug/README.md"]
+
+
+def test_reports_of_violations_that_are_no_more_are_removed(tmp_path: Path) -> None:
+    write(pages(LINES), tmp_path)
+    other = tmp_path / "group" / "bug" / "notes.txt"
+    other.write_text("mine")
+    fewer = pages(LINES[:1])
+    assert "group/bug/README.md" in stale(fewer, tmp_path)
+    write(fewer, tmp_path)
+    assert stale(fewer, tmp_path) == []
+    assert other.read_text() == "mine"

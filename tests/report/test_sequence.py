@@ -1,0 +1,89 @@
+"""Goal: the sequence diagram shows who sent what to whom, what was lost, what never arrived."""
+
+from machines import counter
+
+from checker.report.sequence import Lanes, escape, sequence
+from checker.semantics.successor import Event
+from checker.semantics.values import RecordValue
+from checker.trace.trace import Step, Trace
+
+LANES = Lanes(
+    ends={"requests": ("client", "coordinator"), "calls": ("client", "coordinator")},
+    members={"client": ("c1", "c2")},
+    responses=frozenset({"JoinResponse"}),
+)
+JOIN = RecordValue("JoinGroup", (("member", "m1"),))
+ANSWER = RecordValue("JoinResponse", (("error", "NONE"),))
+
+
+def step(number: int, row: str, *events: Event, actor: str | None = None, **keys: object) -> Step:
+    return Step(
+        number=number,
+        row=row,
+        bindings=keys.get("bindings", ()),  # type: ignore[arg-type]
+        picks=(),
+        state=(number,),
+        changes=(),
+        moves=(),
+        events=events,
+        illegal=(),
+        actor=actor,
+        fault=None,
+        about="",
+        source="",
+        outside_bounds=False,
+        error=None,
+    )
+
+
+def event(label: str, message: RecordValue, channel: str = "requests[c1]") -> Event:
+    return Event(label, channel, channel.partition("[")[0], message)
+
+
+def drawn(*steps: Step) -> list[str]:
+    trace = Trace(counter(), "x", "always", "", (step(0, "initial"), *steps), (), None, ())
+    return sequence(trace, LANES).splitlines()
+
+
+def test_a_message_is_drawn_where_it_arrives_and_says_when_it_was_sent() -> None:
+    lines = drawn(
+        step(1, "join", event("sent", JOIN)),
+        step(2, "handle", event("received", JOIN)),
+    )
+    assert lines == [
+        "sequenceDiagram",
+        "  participant p1 as client c1",
+        "  participant p2 as coordinator",
+        "  Note over p1: 1 join<br/>sent JoinGroup(member=m1)",
+        "  p1->>p2: JoinGroup(member=m1) (sent in 1)",
+        "  Note over p2: 2 handle",
+    ]
+
+
+def test_losses_are_crosses_and_what_never_arrives_comes_last() -> None:
+    lines = drawn(
+        step(1, "join", event("sent", JOIN)),
+        step(2, "join", event("sent", JOIN, "requests[c2]")),
+        step(3, "lose_requests", event("lost", JOIN), actor="network"),
+    )
+    assert "  p1--xp3: JoinGroup(member=m1) lost (sent in 1)" in lines
+    assert lines[-1] == "  p2--)p3: JoinGroup(member=m1) still under way (sent in 2)"
+
+
+def test_answers_of_calls_travel_the_other_way() -> None:
+    lines = drawn(
+        step(1, "answer", event("sent", ANSWER, "calls[c2]"), actor="coordinator"),
+        step(2, "hear", event("received", ANSWER, "calls[c2]"), actor="client"),
+    )
+    assert "  p1->>p2: JoinResponse(error=NONE) (sent in 1)" in lines
+    assert "  participant p1 as coordinator" in lines
+    assert "  participant p2 as client c2" in lines
+
+
+def test_a_timeout_is_a_note_over_its_actor() -> None:
+    lines = drawn(step(1, "session_timeout", actor="coordinator", bindings=(("member", "m1"),)))
+    assert lines[-1] == "  Note over p1: 1 session_timeout(m1)"
+
+
+def test_nothing_in_a_value_is_syntax() -> None:
+    assert escape("a; b # c < d > 50%") == "a#59; b #35; c #lt; d #gt; 50#37;"

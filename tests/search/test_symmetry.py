@@ -1,0 +1,247 @@
+"""Goal: under symmetry a search keeps one state of each orbit and says the same as without.
+
+On random machines that treat ids alike: both engines find just the orbits of the reachable states,
+break the same properties after as many steps, and show real runs.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from symmetric_machines import symmetric_machine
+
+from checker.errors import SpecificationError
+from checker.kernel import build
+from checker.layout import pack
+from checker.machine import elaborate
+from checker.machine.machine import Machine
+from checker.search.exploration import Exploration
+from checker.search.explore import explore
+from checker.search.limits import Limits
+from checker.search.reference import explore_reference
+from checker.semantics.successor import State
+from checker.semantics.successors import initial_states, successors
+from checker.semantics.symmetry import representative
+from checker.table import read
+
+SEEDS = range(30)
+LIMITS = Limits(keep_going=True)
+
+
+def reachable(machine: Machine) -> list[State]:
+    """All states within the bounds, without symmetry."""
+    steps = initial_states(machine)
+    found = list(dict.fromkeys(s.state for s in steps if s.state is not None and s.cut is None))
+    seen = set(found)
+    for state in found:
+        for step in successors(machine, state):
+            if step.state is not None and step.cut is None and step.state not in seen:
+                seen.add(step.state)
+                found.append(step.state)
+    return found
+
+
+def local(machine: Machine, workers: int) -> Exploration:
+    layout = pack(machine)
+    return explore(machine, layout, build(machine, layout, use_cache=False), LIMITS, workers)
+
+
+def outcome(found: Exploration) -> set[tuple[str, str, int]]:
+    return {(item.property, item.kind, item.depth) for item in found.findings}
+
+
+def counts(found: Exploration) -> tuple[object, ...]:
+    rows = [(row.enabled, row.fired) for row in found.rows]
+    return found.levels, found.generated, found.cuts, found.deadlocks, rows
+
+
+def check_run(machine: Machine, path: tuple[State, ...]) -> None:
+    """The path must be one that the interpreter takes, step by step."""
+    assert path[0] in [step.state for step in initial_states(machine)]
+    for before, after in pairwise(path):
+        assert after in [step.state for step in successors(machine, before)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_search_keeps_one_state_of_each_orbit(seed: int) -> None:
+    machine = symmetric_machine(seed)
+    states = reachable(machine)
+    orbits = {representative(machine, state) for state in states}
+    whole = local(replace(machine, symmetry=False), 1)
+    reference = explore_reference(machine, LIMITS)
+    reduced = local(machine, 1 + seed % 2)
+    assert whole.distinct == len(states)
+    assert reference.distinct == reduced.distinct == len(orbits)
+    assert outcome(whole) == outcome(reference) == outcome(reduced)
+    assert counts(reference) == counts(reduced)
+    assert whole.depth == reduced.depth
+    assert reference.findings == reduced.findings
+    for finding in reduced.findings:
+        check_run(machine, finding.path)
+
+
+def test_these_machines_have_orbits_and_findings_worth_testing() -> None:
+    smaller, kinds = 0, Counter[str]()
+    for seed in SEEDS:
+        reduced = local(machine := symmetric_machine(seed), 1)
+        smaller += 2 * reduced.distinct < local(replace(machine, symmetry=False), 1).distinct
+        kinds.update(finding.kind for finding in reduced.findings)
+    assert smaller > 6
+    assert all(kinds[kind] for kind in ("always", "sometimes", "step", "legal", "deadlock"))
+
+
+ELECTION = """
+system: election
+about: Voters vote for each other; who is counted to have two votes leads, and may lose them again.
+constants:
+  Voter: {ids: 4, symmetric: true, prefix: v}
+messages:
+  Vote: {by: Voter, to: Voter}
+variables:
+  vote: {type: optional Voter, per: Voter, initial: none}
+  leader: {type: optional Voter, initial: none}
+channels:
+  votes: {carries: [Vote], order: bag, capacity: "2"}
+rows:
+  - row: votes
+    for: {a: Voter, b: Voter}
+    when: vote[a] is none and a != b
+    do: |
+      vote[a] = b
+      send(votes, Vote(by=a, to=b))
+  - row: counts
+    on: Vote(by, to)
+    do: |
+      if leader is none and len({x for x in Voter if vote[x] == to}) >= 2:
+          leader = to
+  - row: withdraws
+    for: {a: Voter}
+    when: vote[a] is not none
+    do: vote[a] = none
+properties:
+  supported:
+    always: leader is none or len({x for x in Voter if vote[x] == leader}) >= 2
+    why: a leader that nobody wants is none.
+  unanimous:
+    sometimes: "any(all(vote[x] == y or x == y for x in Voter) for y in Voter)"
+    why: otherwise nothing was tried.
+  steady:
+    step: leader is none or next(leader) == leader
+    why: nobody is deposed.
+"""
+
+SESSIONS = """
+system: sessions
+about: Clients open sessions with fresh ids; a closed one is reaped later, and its id used again.
+constants:
+  Client: {ids: 3, symmetric: true, prefix: c}
+  Session: {ids: 4, symmetric: true, prefix: s}
+variables:
+  session: {type: optional Session, per: Client, initial: none}
+  owner: {type: map of Session to Client, initial: empty}
+  closing: {type: set of Session, initial: empty}
+rows:
+  - row: opens
+    for: {c: Client}
+    when: session[c] is none
+    do: |
+      s = fresh(Session)
+      session[c] = s
+      owner[s] = c
+  - row: closes
+    for: {c: Client}
+    when: session[c] is not none
+    do: |
+      closing.add(session[c])
+      session[c] = none
+  - row: reaps
+    for: {s: closing}
+    when: all(session[c] is not none for c in Client)
+    do: |
+      del owner[s]
+      closing.discard(s)
+properties:
+  few_closing:
+    always: len(closing) < 4
+    why: ids run out.
+  who_owns_two:
+    sometimes: "any(len({s for s in owner if owner[s] == c}) == 2 for c in Client)"
+    why: otherwise nothing was tried.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "distinct", "representatives", "smaller"),
+    [(ELECTION, 81364, 3489, {"Voter": 3}), (SESSIONS, 913, 33, {"Session": 3})],
+    ids=["election", "sessions"],
+)
+def test_ids_that_refer_to_each_other(
+    text: str, distinct: int, representatives: int, smaller: dict[str, int], tmp_path: Path
+) -> None:
+    file = tmp_path / "system.yaml"
+    file.write_text(text)
+    machine = elaborate(read(file))
+    assert machine.symmetry
+    whole, reduced = local(replace(machine, symmetry=False), 2), local(machine, 2)
+    assert (whole.distinct, reduced.distinct) == (distinct, representatives)
+    assert outcome(whole) == outcome(reduced)
+    assert max(depth for _, _, depth in outcome(reduced)) > 3
+    for finding in reduced.findings:
+        check_run(machine, finding.path)
+    few = elaborate(read(file), "default", smaller)
+    orbits = {representative(few, state) for state in reachable(few)}
+    assert local(few, 1).distinct == len(orbits)
+
+
+SEATS = """
+system: seats
+about: Guests come in and one of them is served.
+constants:
+  Guest: {ids: 3, symmetric: true, prefix: g}
+variables:
+  inside: {type: set of Guest, initial: empty}
+  served: {type: optional Guest, initial: none}
+  hungry: {type: bool, per: Guest, initial: "true"}
+rows:
+  - row: comes
+    for: {g: Guest}
+    do: inside.add(g)
+  - row: eats
+    for: {g: inside}
+    do: hungry[g] = false
+"""
+LAST_ONE = """
+  - row: serves
+    do: |
+      for g in inside:
+          served = g
+"""
+LEFT_BEHIND = """
+  - row: leaves
+    for: {g: inside}
+    do: inside.discard(g)
+  - row: is_replaced
+    when: len(inside) == 1
+    do: |
+      g = fresh(Guest)
+      inside.add(g)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "guilty"),
+    [(LAST_ONE, "row serves"), (LEFT_BEHIND, "row is_replaced")],
+    ids=["loop", "fresh"],
+)
+def test_what_treats_ids_unlike_is_found_out(rows: str, guilty: str, tmp_path: Path) -> None:
+    file = tmp_path / "system.yaml"
+    file.write_text(SEATS + rows)
+    machine = elaborate(read(file))
+    with pytest.raises(SpecificationError) as caught:
+        local(machine, 1)
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "Y330"
+    assert guilty in problem.message
+    assert local(replace(machine, symmetry=False), 1).distinct > 8

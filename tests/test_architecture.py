@@ -1,0 +1,97 @@
+"""Goal: the structure that README and `checker/__init__.py` promise is the structure of the code.
+
+One direction of imports, modules and functions of a readable size, no leftovers.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "checker"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+RANKS = (
+    ("source", "errors"),
+    ("diagnostics", "library"),
+    ("table",),
+    ("machine",),
+    ("semantics",),
+    ("layout",),
+    ("kernel",),
+    ("search",),
+    ("graph",),
+    ("verdict",),
+    ("trace",),
+    ("report",),
+    ("flow",),
+    ("testing",),
+    ("cli", "__main__"),
+)
+RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
+
+LINES_OF_A_MODULE = 680
+LINES_OF_A_FUNCTION = 90
+MARKERS = ("TO" + "DO", "FIX" + "ME", "X" + "XX")
+
+
+def room(path: Path) -> str:
+    """Return the room of a module: its folder in the package, or its own name."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """Return the rooms of our own package that a module imports, wherever in it."""
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+            if node.module == "checker":
+                names = [f"checker.{alias.name}" for alias in node.names]
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "checker" and len(parts) > 1:
+                rooms.add(parts[1])
+    return rooms
+
+
+def test_the_package_was_found() -> None:
+    assert len(MODULES) > 30
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    own = room(path)
+    if own == "__init__":
+        return
+    wrong = {other for other in imported_rooms(path) if RANK.get(other, -1) > RANK[own]}
+    assert not wrong, f"{own} must not import {sorted(wrong)}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_and_functions_have_a_readable_size(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= LINES_OF_A_MODULE
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert lines <= LINES_OF_A_FUNCTION, f"{node.name} has {lines} lines"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_say_what_they_are_for(path: Path) -> None:
+    text = path.read_text()
+    assert not text or ast.get_docstring(ast.parse(text)), "a module begins with its purpose"
+    assert not any(marker in text for marker in MARKERS)
+
+
+def test_nothing_evaluates_text_as_python() -> None:
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in {"eval", "exec", "__import__"}, path

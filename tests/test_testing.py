@@ -1,0 +1,141 @@
+"""Goal: the page on testing is true: its example passes, its bug is found, its rules hold."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from checker.errors import UsageError
+from checker.machine.types import Bag, Id, Map, Option, Range, Record, Sequence, Set, Union
+from checker.semantics.values import MapValue, RecordValue
+from checker.testing import plain, same, state_machine
+
+PAGE = Path(__file__).parents[1] / "docs" / "testing.md"
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+PYTHON = [text for language, text in BLOCKS if language == "python"]
+FEW = settings(max_examples=60, stateful_step_count=12, deadline=None, database=None)
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The files of the page in a folder of their own, which is the working directory."""
+    (yaml,) = (text for language, text in BLOCKS if language == "yaml")
+    (tmp_path / "lease.yaml").write_text(yaml)
+    (tmp_path / "lease.py").write_text(PYTHON[0] + "\n\n" + PYTHON[2])
+    (tmp_path / "test_lease.py").write_text(PYTHON[1])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in ("lease", "test_lease"):
+        sys.modules.pop(name, None)
+
+
+def module(name: str) -> ModuleType:
+    return __import__(name)
+
+
+def run(adapter: type, **options: object) -> None:
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        state_machine("lease.yaml", adapter, **options),  # type: ignore[arg-type]
+        settings=FEW,
+    )
+
+
+@pytest.mark.usefixtures("example")
+def test_the_implementation_of_the_page_keeps_to_the_model() -> None:
+    run(module("test_lease").LeaseAdapter)
+
+
+@pytest.mark.usefixtures("example")
+def test_the_bug_of_the_page_is_found_in_three_steps() -> None:
+    forgetful = module("lease").ForgetfulLeaseService
+
+    class Adapter(module("test_lease").LeaseAdapter):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self._service = forgetful()
+
+    with pytest.raises(AssertionError) as caught:
+        run(Adapter)
+    message = str(caught.value)
+    assert "the implementation differs from the model" in message
+    assert "epoch: the model has 2, the implementation 1" in message
+    assert len(message.partition("after the steps\n")[2].splitlines()) == 3
+
+
+@pytest.mark.usefixtures("example")
+def test_a_method_with_a_parameter_for_the_pick_is_told_it() -> None:
+    told = []
+
+    class Adapter(module("test_lease").LeaseAdapter):  # type: ignore[misc]
+        def expire(self, chosen: str | None = None) -> None:
+            told.append(chosen)
+            queue = self._service.queue
+            queue.sort(key=lambda client: client != chosen)
+            super().expire()
+
+    run(Adapter)
+    assert {"alice", "bob"} & set(told)
+
+
+@pytest.mark.usefixtures("example")
+def test_adapters_that_do_not_match_are_refused() -> None:
+    whole = module("test_lease").LeaseAdapter
+
+    class Lacking:
+        acquire = whole.acquire
+        observe = whole.observe
+
+    class Misspelt(whole):  # type: ignore[misc]
+        def relaese(self) -> None:
+            pass
+
+    with pytest.raises(UsageError, match="lacks methods for the rows expire, release"):
+        state_machine("lease.yaml", Lacking)
+    state_machine("lease.yaml", Lacking, skip={"release", "expire"})
+    with pytest.raises(UsageError, match="no rows relaese"):
+        state_machine("lease.yaml", Misspelt)
+    with pytest.raises(UsageError, match="no rows nothing to skip"):
+        state_machine("lease.yaml", whole, skip={"nothing"})
+
+
+@pytest.mark.usefixtures("example")
+def test_the_adapter_is_begun_and_closed() -> None:
+    seen: list[object] = []
+
+    class Adapter(module("test_lease").LeaseAdapter):  # type: ignore[misc]
+        def begin(self, initial: dict[str, object]) -> None:
+            seen.append(initial)
+
+        def close(self) -> None:
+            seen.append("closed")
+
+    run(Adapter)
+    assert seen[:2] == [{"holder": None, "epoch": 0, "waiting": frozenset()}, "closed"]
+
+
+def test_values_become_plain_data() -> None:
+    client = Id("Client", ("a", "b"), symmetric=False)
+    point = Record("Point", (("x", Range(0, 3)), ("of", Option(client))))
+    value = RecordValue("Point", (("x", 1), ("of", None)))
+    assert plain(point, value) == {"x": 1, "of": None}
+    assert plain(Union("M", (point,)), value) == {"kind": "Point", "x": 1, "of": None}
+    assert plain(Map(client, point, total=False), MapValue({"a": value})) == {
+        "a": {"x": 1, "of": None}
+    }
+    assert plain(Sequence(client, 2), ("a", "b")) == ["a", "b"]
+
+
+def test_collections_are_compared_as_what_they_are() -> None:
+    number = Range(0, 9)
+    assert same(Sequence(number, 3), [1, 2], (1, 2))
+    assert not same(Sequence(number, 3), [1, 2], [2, 1])
+    assert same(Bag(number, 3), [1, 1, 2], [2, 1, 1])
+    assert not same(Bag(number, 3), [1, 1, 2], [2, 2, 1])
+    assert same(Set(number), frozenset({1}), {1})
+    assert not same(Set(number), frozenset({1}), None)
+    assert not same(Map(number, number, total=False), {1: 2}, {1: 2, 3: 4})

@@ -1,0 +1,98 @@
+"""Goal: a failed property is explained by the part that decides it, with witnesses and values."""
+
+import pytest
+from machines import BOOL, at, both, everything, lit, read
+
+from checker.machine import terms as t
+from checker.machine.types import Id, Map, Range
+from checker.semantics.evaluate import Context
+from checker.semantics.values import MapValue
+from checker.source import NOWHERE, Source, Span
+from checker.trace.explain import explain
+
+CLIENT = Id("Client", ("c1", "c2", "c3"), symmetric=False)
+COUNT = Map(CLIENT, Range(0, 9), total=True)
+TEXT = "all(implies(n[c] > 3, n[c] == 5 and c != leader) for c in Client)"
+SOURCE = Source("spec.yaml", TEXT)
+
+
+def span(part: str, nth: int = 0) -> Span:
+    """The place of the `nth` occurrence of a part in TEXT."""
+    start = -1
+    for _ in range(nth + 1):
+        start = TEXT.index(part, start + 1)
+    return Span(SOURCE, 1, start + 1, 1, start + len(part) + 1)
+
+
+C = t.Local("c", CLIENT, span("c", 2))
+
+
+def count(nth: int) -> t.At:
+    return t.At(read("n", COUNT), C, Range(0, 9), span("n[c]", nth))
+
+
+LEADER = t.Read("leader", CLIENT, span("leader"))
+LARGE = t.Compare(">", count(0), lit(3, Range(3, 3)), span("n[c] > 3"))
+FIVE = t.Equal(count(1), lit(5, Range(5, 5)), span("n[c] == 5"))
+OTHER = t.Not(t.Equal(C, LEADER, span("c != leader")), span("c != leader"))
+RIGHT = t.And((FIVE, OTHER), span("n[c] == 5 and c != leader"))
+IMPLIES = t.Implies(LARGE, RIGHT, span(TEXT[4:-17]))
+EVERY = t.Fold(
+    "all", (t.Generator("c", everything(CLIENT), None),), IMPLIES, None, BOOL, span(TEXT)
+)
+
+
+def why(condition: t.Term, leader: str = "c1", **counts: int) -> list[tuple[object, ...]]:
+    state = {"n": MapValue({"c1": 0, "c2": 0, "c3": 0, **counts}), "leader": leader}
+    return [
+        (reason.text, reason.value, dict(reason.bindings), dict(reason.values))
+        for reason in explain(condition, Context(state, {}))
+    ]
+
+
+def test_the_witness_and_the_failing_conjunct_are_shown_with_values() -> None:
+    assert why(EVERY, c2=7) == [
+        (TEXT, "false", {"c": "c2"}, {}),
+        (TEXT[4:-17], "false", {}, {}),
+        ("n[c] > 3", "true", {}, {"n[c]": "7"}),
+        ("n[c] == 5", "false", {}, {"n[c]": "7"}),
+    ]
+
+
+def test_the_second_conjunct_is_blamed_when_the_first_holds() -> None:
+    reasons = why(EVERY, leader="c3", c3=5)
+    assert reasons[0][2] == {"c": "c3"}
+    assert reasons[-1] == ("c != leader", "false", {}, {"c": "c3", "leader": "c3"})
+
+
+def test_the_first_witness_in_order_is_shown() -> None:
+    assert why(EVERY, c2=7, c3=8)[0][2] == {"c": "c2"}
+
+
+def test_a_disjunction_fails_with_all_its_parts() -> None:
+    either = t.Or((LARGE, FIVE), NOWHERE)
+    counted = t.Let("c", lit("c1", CLIENT), either, BOOL, NOWHERE)
+    assert [reason[0] for reason in why(counted, c1=1)][1:] == ["n[c] > 3", "n[c] == 5"]
+
+
+def test_a_step_shows_values_of_both_states() -> None:
+    small = Range(0, 9)
+    later = t.Next(t.Read("x", small, span("n")), small, span("n"))
+    condition = t.Compare("<=", t.Read("x", small, span("c")), later, span("all"))
+    reasons = explain(condition, Context({"x": 3}, {}, {"x": 1}))
+    assert reasons[0].values == (("c", "3"), ("n", "1"))
+
+
+def test_what_cannot_be_evaluated_is_not_explained() -> None:
+    missing = at(read("n", COUNT), lit("c9", CLIENT))
+    condition = both(t.Equal(missing, lit(1, Range(1, 1)), NOWHERE))
+    assert explain(condition, Context({"n": MapValue({})}, {})) == ()
+
+
+@pytest.mark.parametrize("depth", [1, 5, 30])
+def test_deep_conditions_are_explained_to_a_limit(depth: int) -> None:
+    condition: t.Term = FIVE
+    for _ in range(depth):
+        condition = t.Not(t.Not(condition, NOWHERE), NOWHERE)
+    bound = t.Let("c", lit("c1", CLIENT), condition, BOOL, NOWHERE)
+    assert why(bound)[-1][0] == "n[c] == 5"

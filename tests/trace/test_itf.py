@@ -1,0 +1,102 @@
+"""Goal: ITF files hold the states exactly, in the form that other tools read."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from machines import FALSE, KNOWN, counter, machines, prop, two_phase
+
+from checker.errors import UsageError
+from checker.machine.machine import Machine
+from checker.machine.types import Map, Option, Range, Record, Set, Union
+from checker.search.exploration import Finding
+from checker.semantics.successors import initial_states, successors
+from checker.semantics.values import MapValue, RecordValue
+from checker.trace import itf
+from checker.trace.rebuild import rebuild
+from checker.trace.trace import Provenance, Trace
+
+ORIGIN = Provenance("counter", "checker check counter", (("limit", 3),))
+
+
+def walk(machine: Machine, steps: int) -> Trace:
+    """A path of the machine, always by the last successor."""
+    path = [next(item.state for item in initial_states(machine) if item.state is not None)]
+    for _ in range(steps):
+        following = [item.state for item in successors(machine, path[-1]) if item.state is not None]
+        if not following:
+            break
+        path.append(following[-1])
+    shown = replace(machine, properties=(prop("x", "always", FALSE),))
+    return rebuild(shown, Finding("x", "always", len(path) - 1, tuple(path)))
+
+
+def test_every_integer_is_a_bigint_and_meta_says_how_to_repeat() -> None:
+    data = json.loads(itf.dump(walk(counter(), 2), ORIGIN))
+    assert [state["n"] for state in data["states"]] == [{"#bigint": str(n)} for n in range(3)]
+    assert data["vars"] == ["n"]
+    meta = data["#meta"]
+    assert (meta["spec"], meta["replay"], meta["overrides"]) == (
+        "counter",
+        "checker check counter",
+        {"limit": 3},
+    )
+    assert meta["varTypes"] == {"n": "Int"}
+    assert data["states"][1]["#meta"]["row"] == "increase"
+    assert data["states"][1]["#meta"]["changes"] == ["n: 0 -> 1"]
+
+
+def test_values_of_every_shape() -> None:
+    point = Record("Point", (("x", Range(0, 3)),))
+    message = Union("M", (point, Record("Stop", ())))
+    one = RecordValue("Point", (("x", 1),))
+    cases = [
+        (Option(point), None, {"tag": "None", "value": {"#tup": []}}),
+        (Option(point), one, {"tag": "Some", "value": {"x": {"#bigint": "1"}}}),
+        (message, one, {"tag": "Point", "value": {"x": {"#bigint": "1"}}}),
+        (Set(Range(0, 3)), frozenset({2, 0}), {"#set": [{"#bigint": "0"}, {"#bigint": "2"}]}),
+        (
+            Map(Range(0, 1), point, total=False),
+            MapValue({1: one}),
+            {"#map": [[{"#bigint": "1"}, {"x": {"#bigint": "1"}}]]},
+        ),
+    ]
+    for kind, value, expected in cases:
+        assert itf.encode(kind, value) == expected
+        assert itf.decode(kind, expected) == value
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.machine.name)
+def test_states_survive_the_file(known: object) -> None:
+    trace = walk(known.machine, 5)  # type: ignore[attr-defined]
+    text = itf.dump(trace, ORIGIN)
+    assert itf.read_states(trace.machine, itf.load(text, "x"), "x") == trace.states
+
+
+@given(machines())
+def test_states_of_random_machines_survive_the_file(machine: Machine) -> None:
+    if not any(item.state is not None for item in initial_states(machine)):
+        return
+    trace = walk(machine, 3)
+    text = itf.dump(trace, ORIGIN)
+    assert itf.read_states(machine, itf.load(text, "x"), "x") == trace.states
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"vars": [], "states": []}', "{", "[" * 5000])
+def test_what_is_no_trace_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError):
+        itf.load(text, "x")
+
+
+@pytest.mark.parametrize(
+    "state", [{}, {"n": 3}, {"n": "one"}, {"n": {"#bigint": "x"}}, {"n": None}, {"n": []}]
+)
+def test_states_that_do_not_fit_are_usage_errors(state: object) -> None:
+    with pytest.raises(UsageError):
+        itf.read_states(counter(), {"states": [state]}, "x")
+
+
+def test_the_hash_depends_on_the_text_alone() -> None:
+    machine = two_phase()
+    assert itf.spec_hash(machine) == itf.spec_hash(replace(machine, path="elsewhere.yaml"))
