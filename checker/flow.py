@@ -73,10 +73,11 @@ class Request:
     """What to check, and how.
 
     `spec` is a file, a folder or the name of a shipped specification. `engine` is auto, local,
-    spark or reference; `cluster` is where spark runs and keeps its levels. `properties` selects some of them; None takes all. `symmetry` is whether to reduce by
-    symmetry; None does as the instance says. `checkpoint` is a directory to write the search to
-    every `checkpoint_seconds`, `resume` one to go on from; `profile`: measure where time and states
-    go. None of these is for the reference engine.
+    spark or reference; `cluster` says where spark runs and keeps its levels. `properties` selects
+    some of them; None takes all. `symmetry` is whether to reduce by symmetry; None does as the
+    instance says. `checkpoint` is a directory to write the search to every `checkpoint_seconds`,
+    `resume` one to go on from; `profile`: measure where time and states go. These are for the
+    local engine only.
     """
 
     spec: str

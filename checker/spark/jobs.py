@@ -1,4 +1,4 @@
-"""Runs one Spark job at a time so that it can be watched, stopped, and fail with a clear message."""
+"""Runs Spark jobs one at a time: watched, stopped where asked to, and with clear failures."""
 
 from __future__ import annotations
 

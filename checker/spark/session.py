@@ -55,7 +55,7 @@ class Cluster:
 def require_pyspark() -> None:
     """Raise UsageError where PySpark is not installed."""
     try:
-        import pyarrow  # noqa: F401, PLC0415 (an extra)
+        import pyarrow as pa  # noqa: F401, PLC0415 (an extra)
         import pyspark  # noqa: F401, PLC0415 (an extra)
     except ImportError as error:
         raise UsageError(
@@ -65,7 +65,9 @@ def require_pyspark() -> None:
 
 
 @contextmanager
-def spark_session(cluster: Cluster, name: str, tell: Callable[[str], None]) -> Iterator[SparkSession]:
+def spark_session(
+    cluster: Cluster, name: str, tell: Callable[[str], None]
+) -> Iterator[SparkSession]:
     """Yield a session on `cluster`; one that was there before is used, and left running.
 
     `name` is the application's. UsageError or EnvironmentFailure where Spark does not start.
@@ -99,7 +101,7 @@ def _start(cluster: Cluster, name: str) -> SparkSession:
     before = signal.getsignal(signal.SIGINT) if in_main else None
     try:
         return builder.getOrCreate()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (whatever Java and the network raise)
         raise EnvironmentFailure(f"Spark does not start: {reason_of(error)}") from None
     finally:
         if in_main:

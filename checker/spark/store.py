@@ -179,12 +179,12 @@ class Store:
         """Write a small file: whole or not at all."""
         system, path = self._path(text)
         beside = self._jvm.org.apache.hadoop.fs.Path(f"{text}.tmp")
-        stream = system.create(beside, True)  # noqa: FBT003 (Java's overwrite)
+        stream = system.create(beside, True)
         try:
             stream.write(bytearray(content.encode()))
         finally:
             stream.close()
-        system.delete(path, False)  # noqa: FBT003 (Java's recursive)
+        system.delete(path, False)
         if not system.rename(beside, path):
             raise OSError(f"{beside} cannot be renamed")
 
@@ -202,7 +202,7 @@ class Store:
 
     def _delete(self, text: str) -> None:
         system, path = self._path(text)
-        system.delete(path, True)  # noqa: FBT003 (Java's recursive)
+        system.delete(path, True)
 
 
 def _manifest_of(body: dict[str, Any]) -> Manifest:

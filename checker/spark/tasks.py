@@ -183,9 +183,7 @@ def first_level(kernel: Kernel, shards: int) -> tuple[list[Words], Counts]:
     expander = Expander(kernel)
     expander.place(stepper.canonical(states), meta)
     dealt = expander.table.deal(shards)
-    counts = total(
-        (of_desk(expander.desk, 0, 0, 0), Counts(checks=checked(kernel, dealt.states)))
-    )
+    counts = total((of_desk(expander.desk, 0, 0, 0), Counts(checks=checked(kernel, dealt.states))))
     bounds = zip(dealt.starts[:-1], dealt.starts[1:], strict=True)
     return [dealt.states[start:end] for start, end in bounds], counts
 
@@ -231,5 +229,3 @@ def sample(words: int, most: int, rows: Iterable[Sequence[Any]]) -> Iterator[byt
         yield states.tobytes()
         if most <= 0:
             return
-
-
