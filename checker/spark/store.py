@@ -72,19 +72,11 @@ class Store:
         """Keep a level's rows; what an attempt that was not finished left is replaced."""
         rows.write.mode("overwrite").parquet(self.level_path(level))
 
-    def counted(self, level: int) -> list[tuple[int, int, str]]:
-        """Return of each shard its number, its states of a level, and its counts as text."""
-        rows = self._read([level]).where("counts is not null")
-        return [tuple(row) for row in rows.select("shard", "count", "counts").collect()]
-
     def states(self, levels: range) -> DataFrame:
         """Return the stored states of some levels: shard, count, states, checksum."""
-        rows = self._read(list(levels)).where("states is not null")
-        return rows.select("shard", "count", "states", "checksum")
-
-    def _read(self, levels: list[int]) -> DataFrame:
         paths = [self.level_path(level) for level in levels]
-        return self.session.read.schema(SCHEMA).parquet(*paths)
+        rows = self.session.read.schema(SCHEMA).parquet(*paths)
+        return rows.where("states is not null").select("shard", "count", "states", "checksum")
 
     # ---------------------------------------------------------------------------- manifests
 
