@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ from checker.search.paths import Path, least_paths
 from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
 from checker.spark import tasks
 from checker.spark.counts import Counts, Telling, Told, as_counters, from_counters, parse, total
+from checker.spark.graph import level_rows, matching
 from checker.spark.jobs import Jobs, Stopped
 from checker.spark.session import Cluster
 from checker.spark.shipped import Shipped
@@ -47,6 +49,15 @@ HEAVY = 2.0
 """Skew from which a level is told of, unless it is too small to matter."""
 _SMALL = 100_000
 _PROGRESS_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """How many of all `states` match, and a shortest path to one of them (packed, one a row)."""
+
+    matching: int
+    states: int
+    path: Words | None
 
 
 class Search:
@@ -102,6 +113,26 @@ class Search:
                 self.stopped_by = stop.reason
             self.seconds += time.perf_counter() - self.started
             return self._exploration(layout, kept=cluster.resume or cluster.checkpoint)
+
+    def ask(self, root: str, flag: int) -> Answer:
+        """Return which states, of the finished search at `root`, a check of them flags."""
+        self.store = Store(self.session, root, self.options.identity)
+        self.jobs = Jobs(self.context, root, self._watch)
+        self.manifests = self.store.manifests()
+        if self.manifests[-1].count:
+            raise UsageError(f"{root}: the search was stopped before it found all states")
+
+        def job() -> list[tuple[int, int]]:
+            match = partial(matching, self.shipped, flag)
+            rows = level_rows(self.session, root).mapInArrow(match, "depth int, states bigint")
+            return [(row[0], row[1]) for row in rows.groupBy("depth").sum("states").collect()]
+
+        found = dict(self.jobs.run(f"{self.machine.name}: query", job))
+        if not found:
+            return Answer(0, self.distinct, None)
+        # Seen first when the level before its own was expanded.
+        self.aims = [Aim(self.kernel.checks[0], "sometimes", min(found) - 1, check=flag)]
+        return Answer(sum(found.values()), self.distinct, self._paths()[0].states)
 
     # ------------------------------------------------------------------------------- levels
 

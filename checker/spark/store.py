@@ -228,7 +228,7 @@ class Place:
                 "such as hdfs://..., s3a://... or a mounted directory"
             )
         self._temporary = None if asked is not None else tempfile.mkdtemp(prefix="checker-spark-")
-        self.root = _absolute(asked or str(self._temporary), local=local)
+        self.root = absolute(asked or str(self._temporary), local=local)
 
     def __enter__(self) -> Self:
         return self
@@ -238,7 +238,7 @@ class Place:
             shutil.rmtree(self._temporary, ignore_errors=True)
 
 
-def _absolute(path: str, *, local: bool) -> str:
+def absolute(path: str, *, local: bool) -> str:
     """Return a path that does not depend on a working directory."""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", path) or not local:
         return path.rstrip("/")
