@@ -2,16 +2,18 @@
 
 The way data flows, one room an arrow (`checker.flow` is the page to read first):
 
-| room          | takes               | makes       | verb        |
-| ------------- | ------------------- | ----------- | ----------- |
-| `table`       | YAML source         | Document    | `read`      |
-| `machine`     | Document            | Machine     | `elaborate` |
-| `layout`      | Machine             | Layout      | `pack`      |
-| `kernel`      | Machine, Layout     | Kernel      | `build`     |
-| `search`      | Kernel              | Exploration | `explore`   |
-| `verdict`     | Machine, Exploration| Verdict     | `judge`     |
-| `trace`       | Machine, Finding    | Trace       | `rebuild`   |
-| `report`      | Verdict, Traces     | files       | `write`     |
+| room      | takes                | makes       | verb            |
+| --------- | -------------------- | ----------- | --------------- |
+| `table`   | YAML source          | Document    | `read`          |
+| `machine` | Document             | Machine     | `elaborate`     |
+| `layout`  | Machine              | Layout      | `pack`          |
+| `kernel`  | Machine, Layout      | Kernel      | `build`         |
+| `search`  | Kernel               | Exploration | `explore`       |
+| `graph`   | Exploration          | Liveness    | `judge_endless` |
+| `spark`   | Kernel               | Exploration | `explore_spark` |
+| `verdict` | Machine, Exploration | Verdict     | `judge`         |
+| `trace`   | Machine, Finding     | Trace       | `rebuild`       |
+| `report`  | Verdict, Traces      | files       | `write`         |
 
 `checker.semantics` is the reference interpreter that every engine must agree with,
 `checker.testing` drives an implementation of your own along a specification.

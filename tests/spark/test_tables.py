@@ -76,8 +76,8 @@ def test_machines_and_rows_are_counted(
     session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "graph")
-    words = ("--instance", "kafka_7824", "--out", out, "--progress", "none")
-    code, _ = checker(capfd, "graph", "classic_group", *words)
+    words = ("--instance", "restarts", "--out", out, "--progress", "none")
+    code, _ = checker(capfd, "graph", "controller_basics", *words)
     assert code == 0
     levels = session.read.parquet(f"{out}/statistics/levels").collect()
     distinct = sum(row["states"] for row in levels)
