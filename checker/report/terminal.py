@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -179,15 +180,26 @@ def _print_coverage_so_far(out: Console, exploration: Exploration) -> None:
 
 
 def print_outcomes(out: Console, lines: Sequence[Line]) -> None:
-    """Print one line for each verified instance."""
-    table = _table("system", "instance", "expected", "found", "distinct", "depth", "")
-    for line in lines:
-        met = Text("ok", style="green") if line.met else Text("DIFFERENT", style="bold red")
-        distinct = "" if line.distinct is None else f"{line.distinct:,}"
-        depth = "" if line.depth is None else str(line.depth)
-        cells = (line.system, line.instance, line.expected, line.verdict, distinct, depth)
-        table.add_row(*cells, met)
-    out.print(table)
+    """Print one line for each verified instance, below the name of its system."""
+    wide = max((len(line.instance) for line in lines), default=0)
+    for system in dict.fromkeys(line.system for line in lines):
+        out.print(Text(system, style="bold"))
+        for line in (line for line in lines if line.system == system):
+            mark, style = ("ok", "green") if line.met else ("NO", "bold red")
+            head = f"  {mark}  {line.instance:<{wide}}  {_figures(line):>26}  "
+            texts = textwrap.wrap(
+                line.verdict, max(out.width - len(head), 20), break_long_words=False
+            )
+            out.print(Text(f"  {mark}", style=style) + Text(head[4:]), end="", soft_wrap=True)
+            out.print(f"\n{' ' * len(head)}".join(texts), soft_wrap=True)
+            if not line.met and line.expected != line.verdict:
+                out.print(f"      declared: {line.expected}", soft_wrap=True)
+
+
+def _figures(line: Line) -> str:
+    if line.distinct is None:
+        return ""
+    return f"{line.distinct:,} states, depth {line.depth or 0:>2}"
 
 
 def print_warnings(out: Console, warnings: Iterable[Diagnostic]) -> None:
