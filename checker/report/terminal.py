@@ -24,6 +24,7 @@ from checker.report.headline import (
     loop_text,
     never_fired,
     reason_text,
+    stories,
     title,
     unknown_text,
 )
@@ -57,7 +58,9 @@ def console(file: TextIO | None = None) -> Console:
 def print_result(out: Console, result: Result, witnesses: tuple[str, ...] = ()) -> None:
     """Print everything about one run; `witnesses` names the reached properties to show as well."""
     line = headline(result.machine, result.exploration, result.verdict)
-    out.print(Text(line, style=COLOURS[result.verdict.overall]))
+    _print_indented(out, line, 0, COLOURS[result.verdict.overall])
+    if result.about:
+        _print_indented(out, result.about, 0, "italic")
     _print_properties(out, result.verdict)
     for trace in result.traces:
         if trace.kind != "sometimes" or trace.property_name in witnesses:
@@ -75,9 +78,10 @@ def print_trace(out: Console, trace: Trace) -> None:
     """Print a trace: its numbered steps, then why the property has the value it has."""
     out.print(Text(title(trace), style="bold"))
     if trace.why:
-        out.print(Text(f"  {trace.why}", style="italic"))
+        _print_indented(out, trace.why, 2, "italic")
+    told = stories(trace)
     for step in trace.steps:
-        _print_step(out, step)
+        _print_step(out, step, told.get(step.number, ""))
         if trace.loop is not None and step.number == trace.loop.start < trace.length:
             out.print(Text("      the loop:", style="bold yellow"))
     if trace.loop is not None:
@@ -109,7 +113,7 @@ def _print_properties(out: Console, verdict: Verdict) -> None:
             _print_indented(out, f"unknown: {unknown_text(item)}", 0, "yellow")
 
 
-def _print_step(out: Console, step: Step) -> None:
+def _print_step(out: Console, step: Step, story: str) -> None:
     heading = Text(f"{step.number:>4}  ")
     heading.append(step_name(step), style="bold cyan")
     marks = [f"actor {step.actor}"] if step.actor else []
@@ -118,6 +122,8 @@ def _print_step(out: Console, step: Step) -> None:
     if marks:
         heading.append(f"   [{', '.join(marks)}]", style="dim")
     out.print(heading)
+    if story:
+        _print_indented(out, story, 6, "italic")
     for text, style in step_details(step):
         _print_indented(out, text, 8, style)
 
