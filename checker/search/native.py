@@ -130,7 +130,8 @@ LANES = 8
 def compare_line(_context: Any, address: Any, key: Any, mark: Any) -> Any:
     """Compare the words of the line at `address` with `key`, 0 and `mark`.
 
-    Bit i says that word i is `key`, bit 8 + i that it is 0, bit 16 + i that it is `mark`. The line is read once, but its words not all at one time. A word is read whole.
+    Bit i says that word i is `key`, bit 8 + i that it is 0, bit 16 + i that it is `mark`. The line
+    is read once, but its words not all at one time; a word is read whole.
     """
 
     def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

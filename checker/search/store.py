@@ -122,7 +122,7 @@ class Store:
         """Make room for more than `states` states; False when memory does not allow it."""
         size = 8 * self.words
         budget = self.limit - self.overhead
-        wanted = _grown(self.capacity, size)
+        wanted = grown(self.capacity, size)
         held = LOAD if self.file is None else 0.0
         affordable = int(budget / (SEGMENTS * size * (1 + held)))
         target = min(wanted, affordable, CAPACITY_MAX, 1 << self.reserved_bits)
@@ -180,7 +180,7 @@ class Store:
         self.capacity = target
 
 
-def _grown(capacity: int, size: int) -> int:
+def grown(capacity: int, size: int) -> int:
     """Return the slots, of `size` bytes each, that a segment should have after `capacity`.
 
     From one huge page on it fills whole ones. While a table is small it grows by more, because

@@ -11,7 +11,7 @@ from numba import njit
 
 from checker.search.memory import HUGE_PAGE, reserve
 from checker.search.native import OPTIONS
-from checker.search.store import Store
+from checker.search.store import CAPACITY_START, LOAD, Store, grown
 from checker.search.visited import (
     CROWDED,
     KNOWN,
@@ -192,6 +192,19 @@ def test_segments_grow_to_whole_huge_pages(words: int) -> None:
     large = [size * 8 * words for size in sizes if size * 8 * words > HUGE_PAGE - 8 * words]
     assert [-(-size // HUGE_PAGE) for size in large][-2:] == [2, 4]
     assert all(-size % HUGE_PAGE < 8 * words for size in large)
+
+
+@pytest.mark.parametrize(("words", "most"), [(1, 26), (2, 46)])
+def test_table_and_queue_take_few_bytes_a_state_from_twenty_million_on(
+    words: int, most: int
+) -> None:
+    size = 8 * words
+    capacity = CAPACITY_START
+    while capacity * SEGMENTS < 1 << 32:
+        states = max(int(LOAD * SEGMENTS * capacity), 20_000_000)
+        capacity = grown(capacity, size)
+        if LOAD * SEGMENTS * capacity > states:
+            assert SEGMENTS * capacity * size / states + size < most
 
 
 def test_a_store_grows_within_its_limit_and_then_says_no() -> None:
