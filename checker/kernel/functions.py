@@ -24,6 +24,7 @@ from checker.kernel.kernel import (
 )
 from checker.kernel.states import Sink, emit_source, unpack, word_place
 from checker.kernel.symmetry import SymmetryWriter
+from checker.kernel.tallies import Count, tally
 from checker.kernel.terms import evaluate
 from checker.kernel.writes import inside
 from checker.layout.layout import Layout
@@ -97,14 +98,17 @@ class Writer:
             " ptr noalias %meta, ptr noalias %ends, ptr noalias %status, ptr noalias %tallies)"
         )
         cursor, number, full = code.reserve(1), code.reserve(1), code.new_label()
+        first, alive, seen = code.reserve(1), code.reserve(1), code.reserve(1)
         source = self._arrays(code, self.layout.variables)
         following = self._arrays(code, self._judged_variables())
+        judged = bool(self.machine.bounds or self.steps)
         code.store(0, cursor)
-        code.store(0, number)
 
         def one(index: str) -> None:
             code.store(index, number)
             begin = code.load(cursor)
+            code.store(begin, first)
+            code.store(0, alive)
             state = word_place(code, "%states", index, self.layout.words)
             held = unpack(code, self.layout, state, self._used_variables(), source)
             frame = self._frame(code, full)
@@ -112,20 +116,30 @@ class Writer:
             sink = Sink(code, self.layout, "%out", "%meta", "%capacity", cursor, full, state, held)
             spent = Spent()
             for place, action in enumerate(self.machine.actions):
+                begun = code.load(cursor)
                 with self._ticks(code, place, timed=timed):
                     fair = self.fair.get(action.name)
-                    self._action(frame, action, place, sink, source, spent, fair)
+                    count = None if judged else Count(code, place, seen, alive)
+                    self._action(frame, action, place, sink, source, spent, fair, count)
+                if not judged and action.fault is None:
+                    made = code.sub(code.load(cursor), begun)
+                    code.store(code.bits("or", code.load(alive), made), alive)
             with self._ticks(code, len(self.machine.actions), timed=timed):
                 pass
             end = code.load(cursor)
-            status = self._judge_all(code, begin, end, "%out", "%meta", (state, source, following))
+            if judged:
+                self._judge_all(
+                    code, begin, end, "%out", "%meta", (state, source, following), alive
+                )
             code.store(end, Ref("%ends", index))
-            self._status(frame, status, Ref("%status", index))
+            self._status(frame, alive, Ref("%status", index))
 
         code.counted(0, "%count", one)
         code.emit("ret i64 %count")
         code.open = False
         code.label(full)
+        if not judged:
+            self._take_back(code, code.load(first), code.load(cursor))
         code.emit(f"ret i64 {code.load(number)}")
         code.open = False
         return code.text()
@@ -233,10 +247,11 @@ class Writer:
         source: dict[str, Ref],
         spent: Spent,
         fair: FairRow | None = None,
+        count: Count | None = None,
     ) -> None:
         ActionWriter(
             frame, action, sink, meta, source, self.variable_shapes, self.tables, spent, fair,
-            STEP + len(self.steps),
+            STEP + len(self.steps), count,
         ).write()  # fmt: skip
 
     def _check(
@@ -276,15 +291,14 @@ class Writer:
         out: str,
         meta: str,
         step: tuple[Ref, dict[str, Ref], dict[str, Ref]] | None,
-    ) -> Ref:
+        alive: Ref | None = None,
+    ) -> None:
         """Write: bounds, step properties and tallies of the successors from `begin` to `end`.
 
         `step` has the packed source state, its variables and room for those of the next one;
-        it is None for initial states. Returns the place of a number: whether one of them says
-        that the source is no deadlock.
+        it is None for initial states. `alive` notes whether the source is no deadlock.
         """
-        alive, previous = code.scratch(1), code.scratch(1)
-        code.store(0, alive)
+        previous = code.scratch(1)
         code.store(-1, previous)
         following = step[2] if step else self._arrays(code, self._judged_variables())
 
@@ -294,11 +308,11 @@ class Writer:
             if self.machine.bounds or (step and self.steps):
                 mark = self._judged(code, index, mark, out, step, following)
                 code.store(mark, word)
-            if step:
-                self._tally(code, mark, alive, previous)
+            if alive is not None:
+                action = tally(code, mark, previous, 1)
+                self._note_alive(code, mark, action, alive)
 
         code.counted(begin, end, one)
-        return alive
 
     def _judged(
         self,
@@ -345,33 +359,32 @@ class Writer:
         span = self.machine.bounds[0].span
         return frame.flag(terms.And(self.machine.bounds, span))
 
-    def _tally(self, code: Code, mark: Operand, alive: Ref, previous: Ref) -> None:
-        """Write: count a successor for its action, and the state once.
-
-        A failed step makes its row neither enabled nor fired, and its state no deadlock.
-        """
-        action = code.bits("and", mark, ACTION_MASK)
-        failed = code.compare("ne", code.bits("and", mark, ERROR), 0)
-        enabled = Ref("%tallies", code.mul(action, 2))
-        first = code.compare("ne", action, code.load(previous))
-        counted = code.select(failed, 0, code.number(first))
-        code.store(code.select(failed, code.load(previous), action), previous)
-        code.store(code.add(code.load(enabled), counted), enabled)
-        fired = code.shift(enabled, 1)
-        code.store(code.add(code.load(fired), code.select(failed, 0, 1)), fired)
+    def _note_alive(self, code: Code, mark: Operand, action: Operand, alive: Ref) -> None:
+        """Write: note whether a successor says that its source is no deadlock."""
         faults = [int(action.fault is not None) for action in self.machine.actions]
-        if any(faults):
-            table = self.constants.array(faults)
-            spontaneous = code.compare("ne", code.load(code.shift(table, action)), 0)
-            counts = code.number(code.either(failed, code.negate(spontaneous)))
-            code.store(code.bits("or", code.load(alive), counts), alive)
-        else:
+        if not any(faults):
             code.store(1, alive)
+            return
+        table = self.constants.array(faults)
+        failed = code.compare("ne", code.bits("and", mark, ERROR), 0)
+        spontaneous = code.compare("ne", code.load(code.shift(table, action)), 0)
+        counts = code.number(code.either(failed, code.negate(spontaneous)))
+        code.store(code.bits("or", code.load(alive), counts), alive)
+
+    def _take_back(self, code: Code, begin: Operand, end: Operand) -> None:
+        """Write: the successors from `begin` to `end` were counted, but are given up."""
+        previous = code.scratch(1)
+        code.store(-1, previous)
+
+        def one(index: str) -> None:
+            tally(code, code.load(Ref("%meta", index)), previous, -1)
+
+        code.counted(begin, end, one)
 
     def _status(self, frame: Frame, alive: Ref, target: Ref) -> None:
         """Write: whether the source is no deadlock, looking at terminal conditions if need be."""
         code = frame.code
-        code.store(code.load(alive), target)
+        code.store(code.number(code.compare("ne", code.load(alive), 0)), target)
         if not self.machine.terminal:
             return
         end, error = code.new_label(), code.new_label()
