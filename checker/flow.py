@@ -32,6 +32,8 @@ from checker.search.memory import peak_rss
 from checker.search.options import CHECKPOINT_SECONDS, Options
 from checker.search.progress import Interrupt, Progress
 from checker.search.reference import explore_reference
+from checker.spark.explore import explore_spark
+from checker.spark.session import Cluster
 from checker.table import Document, read
 from checker.trace.rebuild import rebuild
 from checker.trace.trace import Provenance
@@ -70,11 +72,12 @@ class Silent:
 class Request:
     """What to check, and how.
 
-    `spec` is a file, a folder or the name of a shipped specification. `engine` is auto, local or
-    reference. `properties` selects some of them; None takes all. `symmetry` is whether to reduce by
-    symmetry; None does as the instance says. `checkpoint` is a directory to write the search to
-    every `checkpoint_seconds`, `resume` one to go on from; `profile`: measure where time and states
-    go. None of these is for the reference engine.
+    `spec` is a file, a folder or the name of a shipped specification. `engine` is auto, local,
+    spark or reference; `cluster` says where spark runs and keeps its levels. `properties` selects
+    some of them; None takes all. `symmetry` is whether to reduce by symmetry; None does as the
+    instance says. `checkpoint` is a directory to write the search to every `checkpoint_seconds`,
+    `resume` one to go on from; `profile`: measure where time and states go. These are for the
+    local engine only.
     """
 
     spec: str
@@ -88,6 +91,7 @@ class Request:
     resume: Path | None = None
     checkpoint_seconds: float = CHECKPOINT_SECONDS
     profile: bool = False
+    cluster: Cluster = field(default_factory=Cluster)
     limits: Limits = field(default_factory=Limits)
 
 
@@ -124,6 +128,9 @@ def check_machine(
             request,
             limits=replace(request.limits, keep_going=True),
             resume=request.checkpoint or request.resume,
+            cluster=replace(
+                request.cluster, resume=request.cluster.checkpoint or request.cluster.resume
+            ),
         )
         exploration, endless, _ = _explore(further, machine, observer, interrupt)
         verdict = judge(machine, exploration, endless)
@@ -189,6 +196,18 @@ def _search(
         profile=request.profile,
         notice=observer.notice,
     )
+    if request.engine == "spark":
+        exploration = explore_spark(
+            machine,
+            layout,
+            kernel,
+            request.limits,
+            request.cluster,
+            observer.search,
+            interrupt,
+            options,
+        )
+        return exploration, (layout, kernel), compile_seconds
     exploration = explore(
         machine,
         layout,

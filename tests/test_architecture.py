@@ -22,6 +22,7 @@ RANKS = (
     ("kernel",),
     ("search",),
     ("graph",),
+    ("spark",),
     ("verdict",),
     ("trace",),
     ("report",),

@@ -10,11 +10,11 @@ import click
 from checker import flow
 from checker.cli.interrupts import interruptible
 from checker.cli.options import (
+    EngineChoice,
     engine_options,
     model_options,
     output_options,
     overrides,
-    refuse,
     size,
 )
 from checker.cli.progress import Style, observing
@@ -24,6 +24,7 @@ from checker.report.headline import plural
 from checker.report.result import Result
 from checker.report.summary import specification_errors, summary
 from checker.search.limits import Limits
+from checker.search.options import CHECKPOINT_SECONDS
 
 
 @click.command()
@@ -54,9 +55,11 @@ def check(
     engine: str,
     workers: int | None,
     symmetry: str | None,
-    checkpoint: Path | None,
-    checkpoint_seconds: float,
-    resume: Path | None,
+    checkpoint: str | None,
+    checkpoint_seconds: float | None,
+    resume: str | None,
+    master: str | None,
+    conf: tuple[str, ...],
     properties: tuple[str, ...],
     keep_going: bool,
     limit_states: int | None,
@@ -75,7 +78,18 @@ def check(
     deadlock, 13 a liveness property is violated, 16 a `sometimes` is never reached, 20 bounded or
     inconclusive, 75 evaluation error, 120 the specification is wrong.
     """
-    refuse(engine, workers, checkpoint, resume, profile=profile)
+    choice = EngineChoice(
+        engine=engine,
+        workers=workers,
+        checkpoint=checkpoint,
+        checkpoint_seconds=checkpoint_seconds,
+        resume=resume,
+        master=master,
+        conf=conf,
+        memory=memory,
+        profile=profile,
+    )
+    choice.refuse()
     if directory is not None:
         # A place that cannot be written to is better known before a long search than after it.
         directory.mkdir(parents=True, exist_ok=True)
@@ -88,10 +102,11 @@ def check(
         properties=properties or None,
         symmetry=None if symmetry is None else symmetry == "on",
         limits=Limits(limit_states, limit_depth, limit_seconds, memory, keep_going),
-        checkpoint=checkpoint,
-        resume=resume,
-        checkpoint_seconds=checkpoint_seconds,
+        checkpoint=choice.directory(checkpoint),
+        resume=choice.directory(resume),
+        checkpoint_seconds=CHECKPOINT_SECONDS if checkpoint_seconds is None else checkpoint_seconds,
         profile=profile,
+        cluster=choice.cluster(),
     )
     try:
         with observing(progress) as observer, interruptible(engine) as interrupt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,10 +12,9 @@ import click
 
 from checker.errors import UsageError
 from checker.search.options import CHECKPOINT_SECONDS
+from checker.spark.session import Cluster
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 SIZES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
@@ -89,18 +89,27 @@ def engine_options(command: Command) -> Command:
     """Add which engine runs, and how."""
     for option in (
         click.option(
-            "--resume", type=_DIRECTORY, metavar="DIR", help="Go on from the checkpoint in DIR."
+            "--conf",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="A property for Spark. Repeatable.",
+        ),
+        click.option(
+            "--master", metavar="URL", help="The Spark to run on, as spark-submit has it."
+        ),
+        click.option(
+            "--resume", metavar="DIR", help="Go on from the checkpoint in DIR (spark: and there)."
         ),
         click.option(
             "--checkpoint-seconds",
             type=click.FloatRange(0),
-            default=CHECKPOINT_SECONDS,
-            show_default=True,
             metavar="S",
-            help="Time between two checkpoints; 0: after every level.",
+            help=f"Time between two checkpoints; 0: after every level.  [{CHECKPOINT_SECONDS:.0f}]",
         ),
         click.option(
-            "--checkpoint", type=_DIRECTORY, metavar="DIR", help="Keep checkpoints in DIR."
+            "--checkpoint",
+            metavar="DIR",
+            help="Keep checkpoints in DIR; with Spark, a URL of any file system it knows.",
         ),
         click.option(
             "--symmetry",
@@ -123,21 +132,73 @@ def engine_options(command: Command) -> Command:
     return command
 
 
-def refuse(
-    engine: str,
-    workers: int | None,
-    checkpoint: Path | None,
-    resume: Path | None,
-    *,
-    profile: bool,
-) -> None:
-    """Raise UsageError for what the engine asked for cannot honour."""
-    if engine == "spark":
-        raise UsageError("the engine spark is not there yet; use --engine local")
-    for option, value in (("--checkpoint", checkpoint), ("--resume", resume)):
-        if value is not None and engine == "reference":
-            raise UsageError(f"{option}: the reference engine keeps no checkpoints")
-    if profile and engine == "reference":
-        raise UsageError("--profile: the reference engine is not measured; use --engine local")
-    if engine == "reference" and workers is not None and workers > 1:
-        raise UsageError("--workers: the reference engine has one worker")
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """What the engine options say, as given; None and empty where an option is not there."""
+
+    engine: str
+    workers: int | None
+    checkpoint: str | None
+    checkpoint_seconds: float | None
+    resume: str | None
+    master: str | None
+    conf: tuple[str, ...]
+    memory: int | None = None
+    profile: bool = False
+
+    def refuse(self) -> None:
+        """Raise UsageError for what the engine asked for cannot honour."""
+        if self.engine == "reference":
+            self._refuse_for_reference()
+        if self.engine == "spark":
+            self._refuse_for_spark()
+        elif self.master is not None or self.conf:
+            option = "--conf" if self.master is None else "--master"
+            raise UsageError(f"{option} is for Spark; add --engine spark")
+
+    def _refuse_for_reference(self) -> None:
+        for option, value in (("--checkpoint", self.checkpoint), ("--resume", self.resume)):
+            if value is not None:
+                raise UsageError(f"{option}: the reference engine keeps no checkpoints")
+        if self.profile:
+            raise UsageError("--profile: the reference engine is not measured; use --engine local")
+        if self.workers is not None and self.workers > 1:
+            raise UsageError("--workers: the reference engine has one worker")
+
+    def _refuse_for_spark(self) -> None:
+        if self.workers is not None and self.master is not None:
+            raise UsageError("--workers N is --master 'local[N]'; give one of them")
+        if self.memory is not None:
+            raise UsageError(
+                "--memory is for the local engine; give Spark --conf spark.driver.memory=4g (local)"
+                " or --conf spark.executor.memory=4g (a cluster)"
+            )
+        if self.profile:
+            raise UsageError("--profile: Spark is not measured; its UI shows where time goes")
+        if self.checkpoint_seconds is not None:
+            raise UsageError("--checkpoint-seconds: the spark engine keeps every level anyway")
+        if self.resume is not None and self.checkpoint not in (None, self.resume):
+            raise UsageError(
+                "--resume goes on in the place it resumes from; copy that first to keep it as it is"
+            )
+
+    def cluster(self) -> Cluster:
+        """Return where Spark runs; UsageError where a property has no value."""
+        properties = []
+        for setting in self.conf:
+            key, equals, value = setting.partition("=")
+            if not equals or not key.strip():
+                raise UsageError(f"--conf takes KEY=VALUE, not {setting!r}")
+            properties.append((key.strip(), value.strip()))
+        spark = self.engine == "spark"
+        return Cluster(
+            master=self.master,
+            conf=tuple(properties),
+            checkpoint=self.checkpoint if spark else None,
+            resume=self.resume if spark else None,
+            workers=self.workers,
+        )
+
+    def directory(self, value: str | None) -> Path | None:
+        """Return a directory of the local engine; None for another engine."""
+        return None if value is None or self.engine == "spark" else Path(value)

@@ -110,8 +110,13 @@ def describe(progress: Progress) -> str:
     """Return one line on a running search."""
     mebibytes = progress.memory_bytes / 2**20
     trend = f" ({progress.trend})" if progress.trend else ""
+    cluster = ""
+    if progress.skew:
+        shuffled = progress.shuffle_bytes / 2**20
+        cluster = f", {shuffled:,.1f} MiB shuffled, skew {progress.skew:.2f}"
     return (
         f"depth {progress.depth}: {progress.distinct:,} distinct, "
         f"{progress.generated:,} generated, {progress.rate:,.0f}/s, "
-        f"frontier {progress.frontier:,}{trend}, {mebibytes:,.0f} MiB, {progress.seconds:.0f} s"
+        f"frontier {progress.frontier:,}{trend}, {mebibytes:,.0f} MiB{cluster}, "
+        f"{progress.seconds:.0f} s"
     )

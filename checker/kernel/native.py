@@ -91,6 +91,7 @@ class NativeCode:
     """Object code in this process; its addresses are good as long as it is kept."""
 
     def __init__(self, object_code: bytes) -> None:
+        self.object_code = object_code
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _engine_machine())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checker.kernel.kernel import CHECK_ERROR, ERROR, ILLEGAL, STEP, Kernel
 from checker.machine.machine import Machine
-from checker.search.exploration import FindingKind
+from checker.search.exploration import FindingKind, StoppedBy
+from checker.search.limits import Limits
 
 INITIAL = -1
 """The level before the first."""
@@ -65,3 +67,61 @@ def sought_checks(machine: Machine, kernel: Kernel) -> tuple[Sought, ...]:
         if item.kind in ("always", "sometimes") and item.name in kernel.checks
     )
     return (*properties, Sought(CHECK_ERROR, "error", "error"))
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """All that a search of one machine looks for; `deadlock`: whether one is a finding."""
+
+    edges: tuple[Sought, ...]
+    checks: tuple[Sought, ...]
+    deadlock: bool
+
+
+def sought(machine: Machine, kernel: Kernel) -> Goals:
+    """Return all that a search of `machine` looks for."""
+    return Goals(sought_edges(machine, kernel), sought_checks(machine, kernel), machine.deadlock)
+
+
+def newly_found(
+    goals: Goals, known: Sequence[Aim], level: int, *, edges: int, checks: int, deadlocks: int
+) -> list[Aim]:
+    """Return what the expansion of `level` showed and is not `known`, so at its least depth.
+
+    `edges` and `checks` are the flags of all successors and of all checked states so far.
+    """
+    found: list[Aim] = []
+
+    def note(aim: Aim) -> None:
+        if not any((aim.name, aim.kind) == (old.name, old.kind) for old in (*known, *found)):
+            found.append(aim)
+
+    if edges & ERROR:
+        note(Aim("error", "error", level, edge=ERROR))
+    if deadlocks and goals.deadlock:
+        note(Aim("deadlock", "deadlock", level))
+    for item in goals.edges:
+        if edges & item.flag:
+            note(Aim(item.name, item.kind, level, edge=item.flag))
+    for item in goals.checks:
+        if checks & item.flag:
+            note(Aim(item.name, item.kind, level, check=item.flag))
+    return found
+
+
+def why_last(
+    aims: Sequence[Aim], limits: Limits, level: int, *, nothing_left: bool
+) -> StoppedBy | None:
+    """Return why the finished level is the last; None to go on, or when nothing is left.
+
+    `level` is the one that would be expanded next.
+    """
+    if any(aim.kind == "error" for aim in aims):
+        return "evaluation_error"
+    if nothing_left:
+        return None
+    if any(aim.kind not in {"error", "sometimes"} for aim in aims) and not limits.keep_going:
+        return "violation"
+    if limits.depth is not None and level >= limits.depth:
+        return "depth"
+    return None

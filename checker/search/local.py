@@ -9,12 +9,12 @@ from math import ceil
 from pathlib import Path
 
 from checker.errors import EnvironmentFailure, UsageError
-from checker.kernel.kernel import ERROR, Kernel
+from checker.kernel.kernel import Kernel
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 from checker.search import board as places
-from checker.search.aims import INITIAL, Aim, sought_checks, sought_edges
+from checker.search.aims import INITIAL, Aim, newly_found, sought, why_last
 from checker.search.alike import require_alike
 from checker.search.backup import Backup
 from checker.search.checkpoint import Keeper, Saved, find
@@ -133,8 +133,7 @@ class _Levels:
         self.before = 0
         self.seconds_before = 0.0
         self.backup: Backup | None = None
-        self._edges = sought_edges(machine, kernel)
-        self._checks = sought_checks(machine, kernel)
+        self.sought = sought(machine, kernel)
 
     def search(self, saved: Saved | None) -> None:
         """Search until everything was seen or something stops it."""
@@ -263,32 +262,16 @@ class _Levels:
         """
         if end > start:
             self.levels.append(end - start)
-        edges = self.crew.flags(places.EDGES_SEEN)
-        checks = self.crew.flags(places.CHECKS_SEEN)
-        if edges & ERROR:
-            self._aim(Aim("error", "error", level, edge=ERROR))
-        if self.crew.total(places.DEADLOCKS) and self.machine.deadlock:
-            self._aim(Aim("deadlock", "deadlock", level))
-        for item in self._edges:
-            if edges & item.flag:
-                self._aim(Aim(item.name, item.kind, level, edge=item.flag))
-        for item in self._checks:
-            if checks & item.flag:
-                self._aim(Aim(item.name, item.kind, level, check=item.flag))
-
-    def _aim(self, aim: Aim) -> None:
-        if not any((aim.name, aim.kind) == (old.name, old.kind) for old in self.aims):
-            self.aims.append(aim)
+        self.aims += newly_found(
+            self.sought,
+            self.aims,
+            level,
+            edges=self.crew.flags(places.EDGES_SEEN),
+            checks=self.crew.flags(places.CHECKS_SEEN),
+            deadlocks=self.crew.total(places.DEADLOCKS),
+        )
 
     def _reason_to_stop(self, nothing_left: bool) -> StoppedBy | None:
         """Return why a finished level is the last; None to go on, or when nothing is left."""
-        if any(aim.kind == "error" for aim in self.aims):
-            return "evaluation_error"
-        if nothing_left:
-            return None
-        violated = any(aim.kind not in {"error", "sometimes"} for aim in self.aims)
-        if violated and not self.limits.keep_going:
-            return "violation"
-        if self.limits.depth is not None and self.level >= self.limits.depth:
-            return "depth"
-        return self._watch()
+        reason = why_last(self.aims, self.limits, self.level, nothing_left=nothing_left)
+        return reason if reason is not None or nothing_left else self._watch()

@@ -10,23 +10,26 @@ hold representatives, and the walk goes from real state to real state, by what s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from checker.errors import InternalError
-from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR, Words
+from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR, Kernel, Words
 from checker.search import backward
+from checker.search import board as places
 from checker.search.aims import INITIAL, Aim
-from checker.search.board import Desk
+from checker.search.board import Desk, new_board
 from checker.search.crew import Crew
 from checker.search.memory import reserve
 from checker.search.stepper import Stepper
-from checker.search.worker import FINISHED
+from checker.search.worker import FINISHED, TOO_NARROW
 
 _AIMS_AT_ONCE = 60
 """Findings that share a backward pass: bits of a mark."""
+_OUT_CAPACITY = 4096
+"""Successors a desk has room for at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,10 @@ class Path:
 
     states: Words
     action: str | None
+
+
+Mark = Callable[[int, Sequence[Aim], Words | None], Words]
+"""Marks one level: its number, all aims, and the marks of the next level (None: there are none)."""
 
 
 def rebuild(crew: Crew, levels: Sequence[int], aims: Sequence[Aim]) -> list[Path]:
@@ -46,43 +53,79 @@ def rebuild(crew: Crew, levels: Sequence[int], aims: Sequence[Aim]) -> list[Path
     starts = [0]
     for size in levels:
         starts.append(starts[-1] + size)
+    return least_paths(crew.kernel, _marker(crew, starts), aims)
+
+
+def least_paths(kernel: Kernel, mark: Mark, aims: Sequence[Aim]) -> list[Path]:
+    """Return the least shortest path for each aim, whoever marks the levels."""
     paths = []
     for first in range(0, len(aims), _AIMS_AT_ONCE):
         batch = aims[first : first + _AIMS_AT_ONCE]
-        marks = _mark_backwards(crew, starts, batch)
-        walker = _Walker(crew, marks)
+        marks: list[Words] = []
+        for level in range(max(aim.level for aim in batch), -1, -1):
+            marks.append(mark(level, batch, marks[-1] if marks else None))
+        walker = _Walker(kernel, marks[::-1])
         paths += [walker.walk(aim, 1 << bit) for bit, aim in enumerate(batch)]
     return paths
 
 
-def _mark_backwards(crew: Crew, starts: Sequence[int], aims: Sequence[Aim]) -> list[Words]:
-    """Return the marks of each level up to the deepest aim's: rows of a state and its bits."""
-    deepest = max(aim.level for aim in aims)
+def mark_states(
+    kernel: Kernel, states: Words, level: int, aims: Sequence[Aim], later: Words | None
+) -> Words:
+    """Return the marks of `states` (one a row), some of those of `level`."""
+    marking = _Marking(kernel, len(states), level, aims, later)
+    held = np.ascontiguousarray(states)
+    board, desk = new_board(kernel), Desk(kernel, _OUT_CAPACITY)
+    board[places.QUEUE] = held.ctypes.data
+    board[places.LEVEL_END] = len(held)
+    board[places.BLOCK_SIZE] = places.BLOCK_SIZE_MAX
+    while marking.job(board, desk.numbers, board.ctypes.data) == TOO_NARROW:
+        board[places.HALT] = 0
+        desk.enlarge(2 * desk.capacity)
+    return marking.marks()
+
+
+def _marker(crew: Crew, starts: Sequence[int]) -> Mark:
+    """Return what marks a level of a crew's queue, on all its threads."""
     capacity = max(desk.capacity for desk in crew.desks)
     desks = [Desk(crew.kernel, capacity) for _ in crew.desks]
-    marks: list[Words] = []
-    for level in range(deepest, -1, -1):
-        size = starts[level + 1] - starts[level]
-        width = crew.kernel.words + 1
-        room = reserve(8 * size * width)
-        trail = _trail(aims, level)
-        trail[backward.MARKS] = room.ctypes.data
-        table = _index(marks[-1]) if marks else None
-        if table is not None:
-            trail[backward.LATER] = table.ctypes.data
-            trail[backward.LATER_MASK] = len(table) - 1
 
-        def job(board: Words, desk: Words, address: int, trail: Words = trail) -> int:
-            return int(backward.mark_level(board, desk, address, trail, trail.ctypes.data))
-
+    def mark(level: int, aims: Sequence[Aim], later: Words | None) -> Words:
+        start, end = starts[level], starts[level + 1]
+        marking = _Marking(crew.kernel, end - start, level, aims, later)
         results: set[int] = set()
-        crew.open_level(starts[level], starts[level + 1])
+        crew.open_level(start, end)
         while results != {FINISHED}:
             crew.resume()
-            results = crew.run(job, desks, size, lambda: None)
-        count = int(trail[backward.COUNT])
-        marks.append(room[: count * width].reshape(-1, width).copy())
-    return marks[::-1]
+            results = crew.run(marking.job, desks, end - start, lambda: None)
+        return marking.marks()
+
+    return mark
+
+
+class _Marking:
+    """Room for the marks of `size` states of a level, and the job that writes them."""
+
+    def __init__(
+        self, kernel: Kernel, size: int, level: int, aims: Sequence[Aim], later: Words | None
+    ) -> None:
+        self._width = kernel.words + 1
+        self._room = reserve(8 * size * self._width)
+        self._trail = _trail(aims, level)
+        self._trail[backward.MARKS] = self._room.ctypes.data
+        self._table = None if later is None else _index(later)
+        if self._table is not None:
+            self._trail[backward.LATER] = self._table.ctypes.data
+            self._trail[backward.LATER_MASK] = len(self._table) - 1
+
+    def job(self, board: Words, desk: Words, address: int) -> int:
+        """Mark states of the level that the board puts up until it is finished."""
+        return int(backward.mark_level(board, desk, address, self._trail, self._trail.ctypes.data))
+
+    def marks(self) -> Words:
+        """Return what was written, one mark a row."""
+        count = int(self._trail[backward.COUNT])
+        return self._room[: count * self._width].reshape(-1, self._width).copy()
 
 
 def _trail(aims: Sequence[Aim], level: int) -> Words:
@@ -114,9 +157,9 @@ def _index(marks: Words) -> Words:
 class _Walker:
     """Walks forward through marked states."""
 
-    def __init__(self, crew: Crew, marks: list[Words]) -> None:
-        self.kernel = crew.kernel
-        self.stepper = Stepper(crew.kernel)
+    def __init__(self, kernel: Kernel, marks: list[Words]) -> None:
+        self.kernel = kernel
+        self.stepper = Stepper(kernel)
         self.marks = marks
 
     def walk(self, aim: Aim, bit: int) -> Path:

@@ -15,6 +15,9 @@ class Progress:
     since the start; `rate`: distinct states a second since the last report; `memory_bytes`: the
     process's peak resident size; `table_bytes`: the visited set's; `frontier_before`: states of
     the level expanded before this one, 0 when there is none.
+
+    A search on a cluster also tells, of the last finished level, `shuffle_bytes` that were sent
+    between machines, and `skew`: states of the fullest partition over those of the average one.
     """
 
     depth: int
@@ -26,6 +29,8 @@ class Progress:
     memory_bytes: int
     table_bytes: int
     frontier_before: int = 0
+    shuffle_bytes: int = 0
+    skew: float = 0.0
 
     @property
     def trend(self) -> str:

@@ -73,7 +73,14 @@ def test_a_selected_witness_is_shown(command: Command, toggle: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("--engine", "spark"),
+        ("--engine", "spark", "--memory", "4g"),
+        ("--engine", "spark", "--profile"),
+        ("--engine", "spark", "--checkpoint-seconds", "5"),
+        ("--engine", "spark", "--workers", "2", "--master", "local[2]"),
+        ("--engine", "spark", "--checkpoint", "x", "--resume", "y"),
+        ("--engine", "spark", "--conf", "spark.ui.enabled"),
+        ("--master", "local[2]"),
+        ("--conf", "spark.ui.enabled=false"),
         ("--checkpoint", "x", "--engine", "reference"),
         ("--resume", "x", "--engine", "reference"),
         ("--resume", "x"),

@@ -1,0 +1,217 @@
+"""Candidates for new states, compiled: a table of whole packed states, each with its least action.
+
+A task makes such a table for itself and throws it away: nothing outlives an attempt, so that a
+retry counts what the first try would have counted. A slot is a state's words and a tag: 0 where
+nothing stands, the action plus 1, REMOVED for a state that turned out to be known.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from checker.kernel import kernel
+from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR
+from checker.search import board as board_module
+from checker.search import native, visited, worker
+from checker.search.board import (
+    CHECK,
+    CHECKS_SEEN,
+    CUTS,
+    EDGES_SEEN,
+    FLAGS,
+    GENERATED,
+    META,
+    NEXT,
+    OUT,
+    PENDING,
+    SLOTS,
+    WORDS,
+    Numbers,
+)
+from checker.search.native import OPTIONS, call_check, forget_outdated, load, prefetch, store
+from checker.search.visited import hash_state, same_tail
+from checker.search.worker import WORKING, expand_next
+
+forget_outdated(
+    Path(__file__).parent / "__pycache__",
+    [Path(str(module.__file__)) for module in (kernel, board_module, native, visited, worker)]
+    + [Path(__file__)],
+)
+
+# Places of a table's numbers.
+TABLE = 0
+"""Address of the slots."""
+MASK = 1
+USED = 2
+ROOM = 3
+"""How many slots may be in use."""
+NUMBERS = 4
+
+REMOVED = -1
+FULL = 6
+"""The table has no room for the pending successors; beside what `expand_next` says."""
+
+_SPECIAL = ERROR | DROPPED | CUT
+_LOW_32 = (1 << 32) - 1
+
+Actions = NDArray[np.uint16]
+
+
+@njit(**OPTIONS)
+def _home(state: int, words: int, mask: int) -> int:
+    return int(hash_state(state, words) & mask)
+
+
+@njit(**OPTIONS)
+def _owner(state: int, words: int, shards: int) -> int:
+    """Return the shard of a state: from bits of its hash that no table's home slot uses."""
+    return int((((hash_state(state, words) >> 32) & _LOW_32) * shards) >> 32)
+
+
+@njit(**OPTIONS)
+def _put(numbers: Numbers, words: int, place: int, state: int, tag: int) -> None:
+    """Enter a state, whose home is `place`, with a tag; of two tags the lesser stays."""
+    size = 8 * (words + 1)
+    while True:
+        slot = numbers[TABLE] + size * place
+        found = load(slot + 8 * words)
+        if found == 0:
+            for word in range(words):
+                store(slot + 8 * word, load(state + 8 * word))
+            store(slot + 8 * words, tag)
+            numbers[USED] += 1
+            return
+        if load(slot) == load(state) and same_tail(slot, state, words):
+            if tag < found:
+                store(slot + 8 * words, tag)
+            return
+        place = (place + 1) & numbers[MASK]
+
+
+@njit(**OPTIONS)
+def expand_into(board: Numbers, desk: Numbers, board_address: int, numbers: Numbers) -> int:
+    """Expand the level that the board puts up into the table; return FINISHED, TOO_NARROW or FULL.
+
+    The desk counts. Can be called again after a desk was enlarged or the table emptied.
+    """
+    while True:
+        if desk[NEXT] == desk[PENDING]:
+            result = expand_next(board, desk, board_address)
+            if result != WORKING:
+                return int(result)
+        if numbers[USED] + desk[PENDING] > numbers[ROOM]:
+            return FULL
+        _collect(board, desk, numbers)
+        desk[NEXT] = desk[PENDING]
+
+
+@njit(**OPTIONS)
+def collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
+    """Count the pending successors and enter those that may be stored into the table."""
+    _collect(board, desk, numbers)
+    desk[NEXT] = desk[PENDING]
+
+
+@njit(**OPTIONS)
+def _collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
+    words, out, slots, pending = board[WORDS], desk[OUT], desk[SLOTS], desk[PENDING]
+    size = 8 * (words + 1)
+    for index in range(pending):
+        place = _home(out + 8 * words * index, words, numbers[MASK])
+        store(slots + 8 * index, place)
+        prefetch(numbers[TABLE] + size * place)
+    edges = 0
+    for index in range(pending):
+        meta = load(desk[META] + 8 * index)
+        state = out + 8 * words * index
+        if meta & _SPECIAL != 0:
+            edges |= _note_special(board, desk, meta, state)
+            continue
+        edges |= meta
+        _put(numbers, words, load(slots + 8 * index), state, (meta & ACTION_MASK) + 1)
+    desk[EDGES_SEEN] |= edges & ~ACTION_MASK
+
+
+@njit(**OPTIONS)
+def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
+    """Count a successor that is not stored, check it if it is a state; return what it showed."""
+    if meta & ERROR != 0:
+        desk[GENERATED] -= 1  # a step that failed made no state
+        return ERROR
+    desk[CUTS] += 1
+    if meta & DROPPED != 0:
+        return 0
+    if board[CHECK] != 0:
+        call_check(board[CHECK], state, 1, desk[FLAGS])
+        desk[CHECKS_SEEN] |= load(desk[FLAGS])
+    return meta
+
+
+@njit(**OPTIONS)
+def enter(numbers: Numbers, words: int, states: int, actions: Actions) -> None:
+    """Enter the states at address `states`, one for each of `actions`; the table has room."""
+    for index in range(len(actions)):
+        state = states + 8 * words * index
+        place = _home(state, words, numbers[MASK])
+        _put(numbers, words, place, state, int(actions[index]) + 1)
+
+
+@njit(**OPTIONS)
+def remove(numbers: Numbers, words: int, states: int, count: int) -> None:
+    """Take `count` states at address `states` out of the table, those that are there."""
+    size, mask = 8 * (words + 1), numbers[MASK]
+    for index in range(count):
+        state = states + 8 * words * index
+        place = _home(state, words, mask)
+        while True:
+            slot = numbers[TABLE] + size * place
+            if load(slot + 8 * words) == 0:
+                break
+            if load(slot) == load(state) and same_tail(slot, state, words):
+                store(slot + 8 * words, REMOVED)
+                break
+            place = (place + 1) & mask
+
+
+@njit(**OPTIONS)
+def move(source: Numbers, target: Numbers, words: int) -> None:
+    """Enter all states of one table into another, larger one."""
+    size = 8 * (words + 1)
+    for place in range(source[MASK] + 1):
+        slot = source[TABLE] + size * place
+        tag = load(slot + 8 * words)
+        if tag > 0:
+            _put(target, words, _home(slot, words, target[MASK]), slot, tag)
+
+
+@njit(**OPTIONS)
+def count_owners(numbers: Numbers, words: int, counts: Numbers) -> None:
+    """Add up in `counts`, one number a shard, how many states of the table each owns."""
+    size, shards = 8 * (words + 1), len(counts)
+    for place in range(numbers[MASK] + 1):
+        slot = numbers[TABLE] + size * place
+        if load(slot + 8 * words) > 0:
+            counts[_owner(slot, words, shards)] += 1
+
+
+@njit(**OPTIONS)
+def deal(numbers: Numbers, words: int, starts: Numbers, states: int, actions: Actions) -> None:
+    """Write states and actions shard by shard; `starts` says where each shard's begin, and moves.
+
+    `states` is the address of room for all of them.
+    """
+    size, shards = 8 * (words + 1), len(starts)
+    for place in range(numbers[MASK] + 1):
+        slot = numbers[TABLE] + size * place
+        tag = load(slot + 8 * words)
+        if tag > 0:
+            shard = _owner(slot, words, shards)
+            index = starts[shard]
+            starts[shard] += 1
+            for word in range(words):
+                store(states + 8 * (words * index + word), load(slot + 8 * word))
+            actions[index] = tag - 1

@@ -1,0 +1,111 @@
+"""What the tasks of one level count: rows of the level's own data, so that no retry adds twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from checker.kernel.kernel import Kernel
+from checker.search import board as places
+from checker.search.board import Desk
+from checker.search.snapshot import Counters
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of one task, or of several added up.
+
+    `expanded` states had `generated` successors; `cuts`, `deadlocks`, `edges`, `checks`,
+    `tallies` as in a Snapshot's counters; `new[a]` states whose least action is a; `candidates`
+    states that were sent to their owners in `shuffled` bytes.
+    """
+
+    expanded: int = 0
+    generated: int = 0
+    cuts: int = 0
+    deadlocks: int = 0
+    edges: int = 0
+    checks: int = 0
+    tallies: tuple[int, ...] = ()
+    new: tuple[int, ...] = ()
+    candidates: int = 0
+    shuffled: int = 0
+
+    def text(self) -> str:
+        """Return the counts as they are stored."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+def parse(text: str) -> Counts:
+    """Return counts from their stored form."""
+    fields = json.loads(text)
+    for name in ("tallies", "new"):
+        fields[name] = tuple(fields[name])
+    return Counts(**fields)
+
+
+def total(parts: Iterable[Counts]) -> Counts:
+    """Return all counts added up; flags are or-ed."""
+    sum_: dict[str, int] = {}
+    flags = {"edges": 0, "checks": 0}
+    tallies: tuple[int, ...] = ()
+    new: tuple[int, ...] = ()
+    for part in parts:
+        for name in ("expanded", "generated", "cuts", "deadlocks", "candidates", "shuffled"):
+            sum_[name] = sum_.get(name, 0) + getattr(part, name)
+        flags["edges"] |= part.edges
+        flags["checks"] |= part.checks
+        tallies = _added(tallies, part.tallies)
+        new = _added(new, part.new)
+    return Counts(**sum_, **flags, tallies=tallies, new=new)
+
+
+def _added(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
+    if not left or not right:
+        return tuple(left or right)
+    return tuple(one + other for one, other in zip(left, right, strict=True))
+
+
+def of_desk(desk: Desk, expanded: int, candidates: int, shuffled: int) -> Counts:
+    """Return what a desk counted while `expanded` states were expanded."""
+    numbers = desk.numbers
+    return Counts(
+        expanded=expanded,
+        generated=int(numbers[places.GENERATED]),
+        cuts=int(numbers[places.CUTS]),
+        deadlocks=int(numbers[places.DEADLOCKS]),
+        edges=int(numbers[places.EDGES_SEEN]),
+        checks=int(numbers[places.CHECKS_SEEN]),
+        tallies=tuple(desk.tallies.tolist()),
+        candidates=candidates,
+        shuffled=shuffled,
+    )
+
+
+def as_counters(counts: Counts, kernel: Kernel) -> Counters:
+    """Return counts of a whole search in the form that checkpoints keep."""
+    zeros = (0,) * len(kernel.actions)
+    tallies = counts.tallies or zeros * 2
+    return Counters(
+        generated=counts.generated,
+        cuts=counts.cuts,
+        deadlocks=counts.deadlocks,
+        edges_seen=counts.edges,
+        checks_seen=counts.checks,
+        tallies=tuple(zip(tallies[::2], tallies[1::2], strict=True)),
+        new=counts.new or zeros,
+    )
+
+
+def from_counters(counters: Counters) -> Counts:
+    """Return what `as_counters` made the counters of."""
+    return Counts(
+        generated=counters.generated,
+        cuts=counters.cuts,
+        deadlocks=counters.deadlocks,
+        edges=counters.edges_seen,
+        checks=counters.checks_seen,
+        tallies=tuple(number for pair in counters.tallies for number in pair),
+        new=counters.new,
+    )

@@ -1,0 +1,371 @@
+"""The driver's side of the Spark engine: one job a level, and when to stop.
+
+Everything that decides a count is in the stored levels and their manifests. What Spark keeps in
+memory can be made from them again, and Spark does so by itself where a machine is lost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pyspark import StorageLevel
+
+from checker.errors import InternalError, UsageError
+from checker.graph.build import fits
+from checker.kernel.kernel import Kernel, Words
+from checker.layout.codec import decode_all
+from checker.layout.layout import Layout
+from checker.machine.machine import Machine
+from checker.search.aims import INITIAL, Aim, newly_found, sought, why_last
+from checker.search.alike import SAMPLE, require_alike
+from checker.search.exploration import Exploration, Finding, Kept, RowCoverage, StoppedBy
+from checker.search.limits import Limits
+from checker.search.memory import peak_rss
+from checker.search.options import Options
+from checker.search.paths import Path, least_paths
+from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
+from checker.spark import tasks
+from checker.spark.counts import Counts, as_counters, from_counters, parse, total
+from checker.spark.jobs import Jobs, Stopped
+from checker.spark.session import Cluster
+from checker.spark.shipped import Shipped
+from checker.spark.store import SCHEMA, Manifest, Place, Store
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import SparkSession
+
+RUNS = 32
+"""Pieces of the visited set, one a level, that are kept apart before they become one."""
+
+HEAVY = 2.0
+"""Skew from which a level is told of, unless it is too small to matter."""
+_SMALL = 100_000
+_PROGRESS_SECONDS = 0.5
+
+
+class Search:
+    """One search: its finished levels, what was found in them, and why it stopped."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        machine: Machine,
+        kernel: Kernel,
+        shipped: Shipped,
+        limits: Limits,
+        progress: OnProgress | None,
+        interrupt: Interrupt | None,
+        options: Options,
+    ) -> None:
+        self.session = session
+        self.context = session.sparkContext
+        self.machine = machine
+        self.kernel = kernel
+        self.limits = limits
+        self.progress = progress
+        self.interrupt = interrupt
+        self.options = options
+        self.shipped = self.context.broadcast(shipped)
+        self.shards = self.context.defaultParallelism
+        self.manifests: list[Manifest] = []
+        self.counts = Counts()
+        self.aims: list[Aim] = []
+        self.visited: list[RDD[tasks.Pair]] = []
+        self.stopped_by: StoppedBy | None = None
+        self.unstored = 0
+        self.seconds = 0.0
+        self.warned = False
+        self.reported = (0.0, 0)
+        self.shuffled = 0
+        self.started = time.perf_counter()
+        self._goals = sought(machine, kernel)
+
+    def run(self, cluster: Cluster, layout: Layout) -> Exploration:
+        """Search, keep the levels where `cluster` says, and return what was found."""
+        local = self.context.master.startswith("local")
+        with Place(cluster.resume or cluster.checkpoint, local=local) as place:
+            self.store = Store(self.session, place.root, self.options.identity)
+            self.jobs = Jobs(self.context, place.root, self._watch)
+            if cluster.resume is not None:
+                self._resume()
+            self.store.prepare(resumed=cluster.resume is not None)
+            self.started = time.perf_counter()
+            try:
+                self._search()
+            except Stopped as stop:
+                self.stopped_by = stop.reason
+            self.seconds += time.perf_counter() - self.started
+            return self._exploration(layout, kept=cluster.resume or cluster.checkpoint)
+
+    # ------------------------------------------------------------------------------- levels
+
+    @property
+    def level(self) -> int:
+        """The last finished level, the one to expand."""
+        return len(self.manifests) - 1
+
+    @property
+    def distinct(self) -> int:
+        """States of all finished levels."""
+        return sum(manifest.count for manifest in self.manifests)
+
+    def _search(self) -> None:
+        if not self.manifests:
+            self._begin()
+        self.stopped_by = self.stopped_by or self._reason_to_stop()
+        while self.stopped_by is None and self.manifests[-1].count:
+            if reason := self._watch():
+                raise Stopped(reason)
+            self._expand(self.level)
+            self.stopped_by = self.stopped_by or self._reason_to_stop()
+
+    def _resume(self) -> None:
+        """Take up a search after its last finished level."""
+        self.manifests = self.store.manifests()
+        last = self.manifests[-1]
+        most = self.limits.states
+        if most is not None and self.distinct > most:
+            raise UsageError(
+                f"{self.store.root} holds {self.distinct:,} states already, more than the limit "
+                f"of {most:,}"
+            )
+        self.shards = len(last.shards)
+        self.counts = from_counters(last.counters)
+        self.aims = list(last.aims)
+        self.seconds = last.seconds
+        if self.level:
+            self.visited = [self._owned(range(self.level))]
+
+    def _begin(self) -> None:
+        """Make the initial states the first level."""
+        states, counts = tasks.first_level(self.kernel, self.shards)
+        rows = [
+            row
+            for shard, held in enumerate(states)
+            for row in tasks.rows_of(shard, held, counts if shard == 0 else Counts())
+        ]
+        data = self.session.createDataFrame(rows, SCHEMA)
+        self.jobs.run(self._title(0), lambda: self.store.write(0, data))
+        self._finish(0)
+
+    def _expand(self, level: int) -> None:
+        """Expand a level: what it leads to and is new becomes the next one."""
+        frontier = self._owned(range(level, level + 1))
+        runs = self._runs(frontier)
+        stored = [sum(held) for held in zip(*(m.shards for m in self.manifests), strict=True)]
+        candidates = frontier.mapPartitionsWithIndex(
+            partial(tasks.expand, self.shipped, self.shards)
+        ).partitionBy(self.shards, tasks.owner)
+        new = self.context.union([candidates, *runs]).mapPartitionsWithIndex(
+            partial(tasks.settle, self.shipped, stored)
+        )
+        self.jobs.run(
+            self._title(level + 1),
+            lambda: self.store.write(
+                level + 1, self.session.createDataFrame(new, SCHEMA, verifySchema=False)
+            ),
+        )
+        self._finish(level + 1)
+
+    def _owned(self, levels: range) -> RDD[tasks.Pair]:
+        """Return the stored states of some levels where they are owned.
+
+        They are read once and kept by Spark, in memory or on its local disks.
+        """
+        pairs = self.store.states(levels).rdd.mapPartitions(tasks.visited)
+        owned = pairs.partitionBy(self.shards, tasks.owner)
+        return owned.persist(StorageLevel.MEMORY_AND_DISK)
+
+    def _runs(self, frontier: RDD[tasks.Pair]) -> list[RDD[tasks.Pair]]:
+        """Return the visited set, the frontier included, in a bounded number of pieces."""
+        if len(self.visited) >= RUNS:
+            for run in self.visited:
+                run.unpersist()
+            self.visited = [self._owned(range(self.level))]
+        self.visited.append(frontier)
+        return self.visited
+
+    def _finish(self, level: int) -> None:
+        """Note what a written level holds, and declare it finished."""
+        rows = self.jobs.run(f"{self._title(level)}: counts", lambda: self.store.counted(level))
+        shards = {shard: count for shard, count, _ in rows}
+        if len(rows) != self.shards or sorted(shards) != list(range(self.shards)):
+            raise UsageError(f"{self.store.level_path(level)}: damaged: a shard is missing")
+        counts = total(parse(text) for _, _, text in rows)
+        if level and counts.expanded != self.manifests[-1].count:
+            raise InternalError(
+                f"{counts.expanded:,} states were expanded of {self.manifests[-1].count:,}"
+            )
+        self.counts = total((self.counts, counts))
+        self.aims += newly_found(
+            self._goals,
+            self.aims,
+            level - 1 if level else INITIAL,
+            edges=self.counts.edges,
+            checks=self.counts.checks,
+            deadlocks=self.counts.deadlocks,
+        )
+        manifest = Manifest(
+            level=level,
+            shards=tuple(shards[shard] for shard in range(self.shards)),
+            counters=as_counters(self.counts, self.kernel),
+            aims=tuple(self.aims),
+            seconds=self.seconds + time.perf_counter() - self.started,
+        )
+        self.shuffled = counts.shuffled
+        most = self.limits.states
+        if most is not None and self.distinct + manifest.count > most:
+            # As many as may be stored are told of; the level is found again on resuming.
+            self.unstored = most - self.distinct
+            self.stopped_by = "states"
+            return
+        self.store.commit(manifest)
+        self.manifests.append(manifest)
+        self._report(_skew(manifest.shards))
+
+    def _title(self, level: int) -> str:
+        return f"{self.machine.name} level {level}"
+
+    def _reason_to_stop(self) -> StoppedBy | None:
+        nothing_left = self.manifests[-1].count == 0
+        return why_last(self.aims, self.limits, self.level, nothing_left=nothing_left)
+
+    # ----------------------------------------------------------------------- limits, progress
+
+    def _watch(self) -> StoppedBy | None:
+        """Return why to stop now; None to go on."""
+        if interrupted(self.interrupt):
+            return "interrupt"
+        seconds = time.perf_counter() - self.started
+        if self.limits.seconds is not None and seconds >= self.limits.seconds:
+            return "seconds"
+        return None
+
+    def _report(self, skew: float) -> None:
+        """Tell how the search goes; warn where one shard has much more to do than the others."""
+        if skew >= HEAVY and self.manifests[-1].count >= _SMALL and not self.warned:
+            self.warned = True
+            self.options.notice(
+                f"level {self.level}: the fullest shard holds {skew:.1f} times the average; the "
+                "search stays right, but waits for it"
+            )
+        now = time.perf_counter() - self.started
+        before, distinct = self.reported
+        if self.progress is None or now - before < _PROGRESS_SECONDS:
+            return
+        self.reported = (now, self.distinct)
+        self.progress(
+            Progress(
+                depth=self.level,
+                distinct=self.distinct,
+                generated=self.counts.generated,
+                frontier=self.manifests[-1].count,
+                seconds=now,
+                rate=(self.distinct - distinct) / (now - before),
+                memory_bytes=peak_rss(),
+                table_bytes=8 * self.kernel.words * self.distinct,
+                frontier_before=self.manifests[-2].count if self.level else 0,
+                shuffle_bytes=self.shuffled,
+                skew=skew,
+            )
+        )
+
+    # ------------------------------------------------------------------------------- result
+
+    def _exploration(self, layout: Layout, kept: str | None) -> Exploration:
+        """Return what was found, with paths."""
+        if self.kernel.canonical_address:
+            require_alike(self.machine, layout, self.kernel, self._sample())
+        exhaustive = self.stopped_by is None
+        paths = self._paths()
+        counters = as_counters(self.counts, self.kernel)
+        levels = [manifest.count for manifest in self.manifests if manifest.count]
+        if self.unstored:
+            levels.append(self.unstored)
+        rows = zip(self.kernel.actions, counters.tallies, counters.new, strict=True)
+        return Exploration(
+            engine="spark",
+            workers=self.context.defaultParallelism,
+            distinct=sum(levels),
+            generated=counters.generated,
+            levels=tuple(levels),
+            depth_complete=self.level - 1,
+            exhaustive=exhaustive,
+            stopped_by=self.stopped_by,
+            cuts=counters.cuts,
+            deadlocks=counters.deadlocks,
+            findings=tuple(
+                Finding(
+                    property=aim.name,
+                    kind=aim.kind,
+                    depth=aim.depth,
+                    path=tuple(decode_all(layout, path.states)),
+                    action=path.action,
+                )
+                for aim, path in zip(self.aims, paths, strict=True)
+            ),
+            rows=tuple(
+                RowCoverage(name, enabled, fired, new) for name, (enabled, fired), new in rows
+            ),
+            seconds=self.seconds,
+            state_bits=ceil(layout.bits),
+            bytes_per_state=8.0 * self.kernel.words,
+            states=self._all_states() if exhaustive and self.kernel.observed else None,
+            checkpoint=None if kept is None else Kept(kept, max(self.level, 0), self.distinct),
+        )
+
+    def _paths(self) -> list[Path]:
+        """Return the least shortest path to each finding, marking level after level backwards."""
+        self.limits, self.interrupt = Limits(), None  # what was found is shown in any case
+        return least_paths(self.kernel, self._mark, self.aims)
+
+    def _mark(self, level: int, aims: Sequence[Aim], later: Words | None) -> Words:
+        marks = None if later is None else self.context.broadcast(later.tobytes())
+        data = self.store.states(range(level, level + 1)).rdd
+        marked = data.mapPartitions(partial(tasks.mark, self.shipped, level, list(aims), marks))
+        found = self.jobs.run(f"{self._title(level)}: paths", marked.collect)
+        if marks is not None:
+            marks.destroy()
+        return _joined(found, self.kernel.words + 1)
+
+    def _sample(self) -> Words:
+        """Return some states, of all levels."""
+        data = self.store.states(range(self.level + 1)).rdd
+        share = max(SAMPLE // max(data.getNumPartitions(), 1), 1)
+        chosen = data.mapPartitions(partial(tasks.sample, self.kernel.words, share))
+        found = self.jobs.run(f"{self.machine.name}: a sample", chosen.collect)
+        return _joined(found, self.kernel.words)[:SAMPLE]
+
+    def _all_states(self) -> Words | None:
+        """Return all states in the order of their depth; None where they do not fit the memory."""
+        room = np.empty((0, self.kernel.words), np.int64)
+        whole = np.lib.stride_tricks.as_strided(
+            room, (self.distinct, self.kernel.words), (0, 0), writeable=False
+        )
+        if not fits(whole, self.counts.generated, self.limits.memory_bytes):
+            return None
+        levels = []
+        for level in range(self.level + 1):
+            data = self.store.states(range(level, level + 1)).select("states").rdd
+            found = self.jobs.run(f"{self._title(level)}: states", data.collect)
+            states = _joined([row[0] for row in found], self.kernel.words)
+            levels.append(states[np.lexsort(states.T[::-1])])
+        return np.ascontiguousarray(np.concatenate(levels))
+
+
+def _skew(shards: Sequence[int]) -> float:
+    """Return the states of the fullest shard over those of the average one."""
+    average = sum(shards) / len(shards)
+    return max(shards) / average if average else 1.0
+
+
+def _joined(contents: Sequence[bytes], words: int) -> Words:
+    """Return packed rows of `words` words as one array."""
+    whole = np.frombuffer(b"".join(contents), "<i8").astype(np.int64)
+    return whole.reshape(-1, words)

@@ -1,0 +1,145 @@
+"""Where Spark runs: from `--master` and `--conf` to a session that is ready for a search."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import checker
+from checker.errors import EnvironmentFailure, UsageError
+from checker.spark.java import find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RETRIES = 4
+"""How often a task may fail before the search does; what a cluster does by default."""
+
+_LOCAL = re.compile(r"local(?:\[(\*|\d+)\])?")
+
+DEFAULTS = {
+    "spark.log.level": "OFF",  # what goes wrong is told by us; the UI has the rest
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "false",  # plans are small and fixed: planning twice costs
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.driver.maxResultSize": "0",
+    "spark.python.worker.reuse": "true",
+    "spark.cleaner.periodicGC.interval": "5min",  # shuffle files of old levels go with it
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Which Spark a search runs on, and where it keeps its levels.
+
+    `master` is a Spark master URL; None takes `local[workers]`, or what spark-submit says. `conf`
+    are properties for Spark. `checkpoint` is a path or URL on any file system that Spark knows;
+    None is a temporary directory. `resume` is one that an earlier search left.
+    """
+
+    master: str | None = None
+    conf: tuple[tuple[str, str], ...] = ()
+    checkpoint: str | None = None
+    resume: str | None = None
+    workers: int | None = None
+
+
+def require_pyspark() -> None:
+    """Raise UsageError where PySpark is not installed."""
+    try:
+        import pyarrow as pa  # noqa: F401, PLC0415 (an extra)
+        import pyspark  # noqa: F401, PLC0415 (an extra)
+    except ImportError as error:
+        raise UsageError(
+            f"--engine spark needs PySpark, which is not installed ({error.name} is missing): "
+            "pip install '.[spark]'"
+        ) from None
+
+
+@contextmanager
+def spark_session(
+    cluster: Cluster, name: str, tell: Callable[[str], None]
+) -> Iterator[SparkSession]:
+    """Yield a session on `cluster`; one that was there before is used, and left running.
+
+    `name` is the application's. UsageError or EnvironmentFailure where Spark does not start.
+    """
+    require_pyspark()
+    from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield running
+        return
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # spark-submit has started Java already
+        os.environ["JAVA_HOME"] = str(find_java())
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = _start(cluster, name)
+    tell(f"Spark {session.version} on {session.sparkContext.master}: {_address(session)}")
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _start(cluster: Cluster, name: str) -> SparkSession:
+    """Start Spark, and leave Ctrl-C to whom it belonged: PySpark takes it."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
+
+    builder = SparkSession.builder.appName(name)
+    for key, value in _properties(cluster).items():
+        builder = builder.config(key, value)
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if in_main else None
+    try:
+        return builder.getOrCreate()
+    except Exception as error:  # noqa: BLE001 (whatever Java and the network raise)
+        raise EnvironmentFailure(f"Spark does not start: {reason_of(error)}") from None
+    finally:
+        if in_main:
+            signal.signal(signal.SIGINT, before)
+
+
+def _properties(cluster: Cluster) -> dict[str, str]:
+    """Return Spark's properties: ours first, then the user's."""
+    properties = dict(DEFAULTS)
+    master = cluster.master
+    if master is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        master = f"local[{cluster.workers or '*'}]"
+    if master is not None:
+        # In local mode nothing is retried unless the master says so.
+        match = _LOCAL.fullmatch(master)
+        properties["spark.master"] = (
+            f"local[{match[1] or 1},{RETRIES}]" if match is not None else master
+        )
+        if match is not None:
+            properties["spark.driver.host"] = "127.0.0.1"
+            properties["spark.driver.bindAddress"] = "127.0.0.1"
+    root = str(Path(checker.__file__).parents[1])
+    properties["spark.executorEnv.PYTHONPATH"] = root
+    return properties | dict(cluster.conf)
+
+
+def _address(session: SparkSession) -> str:
+    url = session.sparkContext.uiWebUrl
+    return f"its UI is at {url}" if url else "its UI is switched off"
+
+
+def reason_of(error: BaseException) -> str:
+    """Return, in one line, why something failed in Spark: the innermost cause that says a word."""
+    java: Any = getattr(error, "java_exception", None)
+    text = str(error)
+    if java is not None:
+        while java.getCause() is not None:
+            java = java.getCause()
+        text = java.toString()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

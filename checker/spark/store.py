@@ -1,0 +1,253 @@
+"""Where a search keeps its levels: Parquet and manifests below one path of any Hadoop file system.
+
+    PATH/levels/level=00012/    the states found at depth 12, and what was counted finding them
+    PATH/manifests/00012.json   written after them: from then on the level counts
+
+A level without a manifest was not finished and is written again. docs/spark.md has the schema.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from checker.errors import EnvironmentFailure, UsageError
+from checker.search.aims import Aim
+from checker.search.identity import difference
+from checker.search.snapshot import Counters
+from checker.spark.session import reason_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMAT = 1
+SCHEMA = "shard int, count bigint, states binary, checksum bigint, counts string"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A finished level: how many states each shard has of it, and the search up to it.
+
+    `counters`, `aims` and `seconds` are those of all levels until this one was found.
+    """
+
+    level: int
+    shards: tuple[int, ...]
+    counters: Counters
+    aims: tuple[Aim, ...]
+    seconds: float
+
+    @property
+    def count(self) -> int:
+        """States of the level."""
+        return sum(self.shards)
+
+
+class Store:
+    """The levels of one search below `root`; `identity` says which search."""
+
+    def __init__(self, session: SparkSession, root: str, identity: Mapping[str, object]) -> None:
+        self.session = session
+        self.root = root
+        self.identity = identity
+        self.words = 1
+        self._jvm: Any = session.sparkContext._jvm  # noqa: SLF001 (the only way to Hadoop's files)
+        context: Any = session.sparkContext._jsc  # noqa: SLF001
+        self._configuration = context.hadoopConfiguration()
+
+    # ------------------------------------------------------------------------------- levels
+
+    def level_path(self, level: int) -> str:
+        """Return where a level's data are."""
+        return f"{self.root}/levels/level={level:05}"
+
+    def write(self, level: int, rows: DataFrame) -> None:
+        """Keep a level's rows; what an attempt that was not finished left is replaced."""
+        rows.write.mode("overwrite").parquet(self.level_path(level))
+
+    def counted(self, level: int) -> list[tuple[int, int, str]]:
+        """Return of each shard its number, its states of a level, and its counts as text."""
+        rows = self._read([level]).where("counts is not null")
+        return [tuple(row) for row in rows.select("shard", "count", "counts").collect()]
+
+    def states(self, levels: range) -> DataFrame:
+        """Return the stored states of some levels: shard, count, states, checksum."""
+        rows = self._read(list(levels)).where("states is not null")
+        return rows.select("shard", "count", "states", "checksum")
+
+    def _read(self, levels: list[int]) -> DataFrame:
+        paths = [self.level_path(level) for level in levels]
+        return self.session.read.schema(SCHEMA).parquet(*paths)
+
+    # ---------------------------------------------------------------------------- manifests
+
+    def prepare(self, *, resumed: bool) -> None:
+        """Make sure that levels can be written; UsageError where they cannot.
+
+        A path that holds another search already is not taken unless that is `resumed`.
+        """
+        if not resumed and self._exists(self._manifest_path(0)):
+            raise UsageError(
+                f"{self.root} holds a checkpoint already; go on from it with --resume "
+                f"{self.root}, or name another path"
+            )
+        try:
+            self._put(f"{self.root}/probe", "")
+            self._delete(f"{self.root}/probe")
+        except Exception as error:  # noqa: BLE001 (whatever a file system raises)
+            raise UsageError(
+                f"{self.root}: no levels can be kept here: {reason_of(error)}"
+            ) from None
+
+    def commit(self, manifest: Manifest) -> None:
+        """Declare a level finished."""
+        body = {
+            "format": FORMAT,
+            "identity": dict(self.identity),
+            **asdict(manifest),
+        }
+        body = json.loads(json.dumps(body))
+        text = json.dumps({**body, "sha256": _digest(body)}, indent=1)
+        try:
+            self._put(self._manifest_path(manifest.level), text)
+        except Exception as error:  # noqa: BLE001 (whatever a file system raises)
+            raise EnvironmentFailure(f"{self.root}: {reason_of(error)}") from None
+
+    def manifests(self) -> list[Manifest]:
+        """Return the finished levels, the first to the last.
+
+        UsageError where there is none, where one is damaged, or of another search.
+        """
+        found: list[Manifest] = []
+        while self._exists(self._manifest_path(len(found))):
+            found.append(self._manifest(len(found)))
+        if not found:
+            raise UsageError(
+                f"{self.root} holds no checkpoint: {self._manifest_path(0)} is missing"
+            )
+        shards = {len(manifest.shards) for manifest in found}
+        if len(shards) != 1:
+            raise UsageError(f"{self.root}: its levels have different numbers of shards")
+        return found
+
+    def _manifest(self, level: int) -> Manifest:
+        path = self._manifest_path(level)
+        try:
+            body = json.loads(self._get(path))
+            written, form = body.pop("sha256"), body["format"]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise UsageError(f"{path}: this is no manifest of a level, or damaged") from None
+        if form != FORMAT:
+            raise UsageError(f"{path}: written in format {form}; this checker reads {FORMAT}")
+        if written != _digest(body):
+            raise UsageError(f"{path}: damaged: its content does not have the checksum it names")
+        differs = difference(body["identity"], self.identity)
+        if differs is not None:
+            raise UsageError(f"{path}: a checkpoint of another search: {differs}")
+        try:
+            return _manifest_of(body)
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(f"{path}: not a manifest that this checker writes") from None
+
+    def _manifest_path(self, level: int) -> str:
+        return f"{self.root}/manifests/{level:05}.json"
+
+    # ------------------------------------------------------------------------- Hadoop's files
+
+    def _path(self, text: str) -> tuple[Any, Any]:
+        path = self._jvm.org.apache.hadoop.fs.Path(text)
+        try:
+            return path.getFileSystem(self._configuration), path
+        except Exception as error:  # noqa: BLE001 (whatever a file system raises)
+            raise UsageError(f"{self.root}: {reason_of(error)}") from None
+
+    def _exists(self, text: str) -> bool:
+        system, path = self._path(text)
+        try:
+            return bool(system.exists(path))
+        except Exception as error:  # noqa: BLE001 (whatever a file system raises)
+            raise UsageError(f"{self.root}: {reason_of(error)}") from None
+
+    def _put(self, text: str, content: str) -> None:
+        """Write a small file: whole or not at all."""
+        system, path = self._path(text)
+        beside = self._jvm.org.apache.hadoop.fs.Path(f"{text}.tmp")
+        stream = system.create(beside, True)
+        try:
+            stream.write(bytearray(content.encode()))
+        finally:
+            stream.close()
+        system.delete(path, False)
+        if not system.rename(beside, path):
+            raise OSError(f"{beside} cannot be renamed")
+
+    def _get(self, text: str) -> str:
+        system, path = self._path(text)
+        try:
+            stream = system.open(path)
+            try:
+                content = stream.readAllBytes()
+            finally:
+                stream.close()
+        except Exception as error:  # noqa: BLE001 (whatever a file system raises)
+            raise UsageError(f"{text}: {reason_of(error)}") from None
+        return bytes(content).decode(errors="replace")
+
+    def _delete(self, text: str) -> None:
+        system, path = self._path(text)
+        system.delete(path, True)
+
+
+def _manifest_of(body: dict[str, Any]) -> Manifest:
+    counters = body["counters"]
+    return Manifest(
+        level=int(body["level"]),
+        shards=tuple(map(int, body["shards"])),
+        counters=Counters(
+            **{
+                **counters,
+                "tallies": tuple((int(seen), int(made)) for seen, made in counters["tallies"]),
+                "new": tuple(map(int, counters["new"])),
+            }
+        ),
+        aims=tuple(Aim(**aim) for aim in body["aims"]),
+        seconds=float(body["seconds"]),
+    )
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+class Place:
+    """The path of a store: the one that was asked for, or a temporary directory of this run."""
+
+    def __init__(self, asked: str | None, *, local: bool) -> None:
+        if asked is None and not local:
+            raise UsageError(
+                "a search on several machines needs --checkpoint: a path that all of them share, "
+                "such as hdfs://..., s3a://... or a mounted directory"
+            )
+        self._temporary = None if asked is not None else tempfile.mkdtemp(prefix="checker-spark-")
+        self.root = _absolute(asked or str(self._temporary), local=local)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+
+def _absolute(path: str, *, local: bool) -> str:
+    """Return a path that does not depend on a working directory."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", path) or not local:
+        return path.rstrip("/")
+    return Path(path).resolve().as_uri()

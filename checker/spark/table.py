@@ -1,0 +1,128 @@
+"""A table of candidates from Python: it grows, fills from a kernel, and is dealt out to shards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from checker.kernel.kernel import Kernel, Words
+from checker.search import board as places
+from checker.search.board import Desk, new_board
+from checker.search.worker import TOO_NARROW
+from checker.spark import candidates
+from checker.spark.candidates import Actions
+
+LOAD = 0.6
+"""Share of the slots that may be in use."""
+
+_CAPACITY_START = 1 << 12
+_OUT_CAPACITY = 4096
+"""Successors a desk has room for at first."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dealt:
+    """The states of a table, shard by shard: those of shard s are starts[s] to starts[s + 1]."""
+
+    states: Words
+    actions: Actions
+    starts: Words
+
+
+class Table:
+    """Distinct states of `words` words, each with the least action that led to it."""
+
+    def __init__(self, words: int) -> None:
+        self.words = words
+        self._open(_CAPACITY_START)
+
+    def _open(self, capacity: int) -> None:
+        self._slots = np.zeros(capacity * (self.words + 1), np.int64)
+        self.numbers = np.zeros(candidates.NUMBERS, np.int64)
+        self.numbers[candidates.TABLE] = self._slots.ctypes.data
+        self.numbers[candidates.MASK] = capacity - 1
+        self.numbers[candidates.ROOM] = int(LOAD * capacity)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the slots."""
+        return self._slots.nbytes
+
+    def make_room(self, states: int) -> None:
+        """Make room for so many states more."""
+        needed = int(self.numbers[candidates.USED]) + states
+        if needed <= self.numbers[candidates.ROOM]:
+            return
+        slots, numbers = self._slots, self.numbers
+        self._open(1 << int(needed / LOAD).bit_length())
+        candidates.move(numbers, self.numbers, self.words)
+        del slots  # its address was in use until here
+
+    def enter(self, states: Words, actions: Actions) -> None:
+        """Enter states, one a row, with their actions."""
+        self.make_room(len(states))
+        candidates.enter(self.numbers, self.words, states.ctypes.data, actions)
+
+    def remove(self, states: Words) -> None:
+        """Take out those of `states` that are there."""
+        candidates.remove(self.numbers, self.words, states.ctypes.data, len(states))
+
+    def deal(self, shards: int) -> Dealt:
+        """Return all states by the shard that owns them, and empty the table."""
+        counts = np.zeros(shards, np.int64)
+        candidates.count_owners(self.numbers, self.words, counts)
+        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        states = np.empty((int(starts[-1]), self.words), np.int64)
+        actions = np.empty(len(states), np.uint16)
+        running = starts[:-1].copy()
+        candidates.deal(self.numbers, self.words, running, states.ctypes.data, actions)
+        self._slots[:] = 0
+        self.numbers[candidates.USED] = 0
+        return Dealt(states, actions, starts)
+
+
+class Expander:
+    """Expands states into a table and counts; what it counted is on its desk."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.board = new_board(kernel)
+        self.desk = Desk(kernel, _OUT_CAPACITY)
+        self.table = Table(kernel.words)
+
+    def expand(self, states: Words, most_bytes: int) -> bool:
+        """Expand `states`; False where the table takes `most_bytes` and has to be dealt out first.
+
+        Then call `go_on`.
+        """
+        self.board[places.QUEUE] = states.ctypes.data
+        self.board[places.CLAIMED] = 0
+        self.board[places.LEVEL_END] = len(states)
+        self.board[places.BLOCK_SIZE] = places.BLOCK_SIZE_MAX
+        return self.go_on(most_bytes)
+
+    def go_on(self, most_bytes: int) -> bool:
+        """Go on with the states that `expand` was given; they are still in memory."""
+        while True:
+            result = candidates.expand_into(
+                self.board, self.desk.numbers, self.board.ctypes.data, self.table.numbers
+            )
+            if result == TOO_NARROW:
+                self.desk.enlarge(2 * self.desk.capacity)
+            elif result != candidates.FULL:
+                return True
+            elif self.table.bytes >= most_bytes and self.table.numbers[candidates.USED] > 0:
+                return False
+            else:
+                self.table.make_room(max(self.desk.capacity, int(self.table.numbers[2])))
+
+    def place(self, states: Words, meta: Words) -> None:
+        """Take initial states and their meta words as if a state had led to them."""
+        self.desk.enlarge(max(self.desk.capacity, len(states)))
+        self.desk.out[: states.size] = states.reshape(-1)
+        self.desk.meta[: len(meta)] = meta
+        self.desk.numbers[places.NEXT] = 0
+        self.desk.numbers[places.PENDING] = len(states)
+        self.desk.numbers[places.GENERATED] = len(states)
+        self.table.make_room(len(states))
+        candidates.collect(self.board, self.desk.numbers, self.table.numbers)

@@ -1,0 +1,107 @@
+"""Goal: the Spark engine says what the local one says: counts, coverage, findings, shortest paths.
+
+Machines with known counts, faulty ones, random ones of every kind, and shipped instances.
+"""
+
+from __future__ import annotations
+
+import pytest
+from machines import KNOWN, Known, lamp, overflow
+from pairs import assert_same, locally, on_spark
+from random_machines import lively_machine, seeded_machine
+from symmetric_machines import symmetric_machine
+
+from checker.flow import machine_of
+from checker.graph.endless import judge_endless
+from checker.kernel.build import build
+from checker.layout.layout import pack
+from checker.machine.machine import Machine
+from checker.search.exploration import Exploration
+from checker.search.limits import Limits
+
+pytestmark = pytest.mark.usefixtures("session")
+
+SHIPPED = [
+    ("alternating_bit", "default"),
+    ("classic_group", "kafka_7824"),
+    ("controller_basics", "kafka_5502"),
+    ("die_hard", "default"),
+    ("dining_philosophers", "default"),
+    ("hour_clock", "default"),
+    ("missionaries", "default"),
+    ("peterson", "default"),
+    ("share_state", "kafka_17796_cause"),
+    ("termination_detection", "default"),
+    ("transaction_commit", "default"),
+    ("two_phase", "default"),
+    ("write_through_cache", "default"),
+]
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.machine.name)
+def test_machines_with_known_counts(known: Known) -> None:
+    found = on_spark(known.machine, Limits(keep_going=True))
+    assert (found.distinct, found.generated, found.depth) == (
+        known.distinct,
+        known.generated,
+        known.depth,
+    )
+    assert_same(found, locally(known.machine, Limits(keep_going=True)))
+
+
+@pytest.mark.parametrize("machine", [overflow(), lamp()], ids=lambda machine: machine.name)
+def test_machines_that_fail(machine: Machine) -> None:
+    assert_same(on_spark(machine), locally(machine))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_machines(seed: int) -> None:
+    machine = seeded_machine(seed, states=300)
+    limits = Limits(keep_going=True, depth=5)
+    assert_same(on_spark(machine, limits), locally(machine, limits))
+
+
+@pytest.mark.parametrize(("spec", "instance"), SHIPPED)
+def test_shipped_instances(spec: str, instance: str) -> None:
+    machine = machine_of(spec, instance, {})
+    assert_same(on_spark(machine), locally(machine))
+
+
+SLOW = [
+    ("chameneos", "default"),
+    ("classic_group", "default"),
+    ("coffee_can", "default"),
+    ("controller_basics", "failover"),
+    ("group_small", "default"),
+    ("group_small", "members_3_generations_1"),
+    ("readers_writers", "default"),
+    ("share_state", "failover"),
+    ("share_state", "pr_23074"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spec", "instance"), SLOW)
+def test_larger_shipped_instances(spec: str, instance: str) -> None:
+    machine = machine_of(spec, instance, {})
+    assert_same(on_spark(machine), locally(machine))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_symmetric_machines(seed: int) -> None:
+    machine = symmetric_machine(seed, states=500)
+    limits = Limits(keep_going=True, depth=5)
+    assert_same(on_spark(machine, limits), locally(machine, limits))
+
+
+def lassos(machine: Machine, found: Exploration) -> object:
+    layout = pack(machine)
+    return judge_endless(machine, found, Limits(), (layout, build(machine, layout)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_liveness_is_judged_on_what_spark_found(seed: int) -> None:
+    machine = lively_machine(seed, states=100)
+    found, wanted = on_spark(machine), locally(machine)
+    assert_same(found, wanted)
+    assert lassos(machine, found) == lassos(machine, wanted)
