@@ -322,7 +322,7 @@ def test_a_limit_of_seconds() -> None:
     found = explore(machine(), LAYOUT, grid(8, 64, 1), Limits(seconds=0.3), 2)
     assert found.stopped_by == "seconds"
     assert found.depth_complete in {len(found.levels) - 2, len(found.levels) - 3}
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 30  # far less than the whole grid would take
 
 
 @pytest.mark.parametrize("callable_", [False, True])
@@ -333,7 +333,7 @@ def test_an_interrupt_stops_cleanly(*, callable_: bool) -> None:
     started = time.perf_counter()
     interrupt = event.is_set if callable_ else event
     found = explore(machine(), LAYOUT, grid(8, 64, 1), Limits(), 2, interrupt=interrupt)
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 30  # far less than the whole grid would take
     assert found.stopped_by == "interrupt"
     assert found.distinct == sum(found.levels) > 0
     assert not found.exhaustive
