@@ -35,6 +35,7 @@ from checker.search.reference import explore_reference
 from checker.spark.explore import explore_spark
 from checker.spark.session import Cluster
 from checker.table import Document, read
+from checker.table.predicate import QUERY, with_predicate
 from checker.trace.rebuild import rebuild
 from checker.trace.trace import Provenance
 from checker.verdict.judge import Verdict, judge
@@ -219,6 +220,17 @@ def _search(
         options,
     )
     return exploration, (layout, kernel), compile_seconds
+
+
+def question(request: Request, predicate: str, observer: Observer) -> tuple[Machine, Machine]:
+    """Return the machine of a request, and the same with only a question about its states."""
+    observer.stage("read")
+    document = read(library.find(request.spec))
+    observer.stage("elaborate")
+    machine = elaborate(document, request.instance, request.overrides)
+    asked = elaborate(with_predicate(document, predicate), request.instance, request.overrides)
+    chosen = select(asked, (QUERY,))
+    return reduced(machine, request.symmetry), reduced(chosen, request.symmetry)
 
 
 def machine_of(spec: str, instance: str, overrides: Mapping[str, int | bool | str]) -> Machine:

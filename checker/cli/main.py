@@ -28,6 +28,8 @@ COMMANDS = {
     "check": "Check a specification: explore every interleaving, print the verdict.",
     "verify": "Check every instance against its declared expectation; the gate of CI.",
     "show": "Show tables, diagrams, lints, and every stage of compilation.",
+    "graph": "Write the state graph as tables: states, edges, statistics.",
+    "query": "Ask a state graph whether a state can be reached, and how.",
     "simulate": "Walk at random, seeded and reproducible.",
     "trace": "Print, replay or compare recorded counterexamples.",
     "explain": "Explain an error code.",

@@ -85,8 +85,8 @@ def _constant(text: str) -> int | bool | str:
     return text
 
 
-def engine_options(command: Command) -> Command:
-    """Add which engine runs, and how."""
+def cluster_options(command: Command) -> Command:
+    """Add which Spark runs."""
     for option in (
         click.option(
             "--conf",
@@ -97,6 +97,28 @@ def engine_options(command: Command) -> Command:
         click.option(
             "--master", metavar="URL", help="The Spark to run on, as spark-submit has it."
         ),
+    ):
+        command = option(command)
+    return command
+
+
+def spark_options(command: Command) -> Command:
+    """Add the options of what only Spark does."""
+    for option in (
+        cluster_options,
+        click.option("--workers", type=click.IntRange(1), metavar="N", help="Cores to use."),
+        click.option(
+            "--engine", type=click.Choice(["spark"]), default="spark", help="What does it."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def engine_options(command: Command) -> Command:
+    """Add which engine runs, and how."""
+    for option in (
+        cluster_options,
         click.option(
             "--resume", metavar="DIR", help="Go on from the checkpoint in DIR (spark: and there)."
         ),

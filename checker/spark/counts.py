@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
+from pyspark.accumulators import AccumulatorParam
+
 from checker.kernel.kernel import Kernel
 from checker.search import board as places
 from checker.search.board import Desk
@@ -35,6 +37,27 @@ class Counts:
     def text(self) -> str:
         """Return the counts as they are stored."""
         return json.dumps(asdict(self), separators=(",", ":"))
+
+
+Told = dict[int, tuple[int, str]]
+"""What each shard told of a level: the states that it holds of it, and its counts as text."""
+
+
+class Telling(AccumulatorParam[Told]):  # type: ignore[misc]
+    """How Spark puts together what shards tell.
+
+    A shard that tells twice, because its task ran again, says the same twice and counts once.
+    """
+
+    def zero(self, value: Told) -> Told:
+        """Return that nothing was told."""
+        del value
+        return {}
+
+    def addInPlace(self, value1: Told, value2: Told) -> Told:  # noqa: N802 (Spark's name)
+        """Return what two of them tell."""
+        value1.update(value2)
+        return value1
 
 
 def parse(text: str) -> Counts:

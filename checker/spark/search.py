@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
@@ -30,7 +31,8 @@ from checker.search.options import Options
 from checker.search.paths import Path, least_paths
 from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
 from checker.spark import tasks
-from checker.spark.counts import Counts, as_counters, from_counters, parse, total
+from checker.spark.counts import Counts, Telling, Told, as_counters, from_counters, parse, total
+from checker.spark.graph import level_rows, matching
 from checker.spark.jobs import Jobs, Stopped
 from checker.spark.session import Cluster
 from checker.spark.shipped import Shipped
@@ -47,6 +49,15 @@ HEAVY = 2.0
 """Skew from which a level is told of, unless it is too small to matter."""
 _SMALL = 100_000
 _PROGRESS_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """How many of all `states` match, and a shortest path to one of them (packed, one a row)."""
+
+    matching: int
+    states: int
+    path: Words | None
 
 
 class Search:
@@ -103,6 +114,26 @@ class Search:
             self.seconds += time.perf_counter() - self.started
             return self._exploration(layout, kept=cluster.resume or cluster.checkpoint)
 
+    def ask(self, root: str, flag: int) -> Answer:
+        """Return which states, of the finished search at `root`, a check of them flags."""
+        self.store = Store(self.session, root, self.options.identity)
+        self.jobs = Jobs(self.context, root, self._watch)
+        self.manifests = self.store.manifests()
+        if self.manifests[-1].count:
+            raise UsageError(f"{root}: the search was stopped before it found all states")
+
+        def job() -> list[tuple[int, int]]:
+            match = partial(matching, self.shipped, flag)
+            rows = level_rows(self.session, root).mapInArrow(match, "depth int, states bigint")
+            return [(row[0], row[1]) for row in rows.groupBy("depth").sum("states").collect()]
+
+        found = dict(self.jobs.run(f"{self.machine.name}: query", job))
+        if not found:
+            return Answer(0, self.distinct, None)
+        # Seen first when the level before its own was expanded.
+        self.aims = [Aim(self.kernel.checks[0], "sometimes", min(found) - 1, check=flag)]
+        return Answer(sum(found.values()), self.distinct, self._paths()[0].states)
+
     # ------------------------------------------------------------------------------- levels
 
     @property
@@ -140,7 +171,8 @@ class Search:
         self.aims = list(last.aims)
         self.seconds = last.seconds
         if self.level:
-            self.visited = [self._owned(range(self.level))]
+            title = f"{self._title(self.level)}: resumed"
+            self.visited = [self.jobs.run(title, lambda: self._owned(range(self.level)))]
 
     def _begin(self) -> None:
         """Make the initial states the first level."""
@@ -152,26 +184,28 @@ class Search:
         ]
         data = self.session.createDataFrame(rows, SCHEMA)
         self.jobs.run(self._title(0), lambda: self.store.write(0, data))
-        self._finish(0)
+        told = {shard: (count, text) for shard, count, _, _, text in rows if text is not None}
+        self._finish(0, told)
 
     def _expand(self, level: int) -> None:
         """Expand a level: what it leads to and is new becomes the next one."""
-        frontier = self._owned(range(level, level + 1))
-        runs = self._runs(frontier)
-        stored = [sum(held) for held in zip(*(m.shards for m in self.manifests), strict=True)]
-        candidates = frontier.mapPartitionsWithIndex(
-            partial(tasks.expand, self.shipped, self.shards)
-        ).partitionBy(self.shards, tasks.owner)
-        new = self.context.union([candidates, *runs]).mapPartitionsWithIndex(
-            partial(tasks.settle, self.shipped, stored)
-        )
-        self.jobs.run(
-            self._title(level + 1),
-            lambda: self.store.write(
-                level + 1, self.session.createDataFrame(new, SCHEMA, verifySchema=False)
-            ),
-        )
-        self._finish(level + 1)
+        told = self.context.accumulator({}, Telling())
+
+        def job() -> None:
+            frontier = self._owned(range(level, level + 1))
+            candidates = frontier.mapPartitionsWithIndex(
+                partial(tasks.expand, self.shipped, self.shards)
+            ).partitionBy(self.shards, tasks.owner)
+            stored = [sum(held) for held in zip(*(m.shards for m in self.manifests), strict=True)]
+            # Both are owned alike, so Spark joins them where they are; the candidates come first.
+            new = self.context.union([candidates, *self._runs(frontier)]).mapPartitionsWithIndex(
+                partial(tasks.settle, self.shipped, told, stored)
+            )
+            rows = self.session.createDataFrame(new, SCHEMA, verifySchema=False)
+            self.store.write(level + 1, rows)
+
+        self.jobs.run(self._title(level + 1), job)
+        self._finish(level + 1, told.value)
 
     def _owned(self, levels: range) -> RDD[tasks.Pair]:
         """Return the stored states of some levels where they are owned.
@@ -191,13 +225,11 @@ class Search:
         self.visited.append(frontier)
         return self.visited
 
-    def _finish(self, level: int) -> None:
-        """Note what a written level holds, and declare it finished."""
-        rows = self.jobs.run(f"{self._title(level)}: counts", lambda: self.store.counted(level))
-        shards = {shard: count for shard, count, _ in rows}
-        if len(rows) != self.shards or sorted(shards) != list(range(self.shards)):
-            raise UsageError(f"{self.store.level_path(level)}: damaged: a shard is missing")
-        counts = total(parse(text) for _, _, text in rows)
+    def _finish(self, level: int, told: Told) -> None:
+        """Note what the shards told of a written level, and declare it finished."""
+        if sorted(told) != list(range(self.shards)):
+            raise InternalError(f"of {self.shards} shards only {sorted(told)} told their counts")
+        counts = total(parse(text) for _, text in told.values())
         if level and counts.expanded != self.manifests[-1].count:
             raise InternalError(
                 f"{counts.expanded:,} states were expanded of {self.manifests[-1].count:,}"
@@ -213,7 +245,7 @@ class Search:
         )
         manifest = Manifest(
             level=level,
-            shards=tuple(shards[shard] for shard in range(self.shards)),
+            shards=tuple(told[shard][0] for shard in range(self.shards)),
             counters=as_counters(self.counts, self.kernel),
             aims=tuple(self.aims),
             seconds=self.seconds + time.perf_counter() - self.started,
@@ -327,19 +359,26 @@ class Search:
 
     def _mark(self, level: int, aims: Sequence[Aim], later: Words | None) -> Words:
         marks = None if later is None else self.context.broadcast(later.tobytes())
-        data = self.store.states(range(level, level + 1)).rdd
-        marked = data.mapPartitions(partial(tasks.mark, self.shipped, level, list(aims), marks))
-        found = self.jobs.run(f"{self._title(level)}: paths", marked.collect)
+        mark = partial(tasks.mark, self.shipped, level, list(aims), marks)
+        found = self.jobs.run(
+            f"{self._title(level)}: paths",
+            lambda: self.store.states(range(level, level + 1)).rdd.mapPartitions(mark).collect(),
+        )
         if marks is not None:
             marks.destroy()
         return _joined(found, self.kernel.words + 1)
 
     def _sample(self) -> Words:
         """Return some states, of all levels."""
-        data = self.store.states(range(self.level + 1)).rdd
-        share = max(SAMPLE // max(data.getNumPartitions(), 1), 1)
-        chosen = data.mapPartitions(partial(tasks.sample, self.kernel.words, share))
-        found = self.jobs.run(f"{self.machine.name}: a sample", chosen.collect)
+
+        def job() -> list[bytes]:
+            data = self.store.states(range(self.level + 1)).rdd
+            share = max(SAMPLE // max(data.getNumPartitions(), 1), 1)
+            return list(
+                data.mapPartitions(partial(tasks.sample, self.kernel.words, share)).collect()
+            )
+
+        found = self.jobs.run(f"{self.machine.name}: a sample", job)
         return _joined(found, self.kernel.words)[:SAMPLE]
 
     def _all_states(self) -> Words | None:
@@ -350,13 +389,20 @@ class Search:
         )
         if not fits(whole, self.counts.generated, self.limits.memory_bytes):
             return None
-        levels = []
-        for level in range(self.level + 1):
-            data = self.store.states(range(level, level + 1)).select("states").rdd
-            found = self.jobs.run(f"{self._title(level)}: states", data.collect)
-            states = _joined([row[0] for row in found], self.kernel.words)
-            levels.append(states[np.lexsort(states.T[::-1])])
+        levels = [self._states_of(level) for level in range(self.level + 1)]
         return np.ascontiguousarray(np.concatenate(levels))
+
+    def _states_of(self, level: int) -> Words:
+        """Return the states of a level in the order of their words."""
+
+        def job() -> list[bytes]:
+            data = self.store.states(range(level, level + 1)).rdd
+            return list(data.mapPartitions(tasks.contents).collect())
+
+        found = self.jobs.run(f"{self._title(level)}: states", job)
+        states = _joined(found, self.kernel.words)
+        ordered: Words = states[np.lexsort(states.T[::-1])]
+        return ordered
 
 
 def _skew(shards: Sequence[int]) -> float:

@@ -72,19 +72,11 @@ class Store:
         """Keep a level's rows; what an attempt that was not finished left is replaced."""
         rows.write.mode("overwrite").parquet(self.level_path(level))
 
-    def counted(self, level: int) -> list[tuple[int, int, str]]:
-        """Return of each shard its number, its states of a level, and its counts as text."""
-        rows = self._read([level]).where("counts is not null")
-        return [tuple(row) for row in rows.select("shard", "count", "counts").collect()]
-
     def states(self, levels: range) -> DataFrame:
         """Return the stored states of some levels: shard, count, states, checksum."""
-        rows = self._read(list(levels)).where("states is not null")
-        return rows.select("shard", "count", "states", "checksum")
-
-    def _read(self, levels: list[int]) -> DataFrame:
         paths = [self.level_path(level) for level in levels]
-        return self.session.read.schema(SCHEMA).parquet(*paths)
+        rows = self.session.read.schema(SCHEMA).parquet(*paths)
+        return rows.where("states is not null").select("shard", "count", "states", "checksum")
 
     # ---------------------------------------------------------------------------- manifests
 
@@ -236,7 +228,7 @@ class Place:
                 "such as hdfs://..., s3a://... or a mounted directory"
             )
         self._temporary = None if asked is not None else tempfile.mkdtemp(prefix="checker-spark-")
-        self.root = _absolute(asked or str(self._temporary), local=local)
+        self.root = absolute(asked or str(self._temporary), local=local)
 
     def __enter__(self) -> Self:
         return self
@@ -246,7 +238,7 @@ class Place:
             shutil.rmtree(self._temporary, ignore_errors=True)
 
 
-def _absolute(path: str, *, local: bool) -> str:
+def absolute(path: str, *, local: bool) -> str:
     """Return a path that does not depend on a working directory."""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", path) or not local:
         return path.rstrip("/")

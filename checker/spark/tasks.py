@@ -16,7 +16,7 @@ from checker.kernel.kernel import Kernel, Words
 from checker.search.aims import Aim
 from checker.search.paths import mark_states
 from checker.search.stepper import Stepper
-from checker.spark.counts import Counts, of_desk, parse, total
+from checker.spark.counts import Counts, Told, of_desk, parse, total
 from checker.spark.shipped import load
 from checker.spark.table import Dealt, Expander, Table
 
@@ -49,6 +49,13 @@ class Broadcast(Protocol):
         """The thing itself."""
 
 
+class Accumulator(Protocol):
+    """What tasks tell the driver by."""
+
+    def add(self, term: Told) -> None:
+        """Tell something."""
+
+
 def owner(shard: int) -> int:
     """Return the partition of a shard. Spark knows data as owned alike by this very function."""
     return shard
@@ -69,6 +76,12 @@ def visited(rows: Iterable[Sequence[Any]]) -> Iterator[Pair]:
     """Yield stored states as items; DamagedError where they are not what was written."""
     for shard, content in _sound(rows):
         yield shard, ("states", content, b"")
+
+
+def contents(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    """Yield stored states as they are packed."""
+    for _, content in _sound(rows):
+        yield content
 
 
 def _sound(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, bytes]]:
@@ -133,12 +146,12 @@ def _candidates(dealt: Dealt) -> Iterator[Pair]:
 
 
 def settle(
-    shipped: Broadcast, stored: Sequence[int], index: int, pairs: Iterable[Pair]
+    shipped: Broadcast, told: Accumulator, stored: Sequence[int], index: int, pairs: Iterable[Pair]
 ) -> Iterator[Row]:
     """Yield the rows of the candidates of a shard that are new: in none of the levels so far.
 
-    Candidates come before stored states, of which there are `stored[index]`; DamagedError where
-    that is not so.
+    The counts also go to `told`. Candidates come before stored states, of which there are
+    `stored[index]`; DamagedError where that is not so.
     """
     kernel = load(shipped.value)
     table = Table(kernel.words)
@@ -164,7 +177,9 @@ def settle(
     dealt = table.deal(1)
     new = np.bincount(dealt.actions, minlength=len(kernel.actions))
     parts.append(Counts(checks=checked(kernel, dealt.states), new=tuple(new.tolist())))
-    yield from rows_of(index, dealt.states, total(parts))
+    counts = total(parts)
+    yield from rows_of(index, dealt.states, counts)
+    told.add({index: (len(dealt.states), counts.text())})
 
 
 def checked(kernel: Kernel, states: Words) -> int:

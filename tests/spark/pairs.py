@@ -61,3 +61,20 @@ def assert_same(found: Exploration, wanted: Exploration) -> None:
     """Hold a search on Spark to the local one."""
     assert comparable(found) == comparable(wanted)
     assert sum(row.new for row in found.rows) == sum(row.new for row in wanted.rows)
+
+
+def search_until(machine: Machine, after: int) -> Exploration:
+    """Search with the Spark engine, interrupted when so many levels were reported."""
+    layout = pack(machine)
+    kernel = build(machine, layout)
+    reported: list[int] = []
+    return explore_spark(
+        machine,
+        layout,
+        kernel,
+        Limits(),
+        Cluster(),
+        progress=lambda progress: reported.append(progress.depth),
+        interrupt=lambda: len(reported) >= after,
+        options=Options(identity=identity_of(machine, kernel)),
+    )

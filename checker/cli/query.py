@@ -1,0 +1,74 @@
+"""`checker query SPEC PREDICATE --graph PATH`: can a state be reached, and how."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from checker import flow
+from checker.cli.interrupts import interruptible
+from checker.cli.options import (
+    EngineChoice,
+    model_options,
+    output_options,
+    overrides,
+    spark_options,
+)
+from checker.cli.progress import Style, observing
+from checker.report import terminal
+from checker.search.options import Options
+from checker.spark.tables import query_graph
+from checker.trace.rebuild import rebuild
+from checker.verdict import exits
+
+
+@click.command()
+@click.argument("spec")
+@click.argument("predicate")
+@model_options
+@click.option("--graph", "root", required=True, metavar="PATH", help="What `graph` wrote.")
+@click.option(
+    "--symmetry", type=click.Choice(["on", "off"]), default=None, help="As `graph` had it."
+)
+@spark_options
+@output_options
+def query(
+    spec: str,
+    predicate: str,
+    instance: str | None,
+    settings: tuple[str, ...],
+    root: str,
+    symmetry: str | None,
+    engine: str,
+    workers: int | None,
+    master: str | None,
+    conf: tuple[str, ...],
+    form: str,
+    progress: Style,
+) -> int:
+    """Ask the graph of SPEC whether a state satisfies PREDICATE, an expression of the language.
+
+    Prints how many do, and a shortest run to one. Exit code 0: there is one; 16: there is none.
+    """
+    choice = EngineChoice(engine, workers, None, None, None, master, conf)
+    choice.refuse()
+    request = flow.Request(
+        spec,
+        instance or "default",
+        overrides(settings),
+        symmetry=None if symmetry is None else symmetry == "on",
+    )
+    with observing(progress) as observer, interruptible(engine):
+        machine, asked = flow.question(request, predicate, observer)
+        options = Options(notice=observer.notice)
+        matching, states, finding = query_graph(machine, asked, root, choice.cluster(), options)
+    trace = None if finding is None else rebuild(asked, finding)
+    if form == "json":
+        length = None if trace is None else trace.length
+        click.echo(json.dumps({"matching": matching, "states": states, "length": length}))
+    else:
+        click.echo(f"{matching:,} of {states:,} states")
+        if trace is not None:
+            terminal.print_trace(terminal.console(), trace)
+    return exits.HOLDS if matching else exits.UNWITNESSED

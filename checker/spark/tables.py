@@ -1,0 +1,96 @@
+"""The doors to the state graph as tables: write them, and ask the search they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from checker.errors import UsageError
+from checker.kernel.build import build, deep_recursion, fingerprint
+from checker.layout.codec import decode_all
+from checker.layout.layout import pack
+from checker.machine.machine import Machine
+from checker.search.exploration import Finding
+from checker.search.identity import identity_of
+from checker.search.limits import Limits
+from checker.search.options import Options
+from checker.search.progress import Interrupt, OnProgress
+from checker.spark.session import Cluster, spark_session
+from checker.spark.store import absolute
+
+
+def write_graph(
+    machine: Machine,
+    root: str,
+    cluster: Cluster,
+    progress: OnProgress | None = None,
+    interrupt: Interrupt | None = None,
+    options: Options | None = None,
+) -> tuple[int, int]:
+    """Search all states of `machine` and write its state graph below `root`.
+
+    Return the number of states and of edges. UsageError where the search does not find them all;
+    the rest as `explore_spark`.
+    """
+    bare = _bare(machine)
+    layout = pack(bare)
+    kernel = build(bare, layout)
+    given = replace(options or Options(), identity=identity_of(bare, kernel))
+    with spark_session(cluster, f"checker graph {machine.name}", given.notice) as session:
+        # PySpark and Numba are imported by those who need them only.
+        from checker.spark.graph import write_tables  # noqa: PLC0415
+        from checker.spark.jobs import Jobs  # noqa: PLC0415
+        from checker.spark.search import Search  # noqa: PLC0415
+        from checker.spark.shipped import ship  # noqa: PLC0415
+
+        context = session.sparkContext
+        root = absolute(root, local=context.master.startswith("local"))
+        with deep_recursion():
+            shipped = ship(kernel, fingerprint(bare))
+        limits = Limits(keep_going=True)
+        search = Search(session, bare, kernel, shipped, limits, progress, interrupt, given)
+        found = search.run(replace(cluster, checkpoint=f"{root}/search"), layout)
+        if not found.exhaustive:
+            raise UsageError(f"the search was stopped: {found.stopped_by}; its graph is not whole")
+        jobs = Jobs(context, root, lambda: None)
+        return jobs.run(
+            f"{machine.name}: tables",
+            lambda: write_tables(session, root, bare, layout, search.shipped),
+        )
+
+
+def query_graph(
+    machine: Machine, asked: Machine, root: str, cluster: Cluster, options: Options | None = None
+) -> tuple[int, int, Finding | None]:
+    """Return how many states of the graph at `root` satisfy a question, and of how many.
+
+    `asked` is `machine` with the question as its one property. Last comes a shortest path to such
+    a state. UsageError where `root` holds no graph of `machine`.
+    """
+    layout = pack(asked)
+    kernel = build(asked, layout)
+    given = replace(options or Options(), identity=_identity(machine))
+    with spark_session(cluster, f"checker query {machine.name}", given.notice) as session:
+        from checker.spark.search import Search  # noqa: PLC0415 (as above)
+        from checker.spark.shipped import ship  # noqa: PLC0415
+
+        root = absolute(root, local=session.sparkContext.master.startswith("local"))
+        with deep_recursion():
+            shipped = ship(kernel, fingerprint(asked))
+        search = Search(session, asked, kernel, shipped, Limits(), None, None, given)
+        answer = search.ask(f"{root}/search", 1)
+    if answer.path is None:
+        return 0, answer.states, None
+    path = tuple(decode_all(layout, answer.path))
+    finding = Finding(kernel.checks[0], "sometimes", len(path) - 1, path)
+    return answer.matching, answer.states, finding
+
+
+def _bare(machine: Machine) -> Machine:
+    """Return a machine of which nothing is judged: its state graph does not depend on that."""
+    return replace(machine, properties=(), deadlock=False, expectation=None)
+
+
+def _identity(machine: Machine) -> Mapping[str, object]:
+    bare = _bare(machine)
+    return identity_of(bare, build(bare, pack(bare)))

@@ -1,0 +1,217 @@
+"""Goal: nothing that fails changes a count, and what cannot be mended is said clearly.
+
+Workers and drivers are killed in the middle of a search; stored levels are damaged and lost.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from machines import two_phase
+from pairs import assert_same, locally, on_spark
+from processes import below, end, eventually
+
+from checker.errors import EnvironmentFailure, UsageError
+from checker.flow import machine_of
+from checker.search.limits import Limits
+from checker.spark.jobs import Jobs
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.usefixtures("session")
+
+
+def manifests(checkpoint: Path) -> int:
+    return len(list(checkpoint.glob("manifests/*.json")))
+
+
+def parts(checkpoint: Path, level: int) -> list[Path]:
+    return sorted(checkpoint.glob(f"levels/level={level:05}/part-*.parquet"))
+
+
+# --------------------------------------------------------------------------------- retried
+
+
+@pytest.mark.slow
+def test_killed_workers_cost_a_retry_and_no_count(tmp_path: Path) -> None:
+    machine = two_phase(6)
+    over = Event()
+    killed: list[int] = []
+
+    def kill() -> None:
+        for wanted in (4, 8, 12):
+            eventually(lambda least=wanted: over.is_set() or manifests(tmp_path) >= least)
+            workers = below(os.getpid(), "pyspark.daemon")[1:]  # the first one is the daemon
+            if workers and not over.is_set():
+                end(workers[-1])
+                killed.append(workers[-1])
+
+    killer = Thread(target=kill)
+    killer.start()
+    try:
+        found = on_spark(machine, checkpoint=tmp_path)
+    finally:
+        over.set()
+        killer.join()
+    assert killed
+    assert_same(found, locally(machine))
+
+
+@pytest.mark.slow
+def test_a_killed_driver_resumes_from_the_last_whole_level(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "checker", "check", "two_phase", "--instance", "managers_7"]
+    command += ["--engine", "spark", "--workers", "2", "--checkpoint", str(tmp_path)]
+    driver = subprocess.Popen([*command, "--conf", "spark.ui.enabled=false"], cwd=ROOT)
+    assert eventually(lambda: manifests(tmp_path) >= 8)
+    end(driver.pid)
+    driver.wait()
+    assert manifests(tmp_path) < 24
+    machine = machine_of("two_phase", "managers_7", {})
+    found = on_spark(machine, resume=tmp_path)
+    assert_same(found, locally(machine))
+    assert found.checkpoint is not None
+    assert found.checkpoint.distinct == found.distinct
+
+
+# --------------------------------------------------------------------------------- resumed
+
+
+def test_a_search_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+    machine = two_phase(3)
+    first = on_spark(machine, Limits(depth=3), checkpoint=tmp_path)
+    assert (first.stopped_by, first.depth_complete) == ("depth", 2)
+    assert_same(first, locally(machine, Limits(depth=3)))
+    assert_same(on_spark(machine, resume=tmp_path), locally(machine))
+    again = on_spark(machine, resume=tmp_path)
+    assert_same(again, locally(machine))
+
+
+def test_states_beyond_the_limit_are_not_stored(tmp_path: Path) -> None:
+    machine = two_phase(3)
+    found = on_spark(machine, Limits(states=100), checkpoint=tmp_path)
+    assert (found.distinct, found.stopped_by) == (100, "states")
+    assert_same(on_spark(machine, resume=tmp_path), locally(machine))
+
+
+def test_a_search_that_has_no_time_is_inconclusive(tmp_path: Path) -> None:
+    found = on_spark(two_phase(3), Limits(seconds=0.0), checkpoint=tmp_path)
+    assert (found.stopped_by, found.exhaustive) == ("seconds", False)
+
+
+def test_an_interrupt_ends_a_search() -> None:
+    from pairs import search_until  # noqa: PLC0415 (one test's own)
+
+    found = search_until(two_phase(6), after=1)
+    assert (found.stopped_by, found.exhaustive) == ("interrupt", False)
+
+
+# --------------------------------------------------------------------------------- damaged
+
+
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    middle = len(content) // 3
+    content[middle : middle + 16] = bytes(byte ^ 0xFF for byte in content[middle : middle + 16])
+    file.write_bytes(content)
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Hadoop's own checksum
+
+
+def flip_a_part(checkpoint: Path) -> None:
+    flip(max(parts(checkpoint, 3), key=lambda file: file.stat().st_size))
+
+
+def lose_a_part(checkpoint: Path) -> None:
+    max(parts(checkpoint, 2), key=lambda file: file.stat().st_size).unlink()
+
+
+def lose_a_level(checkpoint: Path) -> None:
+    shutil.rmtree(checkpoint / "levels" / "level=00001")
+
+
+def edit_a_manifest(checkpoint: Path) -> None:
+    file = checkpoint / "manifests" / "00002.json"
+    file.write_text(file.read_text().replace('"level": 2', '"level": 1'))
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+def empty_a_manifest(checkpoint: Path) -> None:
+    file = checkpoint / "manifests" / "00002.json"
+    file.write_text("")
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    "damage", [flip_a_part, lose_a_part, lose_a_level, edit_a_manifest, empty_a_manifest]
+)
+def test_damaged_levels_are_refused(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+    machine = two_phase(3)
+    on_spark(machine, Limits(depth=4), checkpoint=tmp_path)
+    damage(tmp_path)
+    with pytest.raises(UsageError, match="damaged"):
+        on_spark(machine, resume=tmp_path)
+
+
+def test_a_path_that_vanishes_is_told_of(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "levels-of-a-search"
+    machine = two_phase(6)
+    over = Event()
+
+    def lose() -> None:
+        eventually(lambda: manifests(checkpoint) >= 3)
+        while not over.is_set():
+            shutil.rmtree(checkpoint, ignore_errors=True)
+
+    loser = Thread(target=lose)
+    loser.start()
+    try:
+        with pytest.raises(UsageError, match="levels-of-a-search: damaged or lost"):
+            on_spark(machine, checkpoint=checkpoint)
+    finally:
+        over.set()
+        loser.join()
+    with pytest.raises(UsageError, match="levels-of-a-search"):
+        on_spark(machine, resume=checkpoint)
+
+
+# --------------------------------------------------------------------------------- refused
+
+
+def test_other_searches_are_refused(tmp_path: Path) -> None:
+    on_spark(two_phase(3), Limits(depth=1), checkpoint=tmp_path)
+    with pytest.raises(UsageError, match="holds a checkpoint already"):
+        on_spark(two_phase(3), checkpoint=tmp_path)
+    with pytest.raises(UsageError, match="another search"):
+        on_spark(two_phase(4), resume=tmp_path)
+    with pytest.raises(UsageError, match="more than the limit of 1"):
+        on_spark(two_phase(3), Limits(states=1), resume=tmp_path)
+
+
+def test_a_place_without_levels_is_no_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no checkpoint"):
+        on_spark(two_phase(3), resume=tmp_path)
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="no levels can be kept here"):
+        on_spark(two_phase(3), checkpoint=tmp_path / "file" / "below")
+    with pytest.raises(UsageError, match="nowhere"):
+        on_spark(two_phase(3), checkpoint="nowhere://host/path")
+
+
+def test_a_full_disk_is_named(session: object) -> None:
+    context = session.sparkContext  # type: ignore[attr-defined]
+
+    def fail() -> None:
+        raise OSError("No space left on device")
+
+    jobs = Jobs(context, "file:///here", lambda: None)
+    with pytest.raises(EnvironmentFailure, match="no space is left, below file:///here"):
+        jobs.run("a level", fail)

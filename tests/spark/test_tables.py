@@ -1,0 +1,89 @@
+"""Goal: the state graph as tables is the graph of the search, and questions about it are answered.
+
+Sizes are those of published models; columns are what the interpreter says of the same states.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from checker.cli.main import run
+from checker.flow import machine_of
+from checker.search.limits import Limits
+from checker.search.reference import explore_reference
+from checker.semantics.successors import initial_states, successors
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def checker(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = run(list(words))
+    printed = capfd.readouterr()
+    assert "Traceback" not in printed.err
+    return code, printed.out + printed.err
+
+
+def test_a_graph_and_questions_about_it(
+    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "graph")
+    code, text = checker(capfd, "graph", "die_hard", "--out", out, "--progress", "none")
+    assert (code, text) == (0, f"16 states and 96 edges written to {out}\n")
+
+    machine = machine_of("die_hard", "witness", {})
+    found = {step.state for step in initial_states(machine)}
+    for _ in range(8):
+        found |= {step.state for state in found for step in successors(machine, state)}
+    states = session.read.parquet(f"{out}/states")
+    assert states.columns == ["depth", "state", "small", "big"]
+    assert {(row["small"], row["big"]) for row in states.collect()} == found
+    edges = session.read.parquet(f"{out}/edges")
+    joined = edges.join(states, edges["target"] == states["state"]).where("small = 0 and big = 4")
+    assert joined.count() == sum(
+        step.state == (0, 4) for state in found for step in successors(machine, state)
+    )
+    levels = session.read.parquet(f"{out}/statistics/levels").collect()
+    wanted = explore_reference(machine, Limits(keep_going=True))
+    assert tuple(row["states"] for row in levels) == wanted.levels
+
+    words = ("--graph", out, "--format", "json", "--progress", "none")
+    code, text = checker(capfd, "query", "die_hard", "big == 4", *words)
+    assert (code, json.loads(text)) == (0, {"matching": 2, "states": 16, "length": 6})
+    code, text = checker(capfd, "query", "die_hard", "big + small == 2 and big == 1", *words)
+    assert (code, json.loads(text)) == (16, {"matching": 0, "states": 16, "length": None})
+    code, text = checker(capfd, "query", "die_hard", "big == 4", "--graph", out)
+    assert "2 of 16 states" in text
+    assert "fill_big" in text
+
+    code, text = checker(capfd, "query", "die_hard", "bg == 4", *words)
+    assert (code, "<query>:1:1" in text) == (120, True)
+    code, text = checker(capfd, "query", "die_hard", "big ==", *words)
+    assert code == 120
+    code, text = checker(capfd, "query", "hour_clock", "true", *words)
+    assert (code, "another search" in text) == (2, True)
+    code, text = checker(capfd, "query", "die_hard", "big == 4", "--graph", str(tmp_path / "none"))
+    assert (code, "holds no checkpoint" in text) == (2, True)
+    code, text = checker(capfd, "graph", "die_hard", "--out", out)
+    assert (code, "holds a checkpoint already" in text) == (2, True)
+
+
+def test_machines_and_rows_are_counted(
+    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "graph")
+    words = ("--instance", "kafka_7824", "--out", out, "--progress", "none")
+    code, _ = checker(capfd, "graph", "classic_group", *words)
+    assert code == 0
+    levels = session.read.parquet(f"{out}/statistics/levels").collect()
+    distinct = sum(row["states"] for row in levels)
+    machines = session.read.parquet(f"{out}/statistics/machines").collect()
+    assert machines
+    by_machine: dict[str, int] = {}
+    for row in machines:
+        by_machine[row["machine"]] = by_machine.get(row["machine"], 0) + row["states"]
+    assert set(by_machine.values()) == {distinct}
