@@ -31,7 +31,7 @@ from checker.table.state_table import StateTable
 UNROLLED_VALUES = 64
 """Bindings over more values than this are always loops."""
 
-UNROLLED_ACTION = 800
+UNROLLED_ACTION = 1_600
 """Bindings are unrolled while the instances of an action stay below this many operations."""
 
 UNROLLED_MODULE = 12_000

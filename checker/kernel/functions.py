@@ -34,6 +34,14 @@ from checker.machine.terms import Statement, Term
 from checker.semantics.fairness import FairRow, fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
 
+PIECE_LINES = 8_000
+"""Lines of IR from which on the actions that are left go into another function."""
+
+_PIECE_PARAMETERS = (
+    "ptr noalias %state, ptr noalias %out, i64 %capacity, ptr noalias %meta, i64 %begin,"
+    " ptr noalias %tallies, ptr noalias %alive"
+)
+
 TICKS = "call i64 @llvm.readcyclecounter()"
 
 
@@ -51,6 +59,7 @@ class Writer:
         self.steps = [item for item in machine.properties if item.kind == "step"]
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
         self.observed = [item for item in machine.properties if item.kind in LIVENESS]
+        self._judges = bool(machine.bounds or self.steps)
         self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
 
     # ------------------------------------------------------------------------------- functions
@@ -88,20 +97,20 @@ class Writer:
         return code.text()
 
     def expand(self, *, timed: bool = False) -> str:
-        """Return the text of `expand`.
+        """Return the text of `expand` and of what it calls.
 
         If `timed`, what each action took is added to `tallies`, behind the counts of all actions
         and in the same order: ticks of the processor, and last those that measuring itself takes.
         """
+        pieces = self._pieces(timed=timed)
         code = Code(
             "define i64 @expand(ptr noalias %states, i64 %count, ptr noalias %out, i64 %capacity,"
             " ptr noalias %meta, ptr noalias %ends, ptr noalias %status, ptr noalias %tallies)"
         )
         cursor, number, full = code.reserve(1), code.reserve(1), code.new_label()
-        first, alive, seen = code.reserve(1), code.reserve(1), code.reserve(1)
+        first, alive = code.reserve(1), code.reserve(1)
         source = self._arrays(code, self.layout.variables)
         following = self._arrays(code, self._judged_variables())
-        judged = bool(self.machine.bounds or self.steps)
         code.store(0, cursor)
 
         def one(index: str) -> None:
@@ -110,24 +119,23 @@ class Writer:
             code.store(begin, first)
             code.store(0, alive)
             state = word_place(code, "%states", index, self.layout.words)
-            held = unpack(code, self.layout, state, self._used_variables(), source)
             frame = self._frame(code, full)
             frame.variables = source
-            sink = Sink(code, self.layout, "%out", "%meta", "%capacity", cursor, full, state, held)
-            spent = Spent()
-            for place, action in enumerate(self.machine.actions):
-                begun = code.load(cursor)
-                with self._ticks(code, place, timed=timed):
-                    fair = self.fair.get(action.name)
-                    count = None if judged else Count(code, place, seen, alive)
-                    self._action(frame, action, place, sink, source, spent, fair, count)
-                if not judged and action.fault is None:
-                    made = code.sub(code.load(cursor), begun)
-                    code.store(code.bits("or", code.load(alive), made), alive)
+            if len(pieces) > 1:
+                for piece in range(len(pieces)):
+                    self._call_piece(code, piece, state, cursor, alive, full)
+                unpack(code, self.layout, state, self._reads(self._final_terms()), source)
+            else:
+                held = unpack(code, self.layout, state, self._used_variables(0), source)
+                room = "%out", "%meta", "%capacity"
+                sink = Sink(code, self.layout, *room, cursor, full, state, held)
+                spent = Spent()
+                for place in range(len(self.machine.actions)):
+                    self._counted_action(frame, place, sink, spent, alive, timed=timed)
             with self._ticks(code, len(self.machine.actions), timed=timed):
                 pass
             end = code.load(cursor)
-            if judged:
+            if self._judges:
                 self._judge_all(
                     code, begin, end, "%out", "%meta", (state, source, following), alive
                 )
@@ -138,11 +146,72 @@ class Writer:
         code.emit("ret i64 %count")
         code.open = False
         code.label(full)
-        if not judged:
+        if not self._judges:
             self._take_back(code, code.load(first), code.load(cursor))
         code.emit(f"ret i64 {code.load(number)}")
         code.open = False
-        return code.text()
+        return "\n".join([*(pieces if len(pieces) > 1 else ()), code.text()])
+
+    def _pieces(self, *, timed: bool) -> list[str]:
+        """Return the actions as functions of at least PIECE_LINES lines each, but for the last.
+
+        What the compiler does with a function takes more than twice as long for one of twice the
+        length. A piece takes a packed state and where its successors go, and returns the cursor
+        behind them; where there is no room for one, -1 less the cursor.
+        """
+        texts: list[str] = []
+        place, spent = 0, Spent()
+        while place < len(self.machine.actions):
+            code = Code(f"define private i64 @piece{len(texts)}({_PIECE_PARAMETERS})")
+            cursor, alive, full = code.reserve(1), code.reserve(1), code.new_label()
+            source = self._arrays(code, self.layout.variables)
+            code.store("%begin", cursor)
+            code.store(0, alive)
+            state = Ref("%state")
+            held = unpack(code, self.layout, state, self._used_variables(place), source)
+            frame = self._frame(code, full)
+            frame.variables = source
+            room = "%out", "%meta", "%capacity"
+            sink = Sink(code, self.layout, *room, cursor, full, state, held)
+            full_at = code.lines + PIECE_LINES
+            while place < len(self.machine.actions) and code.lines < full_at:
+                self._counted_action(frame, place, sink, spent, alive, timed=timed)
+                place += 1
+            known = Ref("%alive")
+            code.store(code.bits("or", code.load(known), code.load(alive)), known)
+            code.emit(f"ret i64 {code.load(cursor)}")
+            code.open = False
+            code.label(full)
+            code.emit(f"ret i64 {code.sub(-1, code.load(cursor))}")
+            code.open = False
+            texts.append(code.text())
+        return texts
+
+    def _call_piece(
+        self, code: Code, piece: int, state: Ref, cursor: Ref, alive: Ref, full: str
+    ) -> None:
+        """Write: the successors that a piece makes of the packed state at `state`."""
+        given = f"ptr {code.pointer(state)}, ptr %out, i64 %capacity, ptr %meta"
+        counts = f"i64 {code.load(cursor)}, ptr %tallies, ptr {code.pointer(alive)}"
+        result = code.value(f"call i64 @piece{piece}({given}, {counts})")
+        short = code.compare("slt", result, 0)
+        code.store(code.select(short, code.sub(-1, result), result), cursor)
+        code.leave_if(short, full)
+
+    def _counted_action(
+        self, frame: Frame, place: int, sink: Sink, spent: Spent, alive: Ref, *, timed: bool
+    ) -> None:
+        """Write action number `place`, what counts its successors, and what times it."""
+        code, action = frame.code, self.machine.actions[place]
+        begun = code.load(sink.cursor)
+        with self._ticks(code, place, timed=timed):
+            count = None if self._judges else Count(code, place, code.named("seen", 1), alive)
+            fair = self.fair.get(action.name)
+            assert isinstance(frame.variables, dict)
+            self._action(frame, action, place, sink, frame.variables, spent, fair, count)
+        if not self._judges and action.fault is None:
+            made = code.sub(code.load(sink.cursor), begun)
+            code.store(code.bits("or", code.load(alive), made), alive)
 
     @contextmanager
     def _ticks(self, code: Code, place: int, *, timed: bool) -> Iterator[None]:
@@ -407,11 +476,11 @@ class Writer:
     def _reads(self, items: Iterable[Term]) -> frozenset[str]:
         return frozenset().union(*(self.analysis.reads(item) for item in items))
 
-    def _used_variables(self) -> frozenset[str]:
-        """Return the variables that `expand` needs of a source state."""
-        names = set(self._reads(self._expanded_terms()))
+    def _used_variables(self, first: int) -> frozenset[str]:
+        """Return the variables that `expand` needs of a source state from action `first` on."""
+        names = set(self._reads(self._expanded_terms(first)))
         kinds = []
-        for action in self.machine.actions:
+        for action in self.machine.actions[first:]:
             for statement in inside(action.body):
                 place = getattr(statement, "place", None)
                 if place is not None:
@@ -423,10 +492,14 @@ class Writer:
                 names.add(name)
         return frozenset(names)
 
-    def _expanded_terms(self) -> Iterator[Term]:
+    def _final_terms(self) -> Iterator[Term]:
+        """Yield what is evaluated in a state once its successors are known."""
         yield from self.machine.terminal
         yield from (item.condition for item in self.steps)
-        for action in self.machine.actions:
+
+    def _expanded_terms(self, first: int) -> Iterator[Term]:
+        yield from self._final_terms()
+        for action in self.machine.actions[first:]:
             yield action.guard
             yield from (term for _, term in action.lets)
             for binding in action.bindings:
