@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import signal
 import traceback
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
@@ -17,9 +18,14 @@ from checker.machine import elaborate, instances
 from checker.machine.machine import Expectation
 from checker.report import files, terminal
 from checker.report.result import Result
+from checker.search.limits import Limits
+from checker.search.memory import default_limit
 from checker.table import Document, read
 from checker.verdict import exits
 from checker.verdict.expectation import differences, expected_verdict
+
+NOT_RUN = "not run"
+"""The verdict of an instance that was left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,42 +58,56 @@ class Outcome:
     report: dict[str, str] = field(default_factory=dict)
 
 
-def tasks_of(document: Document, *, every_tier: bool) -> list[Task]:
-    """Return the instances of a specification, those of tier quick or all of them."""
-    found = [
+def tasks_of(document: Document) -> list[Task]:
+    """Return the instances of a specification, in the order of its file."""
+    return [
         Task(document.path, document.name.text, entry.name.text, entry.tier)
         for entry in instances(document)
     ]
-    return [task for task in found if every_tier or task.tier == "quick"]
 
 
-def verify_all(
-    tasks: Iterable[Task], processes: int, done: Callable[[Outcome], None]
-) -> list[Outcome]:
-    """Verify `tasks` in so many processes; `done` hears of each; the order is that of `tasks`."""
-    tasks = list(tasks)
+def declared(task: Task) -> Outcome:
+    """Return what an instance declares, for one that is not run."""
+    expectation = elaborate(read(library.find(task.path)), task.instance).expectation
+    return Outcome(
+        task,
+        expected=expectation_text(expectation),
+        verdict=NOT_RUN,
+        distinct=expectation.distinct if expectation else None,
+        depth=expectation.depth if expectation else None,
+    )
+
+
+def verify_all(tasks: Sequence[Task], processes: int) -> Iterator[Outcome]:
+    """Verify `tasks` in so many processes, which share the memory; yield each that is done."""
+    memory = default_limit() // processes
     if processes == 1 or len(tasks) == 1:
-        outcomes = []
         for task in tasks:
-            outcomes.append(verify(task))
-            done(outcomes[-1])
-        return outcomes
+            yield verify(task, memory)
+        return
     # Spawned, not forked: compiled code and threads do not survive a fork everywhere.
-    with ProcessPoolExecutor(
+    pool = ProcessPoolExecutor(
         processes, mp_context=get_context("spawn"), initializer=_ignore_interrupts
-    ) as pool:
-        futures = {pool.submit(verify, task): task for task in tasks}
-        found = {}
-        try:
-            for future in as_completed(futures):
-                found[futures[future]] = future.result()
-                done(found[futures[future]])
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(getattr(pool, "_processes", {}).values()):
-                process.terminate()
-            raise
-    return [found[task] for task in tasks]
+    )
+    try:
+        futures = {pool.submit(verify, task, memory): task for task in tasks}
+        for future in as_completed(futures):
+            yield _received(future, futures[future])
+    finally:
+        # What runs still does so because the caller leaves early: nobody waits for it.
+        workers = list(getattr(pool, "_processes", {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in workers:
+            process.terminate()
+
+
+def _received(future: Future[Outcome], task: Task) -> Outcome:
+    """Return what a process found; that it was killed is an outcome too."""
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        text = "a process was killed while it ran (by the system, for lack of memory?)"
+        return Outcome(task, "", "error", error=text, exit_code=exits.INTERNAL)
 
 
 def _ignore_interrupts() -> None:
@@ -95,10 +115,10 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def verify(task: Task) -> Outcome:
-    """Run one instance and compare it with what it declares."""
+def verify(task: Task, memory: int) -> Outcome:
+    """Run one instance within `memory` bytes and compare it with what it declares."""
     try:
-        return _verify(task)
+        return _verify(task, memory)
     except SpecificationError as error:
         text = render_all(error.diagnostics)
         return Outcome(task, "", "error", error=text, exit_code=exits.SPECIFICATION)
@@ -109,10 +129,10 @@ def verify(task: Task) -> Outcome:
         return Outcome(task, "", "error", error=text, exit_code=exits.INTERNAL)
 
 
-def _verify(task: Task) -> Outcome:
+def _verify(task: Task, memory: int) -> Outcome:
     document = read(library.find(task.path))
     machine = elaborate(document, task.instance, {})
-    request = flow.Request(task.path, task.instance, workers=1)
+    request = flow.Request(task.path, task.instance, workers=1, limits=Limits(memory_bytes=memory))
     result = flow.check_machine(request, document, machine, flow.Silent())
     wrong = differences(machine.expectation, result.verdict, result.exploration)
     violated = result.verdict.overall == "violated"

@@ -14,14 +14,9 @@ from checker.errors import UsageError
 from checker.layout import describe, pack
 from checker.machine import elaborate
 from checker.report import diagrams, terminal
+from checker.report.sections import Section, as_markdown, print_sections
 from checker.report.stages import machine_text
-from checker.report.tables import (
-    Section,
-    as_markdown,
-    print_sections,
-    system_sections,
-    table_sections,
-)
+from checker.report.tables import system_sections, table_sections
 from checker.table import StateTable, read, read_table
 from checker.table.analysis import lint_table
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from checker import library
-from checker.cli.gate import Outcome, Task, tasks_of, verify_all
+from checker.cli.gate import NOT_RUN, Outcome, Task, declared, tasks_of, verify_all
 from checker.cli.options import output_options
 from checker.cli.progress import Style
 from checker.diagnostics import render_all
@@ -63,21 +63,26 @@ def verify(
     """
     if checking and directory is None:
         raise UsageError("--check compares with the directory of --report; name it")
-    tasks, broken = _tasks(specs, every_tier=every_tier)
-    outcomes = broken + verify_all(tasks, workers or cores(), lambda item: _tell(item, progress))
+    known, broken = _tasks(specs)
+    tasks = [task for task in known if every_tier or task.tier == "quick"]
+    outcomes, interrupted = _run(tasks, workers or cores(), progress)
+    outcomes = broken + outcomes
     if junit_file is not None:
         junit.write(map(_case, outcomes), junit_file)
-    _print(outcomes, form)
+    _print(outcomes, len(tasks) + len(broken), form)
     codes = {outcome.exit_code for outcome in outcomes}
+    if interrupted:
+        return exits.INTERRUPTED
     if directory is not None:
-        stale = _report(outcomes, directory, checking=checking)
+        skipped = [declared(task) for task in known if task not in tasks]
+        stale = _report([*outcomes, *skipped], known, directory, checking=checking)
         codes |= {exits.DIFFERENCE} if stale else set()
     order = (exits.INTERNAL, exits.SPECIFICATION, exits.USAGE, exits.DIFFERENCE)
     return next((code for code in order if code in codes), exits.HOLDS)
 
 
-def _tasks(specs: tuple[str, ...], *, every_tier: bool) -> tuple[list[Task], list[Outcome]]:
-    """Return what to verify, and an outcome for each specification that cannot be read."""
+def _tasks(specs: tuple[str, ...]) -> tuple[list[Task], list[Outcome]]:
+    """Return every instance, and an outcome for each specification that cannot be read."""
     paths = [library.find(spec) for spec in specs] or [
         entry.path for entry in library.shipped() if entry.kind != "table"
     ]
@@ -85,12 +90,25 @@ def _tasks(specs: tuple[str, ...], *, every_tier: bool) -> tuple[list[Task], lis
     broken: list[Outcome] = []
     for path in paths:
         try:
-            tasks += tasks_of(read(path), every_tier=every_tier)
+            tasks += tasks_of(read(path))
         except SpecificationError as error:
             task = Task(str(path), path.stem, "(specification)", "quick")
             text = render_all(error.diagnostics)
             broken.append(Outcome(task, "", "error", error=text, exit_code=exits.SPECIFICATION))
     return tasks, broken
+
+
+def _run(tasks: list[Task], processes: int, progress: Style) -> tuple[list[Outcome], bool]:
+    """Verify `tasks`; return the outcomes in their order, and whether Ctrl-C ended it before."""
+    found: dict[Task, Outcome] = {}
+    interrupted = False
+    try:
+        for outcome in verify_all(tasks, processes):
+            found[outcome.task] = outcome
+            _tell(outcome, progress)
+    except KeyboardInterrupt:
+        interrupted = True
+    return [found[task] for task in tasks if task in found], interrupted
 
 
 def _tell(outcome: Outcome, progress: Style) -> None:
@@ -119,7 +137,8 @@ def _case(outcome: Outcome) -> junit.Case:
     )
 
 
-def _print(outcomes: list[Outcome], form: str) -> None:
+def _print(outcomes: list[Outcome], wanted: int, form: str) -> None:
+    """Print what `outcomes` are; fewer than `wanted` if the run was interrupted."""
     if form == "json":
         click.echo(json.dumps({"instances": [_object(item) for item in outcomes]}))
         return
@@ -130,8 +149,11 @@ def _print(outcomes: list[Outcome], form: str) -> None:
             if text:
                 click.echo(f"\n{outcome.task.system} {outcome.task.instance}\n{text.rstrip()}")
     bad = sum(outcome.exit_code != exits.HOLDS for outcome in outcomes)
-    summary = f"{bad} not as declared" if bad else "all as declared"
-    click.echo(f"\n{plural(len(outcomes), 'instance')}, {summary}")
+    parts = [plural(wanted, "instance"), f"{bad} not as declared" if bad else "all as declared"]
+    if len(outcomes) < wanted:
+        missing = wanted - len(outcomes)
+        parts = [parts[0], f"{bad} not as declared", f"{missing} not run (interrupted)"]
+    click.echo("\n" + ", ".join(parts))
 
 
 def _object(outcome: Outcome) -> dict[str, object]:
@@ -161,14 +183,18 @@ def _line(outcome: Outcome) -> Line:
         outcome.verdict,
         outcome.distinct,
         outcome.depth,
-        met=outcome.exit_code == exits.HOLDS,
+        met=None if outcome.verdict == NOT_RUN else outcome.exit_code == exits.HOLDS,
         report=outcome.report,
     )
 
 
-def _report(outcomes: list[Outcome], directory: Path, *, checking: bool) -> list[str]:
+def _report(
+    outcomes: list[Outcome], order: list[Task], directory: Path, *, checking: bool
+) -> list[str]:
     """Write the reports, or return which of those in `directory` are out of date."""
-    wanted = dashboard.pages([_line(outcome) for outcome in outcomes])
+    place = {task: index for index, task in enumerate(order)}
+    lines = [_line(item) for item in sorted(outcomes, key=lambda item: place.get(item.task, -1))]
+    wanted = dashboard.pages(lines)
     if not checking:
         dashboard.write(wanted, directory)
         click.echo(f"{len(wanted)} files written to {directory}", err=True)
@@ -177,5 +203,5 @@ def _report(outcomes: list[Outcome], directory: Path, *, checking: bool) -> list
     for name in stale:
         click.echo(f"out of date: {directory / name}", err=True)
     if stale:
-        click.echo(f"write them again: checker verify --all --report {directory}", err=True)
+        click.echo(f"write them again: checker verify --report {directory}", err=True)
     return stale

@@ -13,6 +13,7 @@ from checker.kernel.frame import Bound, Frame
 from checker.kernel.kernel import DROPPED, ERROR, ILLEGAL
 from checker.kernel.statements import Body, cost, set_local, write_block
 from checker.kernel.states import Sink
+from checker.kernel.tallies import Count
 from checker.kernel.writes import (
     assigned_locals,
     changed_cells,
@@ -30,7 +31,7 @@ from checker.table.state_table import StateTable
 UNROLLED_VALUES = 64
 """Bindings over more values than this are always loops."""
 
-UNROLLED_ACTION = 800
+UNROLLED_ACTION = 1_600
 """Bindings are unrolled while the instances of an action stay below this many operations."""
 
 UNROLLED_MODULE = 12_000
@@ -58,8 +59,8 @@ class ActionWriter:
     """Writes one action.
 
     `source` are the variables of the state it starts in, `meta` the action's part of the meta
-    word, `fair` how its instances are numbered if they are. Memory that instances share is taken
-    once.
+    word, `fair` how its instances are numbered if they are, `count` what counts its successors if
+    that is done where they are written. Memory that instances share is taken once.
     """
 
     frame: Frame
@@ -72,6 +73,7 @@ class ActionWriter:
     spent: Spent
     fair: FairRow | None = None
     instance_shift: int = 0
+    count: Count | None = None
     stages: list[Stage] = field(default_factory=list)
     work: dict[str, Ref] = field(default_factory=dict)
     script: Script | None = None
@@ -88,6 +90,8 @@ class ActionWriter:
             self.illegal = code.reserve(1)
         self.script = Script(self.frame)
         self.drawn = Drawn(self.frame, drawn_kinds(self.action.body))
+        if self.count is not None:
+            self.count.begin()
         end = code.new_label()
         mark = code.mark()
         self._stage(0, end, 1)
@@ -176,8 +180,14 @@ class ActionWriter:
         code = self.frame.code
         code.jump(skip)
         code.label(error)
-        self.sink.emit_source(self.meta | ERROR)
+        self._failed()
         code.jump(skip)
+
+    def _failed(self) -> None:
+        """Write: a step failed."""
+        self.sink.emit_source(self.meta | ERROR)
+        if self.count is not None:
+            self.count.failure()
 
     # -------------------------------------------------------------------------------- the body
 
@@ -249,14 +259,21 @@ class ActionWriter:
         words = self.sink.packed(self.source, self.work, body.changed)
         illegal = code.load(body.illegal) if body.illegal is not None else 0
         self.sink.emit(words, code.bits("or", code.mul(illegal, ILLEGAL), meta))
+        self._counted()
         code.jump(body.abandoned)
         code.label(body.out_of_ids)
         self.sink.emit_source(code.bits("or", meta, DROPPED))
+        self._counted()
         code.jump(body.abandoned)
         code.label(self.frame.error)
-        self.sink.emit_source(self.meta | ERROR)
+        self._failed()
         code.jump(body.abandoned)
         code.label(body.abandoned)
+
+    def _counted(self) -> None:
+        """Write: a successor was written."""
+        if self.count is not None:
+            self.count.successor()
 
 
 # -------------------------------------------------------------------------------- the plan

@@ -162,6 +162,11 @@ class Blocks:
             self._learn(arrivals[0][1])
 
     @property
+    def lines(self) -> int:
+        """How many lines were written."""
+        return len(self._lines)
+
+    @property
     def block(self) -> str:
         """The label of the block being written."""
         return self._block.label

@@ -57,13 +57,16 @@ class Calls:
                 return out[:count], meta[:count]
             capacity *= 4
 
-    def expand(self, states: Words) -> Expansion:
-        """Return the successors of `states` (states, words)."""
+    def expand(self, states: Words, capacity: int | None = None) -> Expansion:
+        """Return the successors of `states` (states, words).
+
+        `capacity` successors are asked for at first; more where one state has more.
+        """
         states = self._checked(states)
         count = len(states)
         ends, status = np.zeros(count, np.int64), np.zeros(count, np.int64)
         tallies = np.zeros((len(self._kernel.actions), 2), np.int64)
-        capacity = max(CAPACITY, 4 * count)
+        capacity = capacity or max(CAPACITY, 4 * count)
         pieces: list[tuple[Words, Words]] = []
         done = total = 0
         while done < count:

@@ -24,6 +24,7 @@ from checker.kernel.kernel import (
 )
 from checker.kernel.states import Sink, emit_source, unpack, word_place
 from checker.kernel.symmetry import SymmetryWriter
+from checker.kernel.tallies import Count, tally
 from checker.kernel.terms import evaluate
 from checker.kernel.writes import inside
 from checker.layout.layout import Layout
@@ -32,6 +33,14 @@ from checker.machine.machine import LIVENESS, Action, Machine, Property
 from checker.machine.terms import Statement, Term
 from checker.semantics.fairness import FairRow, fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
+
+PIECE_LINES = 8_000
+"""Lines of IR from which on the actions that are left go into another function."""
+
+_PIECE_PARAMETERS = (
+    "ptr noalias %state, ptr noalias %out, i64 %capacity, ptr noalias %meta, i64 %begin,"
+    " ptr noalias %tallies, ptr noalias %alive"
+)
 
 TICKS = "call i64 @llvm.readcyclecounter()"
 
@@ -50,6 +59,7 @@ class Writer:
         self.steps = [item for item in machine.properties if item.kind == "step"]
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
         self.observed = [item for item in machine.properties if item.kind in LIVENESS]
+        self._judges = bool(machine.bounds or self.steps)
         self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
 
     # ------------------------------------------------------------------------------- functions
@@ -87,48 +97,121 @@ class Writer:
         return code.text()
 
     def expand(self, *, timed: bool = False) -> str:
-        """Return the text of `expand`.
+        """Return the text of `expand` and of what it calls.
 
         If `timed`, what each action took is added to `tallies`, behind the counts of all actions
         and in the same order: ticks of the processor, and last those that measuring itself takes.
         """
+        pieces = self._pieces(timed=timed)
         code = Code(
             "define i64 @expand(ptr noalias %states, i64 %count, ptr noalias %out, i64 %capacity,"
             " ptr noalias %meta, ptr noalias %ends, ptr noalias %status, ptr noalias %tallies)"
         )
         cursor, number, full = code.reserve(1), code.reserve(1), code.new_label()
+        first, alive = code.reserve(1), code.reserve(1)
         source = self._arrays(code, self.layout.variables)
         following = self._arrays(code, self._judged_variables())
         code.store(0, cursor)
-        code.store(0, number)
 
         def one(index: str) -> None:
             code.store(index, number)
             begin = code.load(cursor)
+            code.store(begin, first)
+            code.store(0, alive)
             state = word_place(code, "%states", index, self.layout.words)
-            held = unpack(code, self.layout, state, self._used_variables(), source)
             frame = self._frame(code, full)
             frame.variables = source
-            sink = Sink(code, self.layout, "%out", "%meta", "%capacity", cursor, full, state, held)
-            spent = Spent()
-            for place, action in enumerate(self.machine.actions):
-                with self._ticks(code, place, timed=timed):
-                    fair = self.fair.get(action.name)
-                    self._action(frame, action, place, sink, source, spent, fair)
+            if len(pieces) > 1:
+                for piece in range(len(pieces)):
+                    self._call_piece(code, piece, state, cursor, alive, full)
+                unpack(code, self.layout, state, self._reads(self._final_terms()), source)
+            else:
+                held = unpack(code, self.layout, state, self._used_variables(0), source)
+                room = "%out", "%meta", "%capacity"
+                sink = Sink(code, self.layout, *room, cursor, full, state, held)
+                spent = Spent()
+                for place in range(len(self.machine.actions)):
+                    self._counted_action(frame, place, sink, spent, alive, timed=timed)
             with self._ticks(code, len(self.machine.actions), timed=timed):
                 pass
             end = code.load(cursor)
-            status = self._judge_all(code, begin, end, "%out", "%meta", (state, source, following))
+            if self._judges:
+                self._judge_all(
+                    code, begin, end, "%out", "%meta", (state, source, following), alive
+                )
             code.store(end, Ref("%ends", index))
-            self._status(frame, status, Ref("%status", index))
+            self._status(frame, alive, Ref("%status", index))
 
         code.counted(0, "%count", one)
         code.emit("ret i64 %count")
         code.open = False
         code.label(full)
+        if not self._judges:
+            self._take_back(code, code.load(first), code.load(cursor))
         code.emit(f"ret i64 {code.load(number)}")
         code.open = False
-        return code.text()
+        return "\n".join([*(pieces if len(pieces) > 1 else ()), code.text()])
+
+    def _pieces(self, *, timed: bool) -> list[str]:
+        """Return the actions as functions of at least PIECE_LINES lines each, but for the last.
+
+        What the compiler does with a function takes more than twice as long for one of twice the
+        length. A piece takes a packed state and where its successors go, and returns the cursor
+        behind them; where there is no room for one, -1 less the cursor.
+        """
+        texts: list[str] = []
+        place, spent = 0, Spent()
+        while place < len(self.machine.actions):
+            code = Code(f"define private i64 @piece{len(texts)}({_PIECE_PARAMETERS})")
+            cursor, alive, full = code.reserve(1), code.reserve(1), code.new_label()
+            source = self._arrays(code, self.layout.variables)
+            code.store("%begin", cursor)
+            code.store(0, alive)
+            state = Ref("%state")
+            held = unpack(code, self.layout, state, self._used_variables(place), source)
+            frame = self._frame(code, full)
+            frame.variables = source
+            room = "%out", "%meta", "%capacity"
+            sink = Sink(code, self.layout, *room, cursor, full, state, held)
+            full_at = code.lines + PIECE_LINES
+            while place < len(self.machine.actions) and code.lines < full_at:
+                self._counted_action(frame, place, sink, spent, alive, timed=timed)
+                place += 1
+            known = Ref("%alive")
+            code.store(code.bits("or", code.load(known), code.load(alive)), known)
+            code.emit(f"ret i64 {code.load(cursor)}")
+            code.open = False
+            code.label(full)
+            code.emit(f"ret i64 {code.sub(-1, code.load(cursor))}")
+            code.open = False
+            texts.append(code.text())
+        return texts
+
+    def _call_piece(
+        self, code: Code, piece: int, state: Ref, cursor: Ref, alive: Ref, full: str
+    ) -> None:
+        """Write: the successors that a piece makes of the packed state at `state`."""
+        given = f"ptr {code.pointer(state)}, ptr %out, i64 %capacity, ptr %meta"
+        counts = f"i64 {code.load(cursor)}, ptr %tallies, ptr {code.pointer(alive)}"
+        result = code.value(f"call i64 @piece{piece}({given}, {counts})")
+        short = code.compare("slt", result, 0)
+        code.store(code.select(short, code.sub(-1, result), result), cursor)
+        code.leave_if(short, full)
+
+    def _counted_action(
+        self, frame: Frame, place: int, sink: Sink, spent: Spent, alive: Ref, *, timed: bool
+    ) -> None:
+        """Write action number `place`, what counts its successors, and what times it."""
+        code, action = frame.code, self.machine.actions[place]
+        begun = code.load(sink.cursor)
+        with self._ticks(code, place, timed=timed):
+            count = None if self._judges else Count(code, place, code.named("seen", 1), alive)
+            fair = self.fair.get(action.name)
+            assert isinstance(frame.variables, dict)
+            self._action(frame, action, place, sink, frame.variables, spent, fair, count)
+        if not self._judges and action.fault is None:
+            made = code.sub(code.load(sink.cursor), begun)
+            code.store(code.bits("or", code.load(alive), made), alive)
 
     @contextmanager
     def _ticks(self, code: Code, place: int, *, timed: bool) -> Iterator[None]:
@@ -233,10 +316,11 @@ class Writer:
         source: dict[str, Ref],
         spent: Spent,
         fair: FairRow | None = None,
+        count: Count | None = None,
     ) -> None:
         ActionWriter(
             frame, action, sink, meta, source, self.variable_shapes, self.tables, spent, fair,
-            STEP + len(self.steps),
+            STEP + len(self.steps), count,
         ).write()  # fmt: skip
 
     def _check(
@@ -276,15 +360,14 @@ class Writer:
         out: str,
         meta: str,
         step: tuple[Ref, dict[str, Ref], dict[str, Ref]] | None,
-    ) -> Ref:
+        alive: Ref | None = None,
+    ) -> None:
         """Write: bounds, step properties and tallies of the successors from `begin` to `end`.
 
         `step` has the packed source state, its variables and room for those of the next one;
-        it is None for initial states. Returns the place of a number: whether one of them says
-        that the source is no deadlock.
+        it is None for initial states. `alive` notes whether the source is no deadlock.
         """
-        alive, previous = code.scratch(1), code.scratch(1)
-        code.store(0, alive)
+        previous = code.scratch(1)
         code.store(-1, previous)
         following = step[2] if step else self._arrays(code, self._judged_variables())
 
@@ -294,11 +377,11 @@ class Writer:
             if self.machine.bounds or (step and self.steps):
                 mark = self._judged(code, index, mark, out, step, following)
                 code.store(mark, word)
-            if step:
-                self._tally(code, mark, alive, previous)
+            if alive is not None:
+                action = tally(code, mark, previous, 1)
+                self._note_alive(code, mark, action, alive)
 
         code.counted(begin, end, one)
-        return alive
 
     def _judged(
         self,
@@ -345,33 +428,32 @@ class Writer:
         span = self.machine.bounds[0].span
         return frame.flag(terms.And(self.machine.bounds, span))
 
-    def _tally(self, code: Code, mark: Operand, alive: Ref, previous: Ref) -> None:
-        """Write: count a successor for its action, and the state once.
-
-        A failed step makes its row neither enabled nor fired, and its state no deadlock.
-        """
-        action = code.bits("and", mark, ACTION_MASK)
-        failed = code.compare("ne", code.bits("and", mark, ERROR), 0)
-        enabled = Ref("%tallies", code.mul(action, 2))
-        first = code.compare("ne", action, code.load(previous))
-        counted = code.select(failed, 0, code.number(first))
-        code.store(code.select(failed, code.load(previous), action), previous)
-        code.store(code.add(code.load(enabled), counted), enabled)
-        fired = code.shift(enabled, 1)
-        code.store(code.add(code.load(fired), code.select(failed, 0, 1)), fired)
+    def _note_alive(self, code: Code, mark: Operand, action: Operand, alive: Ref) -> None:
+        """Write: note whether a successor says that its source is no deadlock."""
         faults = [int(action.fault is not None) for action in self.machine.actions]
-        if any(faults):
-            table = self.constants.array(faults)
-            spontaneous = code.compare("ne", code.load(code.shift(table, action)), 0)
-            counts = code.number(code.either(failed, code.negate(spontaneous)))
-            code.store(code.bits("or", code.load(alive), counts), alive)
-        else:
+        if not any(faults):
             code.store(1, alive)
+            return
+        table = self.constants.array(faults)
+        failed = code.compare("ne", code.bits("and", mark, ERROR), 0)
+        spontaneous = code.compare("ne", code.load(code.shift(table, action)), 0)
+        counts = code.number(code.either(failed, code.negate(spontaneous)))
+        code.store(code.bits("or", code.load(alive), counts), alive)
+
+    def _take_back(self, code: Code, begin: Operand, end: Operand) -> None:
+        """Write: the successors from `begin` to `end` were counted, but are given up."""
+        previous = code.scratch(1)
+        code.store(-1, previous)
+
+        def one(index: str) -> None:
+            tally(code, code.load(Ref("%meta", index)), previous, -1)
+
+        code.counted(begin, end, one)
 
     def _status(self, frame: Frame, alive: Ref, target: Ref) -> None:
         """Write: whether the source is no deadlock, looking at terminal conditions if need be."""
         code = frame.code
-        code.store(code.load(alive), target)
+        code.store(code.number(code.compare("ne", code.load(alive), 0)), target)
         if not self.machine.terminal:
             return
         end, error = code.new_label(), code.new_label()
@@ -394,11 +476,11 @@ class Writer:
     def _reads(self, items: Iterable[Term]) -> frozenset[str]:
         return frozenset().union(*(self.analysis.reads(item) for item in items))
 
-    def _used_variables(self) -> frozenset[str]:
-        """Return the variables that `expand` needs of a source state."""
-        names = set(self._reads(self._expanded_terms()))
+    def _used_variables(self, first: int) -> frozenset[str]:
+        """Return the variables that `expand` needs of a source state from action `first` on."""
+        names = set(self._reads(self._expanded_terms(first)))
         kinds = []
-        for action in self.machine.actions:
+        for action in self.machine.actions[first:]:
             for statement in inside(action.body):
                 place = getattr(statement, "place", None)
                 if place is not None:
@@ -410,10 +492,14 @@ class Writer:
                 names.add(name)
         return frozenset(names)
 
-    def _expanded_terms(self) -> Iterator[Term]:
+    def _final_terms(self) -> Iterator[Term]:
+        """Yield what is evaluated in a state once its successors are known."""
         yield from self.machine.terminal
         yield from (item.condition for item in self.steps)
-        for action in self.machine.actions:
+
+    def _expanded_terms(self, first: int) -> Iterator[Term]:
+        yield from self._final_terms()
+        for action in self.machine.actions[first:]:
             yield action.guard
             yield from (term for _, term in action.lets)
             for binding in action.bindings:

@@ -13,6 +13,7 @@ from checker.machine.constants import constant_truth
 from checker.machine.context import Context, expression
 from checker.machine.machine import Action, Machine
 from checker.machine.triggers import Owner, kinds_of, name_of, outcomes_of, parse
+from checker.machine.unused import warn_of_fair_faults, warn_of_unused
 from checker.machine.walk import children, walk
 from checker.machine.world import World
 from checker.machine.wrong import TooMuch, Wrong, collecting
@@ -71,6 +72,8 @@ def check_machine(world: World, machine: Machine) -> Machine:
         with _lenient(world):
             _moves(world, row)
     _unread(world, machine)
+    warn_of_unused(world)
+    warn_of_fair_faults(world)
     _outcomes(world)
     _messages(world, machine, rows)
     found = sorted(

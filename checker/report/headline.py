@@ -106,6 +106,12 @@ def title(trace: Trace) -> str:
     return f"{trace.property_name} ({FINDINGS.get(trace.kind, 'violated')}, {steps})"
 
 
+def stories(trace: Trace) -> dict[int, str]:
+    """Return what happens in a step, in the words of its row: where the row comes first."""
+    firsts = {step.row: step for step in reversed(trace.steps)}
+    return {step.number: step.about for step in firsts.values() if step.about}
+
+
 PROMISES_SHOWN = 12
 """Fair row instances that a report names."""
 

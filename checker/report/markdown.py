@@ -17,6 +17,7 @@ from checker.report.headline import (
     loop_text,
     never_fired,
     reason_text,
+    stories,
     title,
 )
 from checker.report.result import Result
@@ -41,6 +42,7 @@ def report(result: Result, files: Mapping[str, str]) -> str:
         f"**{verdict.overall}**{claim}",
         "",
         *paragraph(machine.about),
+        *paragraph(result.about),
         "Check it again:",
         "",
         *fenced("sh", result.origin.command),
@@ -77,8 +79,9 @@ def _trace(trace: Trace, file: str | None, parties: Lanes) -> list[str]:
         lines += ["In the last state:", "", *fenced("text", "\n".join(_reason_lines(trace)))]
     lines += [f"* {text(note)}" for note in trace.notes]
     lines += [""] if trace.notes else []
+    told = stories(trace)
     for step in trace.steps:
-        lines += _step(step)
+        lines += _step(step, told.get(step.number, ""))
         if trace.loop is not None and step.number == trace.loop.start < trace.length:
             lines.append("   * **the loop begins here**")
     if trace.loop is not None:
@@ -106,11 +109,12 @@ def _reason_lines(trace: Trace) -> list[str]:
     return lines
 
 
-def _step(step: Step) -> list[str]:
+def _step(step: Step, story: str) -> list[str]:
     marks = [f"actor {step.actor}"] if step.actor else []
     marks += [f"fault {step.fault}"] if step.fault else []
     marks += ["outside the bounds"] if step.outside_bounds else []
     lines = [f"{step.number}. {code(step_name(step))}" + (f" ({', '.join(marks)})" * bool(marks))]
+    lines[0] += f": {text(story)}" * bool(story)
     if len(step.bindings) > 1:
         named = ", ".join(f"{name} = {value}" for name, value in binding_texts(step.bindings))
         lines.append(f"   * with {code(named)}")

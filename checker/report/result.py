@@ -31,3 +31,9 @@ class Result:
     def failures(self) -> tuple[Trace, ...]:
         """The traces that show something wrong."""
         return tuple(trace for trace in self.traces if trace.kind != "sometimes")
+
+    @property
+    def about(self) -> str:
+        """What the instance is about, in the words of the specification; often empty."""
+        entries = {entry.name.text: entry.about for entry in self.document.instances}
+        return entries.get(self.machine.instance, "")

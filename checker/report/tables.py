@@ -1,18 +1,12 @@
-"""State tables and systems as tables to read: Markdown, and rich tables for the terminal.
-
-One list of `Section`s is made from a table or a system; both forms print the same sections.
-"""
+"""State tables and systems as sections to read."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from checker.report.markdown import code, table, text
+from checker.report.sections import Block, Section
 from checker.table.analysis import TableAnalysis, analyse_table
 from checker.table.document import (
     BindingEntry,
@@ -21,6 +15,7 @@ from checker.table.document import (
     Document,
     InState,
     Procedure,
+    PropertyEntry,
     Row,
     TypeName,
     TypeRange,
@@ -28,23 +23,15 @@ from checker.table.document import (
 from checker.table.state_table import StateTable
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading, prose, and a table; columns in `verbatim` hold code."""
-
-    heading: str
-    prose: tuple[str, ...]
-    headings: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    verbatim: tuple[int, ...] = ()
-
-
 def table_sections(table_: StateTable) -> list[Section]:
     """Return what a reader wants to know of a state table, its analysis included."""
     states = tuple((name, _marks(table_, name), about) for name, about in table_.states)
+    origins: dict[tuple[str, str, str], list[str]] = {}
+    for move in table_.transitions:
+        key = (move.event, move.target, move.about or move.source)
+        origins.setdefault(key, []).append(move.origin)
     moves = tuple(
-        (move.origin, move.event, move.target, move.about or move.source)
-        for move in table_.transitions
+        (", ".join(names), event, target, note) for (event, target, note), names in origins.items()
     )
     sections = [
         Section(f"Table {table_.name}", (table_.about, f"Source: {table_.source}")),
@@ -84,13 +71,6 @@ def _list(names: Iterable[str]) -> str:
 
 def system_sections(document: Document) -> list[Section]:
     """Return the rows, properties and instances of a system, as they are written."""
-    rows = tuple(_row_cells(row) for row in document.rows)
-    definitions = tuple((_signature(entry), _cell(entry.body)) for entry in document.definitions)
-    procedures = tuple((_signature(entry), _cell(entry.body)) for entry in document.procedures)
-    properties = tuple(
-        (entry.name.text, entry.kind, entry.condition.text, entry.why)
-        for entry in document.properties
-    )
     instances = tuple(
         (
             entry.name.text,
@@ -100,13 +80,12 @@ def system_sections(document: Document) -> list[Section]:
         )
         for entry in document.instances
     )
-    headings = ("row", "on", "for", "in", "when", "effects and next states", "note")
     sections = [
         Section(f"System {document.name.text}", (document.about, *document.abstractions)),
-        Section("Rows", (), headings, rows, (0, 1, 2, 3, 4, 5)),
-        Section("Definitions", (), ("definition", "meaning"), definitions, (0, 1)),
-        Section("Procedures", (), ("procedure", "effects"), procedures, (0, 1)),
-        Section("Properties", (), ("property", "kind", "condition", "why"), properties, (0, 2)),
+        Section("Rows", (), blocks=tuple(_row(row) for row in document.rows)),
+        Section("Definitions", (), blocks=tuple(map(_body, document.definitions))),
+        Section("Procedures", (), blocks=tuple(map(_body, document.procedures))),
+        Section("Properties", (), blocks=tuple(map(_property, document.properties))),
     ]
     columns = ("instance", "tier", "constants", "expected")
     sections.append(Section("Instances", (), columns, instances, (0, 2)))
@@ -126,7 +105,7 @@ def _without_empty_columns(section: Section) -> Section:
 
 
 def _says_something(section: Section) -> bool:
-    return bool(section.rows or section.prose)
+    return bool(section.rows or section.prose or section.blocks)
 
 
 def _signature(entry: Definition | Procedure) -> str:
@@ -137,32 +116,45 @@ def _setting(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _row_cells(row: Row) -> tuple[str, ...]:
-    effects = [f"let {name.text} = {_cell(cell)}" for name, cell in row.lets]
-    effects += [_cell(row.do), *(f"{_cell(item.place)} = {_states(item)}" for item in row.to)]
-    effects += [f"send {_cell(cell)}" for cell in row.send]
-    inside = "; ".join(f"{_cell(item.place)}: {_states(item)}" for item in row.inside)
-    trigger = _cell(row.on) or (f"fault {row.fault.text}" if row.fault else "")
-    return (
-        row.name.text,
-        trigger,
-        ", ".join(_binding(entry) for entry in row.bindings),
-        inside,
-        _cell(row.when),
-        "; ".join(part for part in effects if part),
-        row.about or row.source,
-    )
+def _row(row: Row) -> Block:
+    marks = [f"actor {row.actor.text}"] if row.actor else []
+    marks += [f"fault {row.fault.text}"] if row.fault else []
+    marks += [f"fair: {row.fair.text}"] if row.fair else []
+    cells = [("on", _code(row.on))]
+    cells += [("for", "\n".join(_binding(entry) for entry in row.bindings))]
+    cells += [("only if", _code(row.only_if))]
+    cells += [("in", "\n".join(f"{_code(item.place)}: {_states(item)}" for item in row.inside))]
+    cells += [("let", "\n".join(f"{name.text} = {_code(cell)}" for name, cell in row.lets))]
+    cells += [("when", _code(row.when)), ("do", _code(row.do))]
+    cells += [("to", "\n".join(f"{_code(item.place)} = {_states(item)}" for item in row.to))]
+    cells += [("send", "\n".join(_code(cell) for cell in row.send)), ("source", row.source)]
+    return Block(row.name.text, tuple(marks), row.about, _filled(cells))
+
+
+def _body(entry: Definition | Procedure) -> Block:
+    return Block(_signature(entry), (), "", (("", _code(entry.body)),))
+
+
+def _property(entry: PropertyEntry) -> Block:
+    cells = [("from", _code(entry.premise)), ("to", _code(entry.condition))]
+    if entry.premise is None:
+        cells = [("", _code(entry.condition))]
+    return Block(entry.name.text, (entry.kind,), entry.why, tuple(cells))
+
+
+def _filled(cells: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((label, content) for label, content in cells if content)
 
 
 def _binding(entry: BindingEntry) -> str:
     """Return `name in domain`; a type that is no name is shown by the name alone."""
     if entry.cell is not None:
-        return f"{entry.name.text} in {_cell(entry.cell)}"
+        return f"{entry.name.text} in {_code(entry.cell)}"
     match entry.node:
         case TypeName(name, _):
             return f"{entry.name.text} in {name}"
         case TypeRange(low, high, _):
-            return f"{entry.name.text} in {_cell(low)}..{_cell(high)}"
+            return f"{entry.name.text} in {_code(low)}..{_code(high)}"
     return entry.name.text
 
 
@@ -170,49 +162,6 @@ def _states(item: InState) -> str:
     return ", ".join(word.text for word in item.states)
 
 
-def _cell(cell: Cell | None) -> str:
-    """Return a cell on one line; statements of effects apart by semicolons."""
-    if cell is None:
-        return ""
-    lines = [line.strip() for line in cell.text.strip().splitlines()]
-    joined = ""
-    for line in filter(None, lines):
-        open_line = not joined or joined.endswith((":", "(", ",", "[", "{"))
-        joined += line if not joined else (" " if open_line else "; ") + line
-    return joined
-
-
-def as_markdown(sections: Iterable[Section]) -> str:
-    """Return sections as Markdown."""
-    lines: list[str] = []
-    for number, section in enumerate(sections):
-        lines += [f"{'#' if number == 0 else '##'} {section.heading}", ""]
-        for prose in filter(None, section.prose):
-            lines += [text(prose), ""]
-        if section.headings:
-            rows = [
-                [
-                    code(cell) if place in section.verbatim and cell else text(cell)
-                    for place, cell in enumerate(row)
-                ]
-                for row in section.rows
-            ]
-            lines += table(section.headings, rows)
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def print_sections(out: Console, sections: Iterable[Section]) -> None:
-    """Print sections on the terminal."""
-    for number, section in enumerate(sections):
-        if number:
-            out.print()
-        out.print(Text(section.heading, style="bold"))
-        for prose in filter(None, section.prose):
-            out.print(Text(" ".join(prose.split())))
-        if section.headings:
-            shown = Table(box=None, pad_edge=False, header_style="dim", show_lines=False)
-            for heading in section.headings:
-                shown.add_column(heading, overflow="fold")
-            for row in section.rows:
-                shown.add_row(*(Text(" ".join(cell.split())) for cell in row))
-            out.print(shown)
+def _code(cell: Cell | None) -> str:
+    """Return a cell as it was written, without the indentation that YAML gave it."""
+    return "" if cell is None else textwrap.dedent(cell.text).strip()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -23,6 +24,7 @@ from checker.report.headline import (
     loop_text,
     never_fired,
     reason_text,
+    stories,
     title,
     unknown_text,
 )
@@ -56,7 +58,9 @@ def console(file: TextIO | None = None) -> Console:
 def print_result(out: Console, result: Result, witnesses: tuple[str, ...] = ()) -> None:
     """Print everything about one run; `witnesses` names the reached properties to show as well."""
     line = headline(result.machine, result.exploration, result.verdict)
-    out.print(Text(line, style=COLOURS[result.verdict.overall]))
+    _print_indented(out, line, 0, COLOURS[result.verdict.overall])
+    if result.about:
+        _print_indented(out, result.about, 0, "italic")
     _print_properties(out, result.verdict)
     for trace in result.traces:
         if trace.kind != "sometimes" or trace.property_name in witnesses:
@@ -74,9 +78,10 @@ def print_trace(out: Console, trace: Trace) -> None:
     """Print a trace: its numbered steps, then why the property has the value it has."""
     out.print(Text(title(trace), style="bold"))
     if trace.why:
-        out.print(Text(f"  {trace.why}", style="italic"))
+        _print_indented(out, trace.why, 2, "italic")
+    told = stories(trace)
     for step in trace.steps:
-        _print_step(out, step)
+        _print_step(out, step, told.get(step.number, ""))
         if trace.loop is not None and step.number == trace.loop.start < trace.length:
             out.print(Text("      the loop:", style="bold yellow"))
     if trace.loop is not None:
@@ -108,7 +113,7 @@ def _print_properties(out: Console, verdict: Verdict) -> None:
             _print_indented(out, f"unknown: {unknown_text(item)}", 0, "yellow")
 
 
-def _print_step(out: Console, step: Step) -> None:
+def _print_step(out: Console, step: Step, story: str) -> None:
     heading = Text(f"{step.number:>4}  ")
     heading.append(step_name(step), style="bold cyan")
     marks = [f"actor {step.actor}"] if step.actor else []
@@ -117,6 +122,8 @@ def _print_step(out: Console, step: Step) -> None:
     if marks:
         heading.append(f"   [{', '.join(marks)}]", style="dim")
     out.print(heading)
+    if story:
+        _print_indented(out, story, 6, "italic")
     for text, style in step_details(step):
         _print_indented(out, text, 8, style)
 
@@ -179,15 +186,26 @@ def _print_coverage_so_far(out: Console, exploration: Exploration) -> None:
 
 
 def print_outcomes(out: Console, lines: Sequence[Line]) -> None:
-    """Print one line for each verified instance."""
-    table = _table("system", "instance", "expected", "found", "distinct", "depth", "")
-    for line in lines:
-        met = Text("ok", style="green") if line.met else Text("DIFFERENT", style="bold red")
-        distinct = "" if line.distinct is None else f"{line.distinct:,}"
-        depth = "" if line.depth is None else str(line.depth)
-        cells = (line.system, line.instance, line.expected, line.verdict, distinct, depth)
-        table.add_row(*cells, met)
-    out.print(table)
+    """Print one line for each verified instance, below the name of its system."""
+    wide = max((len(line.instance) for line in lines), default=0)
+    for system in dict.fromkeys(line.system for line in lines):
+        out.print(Text(system, style="bold"))
+        for line in (line for line in lines if line.system == system):
+            mark, style = ("ok", "green") if line.met else ("NO", "bold red")
+            head = f"  {mark}  {line.instance:<{wide}}  {_figures(line):>26}  "
+            texts = textwrap.wrap(
+                line.verdict, max(out.width - len(head), 20), break_long_words=False
+            )
+            out.print(Text(f"  {mark}", style=style) + Text(head[4:]), end="", soft_wrap=True)
+            out.print(f"\n{' ' * len(head)}".join(texts), soft_wrap=True)
+            if not line.met and line.expected != line.verdict:
+                out.print(f"      declared: {line.expected}", soft_wrap=True)
+
+
+def _figures(line: Line) -> str:
+    if line.distinct is None:
+        return ""
+    return f"{line.distinct:,} states, depth {line.depth or 0:>2}"
 
 
 def print_warnings(out: Console, warnings: Iterable[Diagnostic]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,8 @@ DEFAULT_SHARE = 0.7
 _UNLIMITED = 1 << 60
 _SMALLEST_RESERVATION = 1 << 24
 _NO_RESERVE = 0x4000 if sys.platform.startswith("linux") else 0
-_HUGE_PAGE = 1 << 21
+HUGE_PAGE = 1 << 21
+"""Bytes of a huge page."""
 
 
 def default_limit() -> int:
@@ -44,16 +46,22 @@ def peak_rss() -> int:
 def reserve(size: int) -> NDArray[np.int64]:
     """Return zeroed words in `size` bytes of address space; only pages that are touched cost.
 
-    The space is a whole number of huge pages; EnvironmentFailure where it is refused.
+    The space is a whole number of huge pages and begins where one can; EnvironmentFailure where
+    it is refused.
     """
-    rounded = -(-size // _HUGE_PAGE) * _HUGE_PAGE
+    rounded = -(-size // HUGE_PAGE) * HUGE_PAGE
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
     try:
-        space = mmap.mmap(-1, rounded, flags=flags)
+        space = mmap.mmap(-1, rounded + HUGE_PAGE, flags=flags)
     except (OSError, ValueError, OverflowError) as error:
         message = f"the system refuses {rounded} bytes of address space: {error}"
         raise EnvironmentFailure(message) from error
-    return np.frombuffer(space, dtype=np.int64)
+    begin = -_address(space) % HUGE_PAGE
+    return np.frombuffer(space, dtype=np.int64, count=rounded // 8, offset=begin)
+
+
+def _address(space: mmap.mmap) -> int:
+    return int(np.frombuffer(space, dtype=np.uint8).ctypes.data)
 
 
 def reserve_up_to(size: int) -> NDArray[np.int64]:
@@ -67,24 +75,20 @@ def reserve_up_to(size: int) -> NDArray[np.int64]:
             size //= 2
 
 
-def advise_huge_pages(words: NDArray[np.int64], start: int, size: int) -> None:
-    """Ask for huge pages in `size` bytes from byte `start` of what `reserve` returned.
+def advise_huge_pages(words: NDArray[np.int64]) -> None:
+    """Ask for huge pages in what `reserve` returned.
 
     Random probes of gigabytes in small pages are several times slower. Advice only: systems
-    without huge pages go on as they are.
+    without huge pages go on as they are. A huge page costs as soon as a word of it is written.
     """
     advice = getattr(mmap, "MADV_HUGEPAGE", None)
-    first = -(-start // _HUGE_PAGE) * _HUGE_PAGE
-    end = (start + size) // _HUGE_PAGE * _HUGE_PAGE
     space = words.base
     while isinstance(space, (np.ndarray, memoryview)):
         space = space.base if isinstance(space, np.ndarray) else space.obj
-    if advice is None or end <= first or not isinstance(space, mmap.mmap):
+    if advice is None or not isinstance(space, mmap.mmap):
         return
-    try:
-        space.madvise(advice, first, end - first)
-    except OSError:
-        return
+    with suppress(OSError):
+        space.madvise(advice)
 
 
 def _meminfo(field: str) -> int:

@@ -23,6 +23,9 @@ from checker.kernel import kernel
 OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 """How every function of the search is compiled: without the interpreter's lock, kept on disk."""
 
+INLINE = {**OPTIONS, "forceinline": True}
+"""The same for a function that becomes part of its caller, once for each call that is written."""
+
 COMPILED = ("native", "visited", "board", "worker", "backward", "walks", "runs")
 """The modules of this room whose code or constants end up in compiled functions."""
 
@@ -117,6 +120,46 @@ def fetch_add(_context: Any, address: Any, value: Any) -> Any:
         return builder.atomic_rmw("add", pointer, arguments[1], "monotonic")
 
     return types.int64(address, value), generate
+
+
+LANES = 8
+"""Words of a cache line, which `compare_line` looks at together."""
+
+
+@intrinsic
+def compare_line(_context: Any, address: Any, key: Any, mark: Any) -> Any:
+    """Compare the words of the line at `address` with `key`, 0 and `mark`.
+
+    Bit i says that word i is `key`, bit 8 + i that it is 0, bit 16 + i that it is `mark`. The line
+    is read once, but its words not all at one time; a word is read whole.
+    """
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        kind = ir.VectorType(_WORD, LANES)
+        byte = ir.IntType(LANES)
+        pointer = builder.inttoptr(arguments[0], kind.as_pointer())
+        line = builder.load(pointer, align=8)
+        result = _WORD(0)
+        for place, wanted in enumerate((arguments[1], _WORD(0), arguments[2])):
+            lanes = kind(ir.Undefined)
+            for lane in range(LANES):
+                lanes = builder.insert_element(lanes, wanted, ir.IntType(32)(lane))
+            equal = builder.bitcast(builder.icmp_signed("==", line, lanes), byte)
+            shifted = builder.shl(builder.zext(equal, _WORD), _WORD(8 * place))
+            result = builder.or_(result, shifted)
+        return result
+
+    return types.int64(address, key, mark), generate
+
+
+@intrinsic
+def lowest_bit(_context: Any, word: Any) -> Any:
+    """Return the number of the lowest bit that is set in `word`, which is not 0."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.int64(word), generate
 
 
 @intrinsic

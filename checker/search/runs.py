@@ -70,7 +70,7 @@ def take_sorted(segment: int, capacity: int, words: int, out: int, held: int) ->
     # Before the first empty slot there may be states that went around the end: they come last.
     for slot in range(first):
         place = segment + size * slot
-        if home_in_segment(hash_state(place, words), capacity) <= slot:
+        if home_in_segment(hash_state(place, words), capacity, words) <= slot:
             _copy(place, out + size * count, words)
             count += 1
     for slot in range(first, capacity):
@@ -81,7 +81,7 @@ def take_sorted(segment: int, capacity: int, words: int, out: int, held: int) ->
         count += 1 if present != 0 else 0
     for slot in range(first):
         place = segment + size * slot
-        if home_in_segment(hash_state(place, words), capacity) > slot:
+        if home_in_segment(hash_state(place, words), capacity, words) > slot:
             _copy(place, out + size * count, words)
             count += 1
     for slot in range(first):

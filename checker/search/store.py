@@ -12,22 +12,27 @@ from concurrent.futures import Executor
 import numpy as np
 
 from checker.search.disk import Disk, DiskFile
-from checker.search.memory import advise_huge_pages, available, reserve_up_to
+from checker.search.memory import HUGE_PAGE, advise_huge_pages, available, reserve_up_to
 from checker.search.visited import CAPACITY_MAX, SEGMENTS, SPREAD_CHUNK, spread
 
 LOAD = 0.8
 """Share of the table's slots that may be in use before it grows."""
 LOAD_MAX = 0.92
 """The same when memory is too short for growth: slower, but further."""
-GROWTH = 1.35
-"""New capacity over old: at a load of 0.8 the table then holds 1.25 to 1.7 slots a state."""
+GROWTH = 1.4
+"""New capacity over old: at a load of 0.8 the table then holds 1.25 to 1.75 slots a state."""
+GROWTH_SMALL = 2.0
+"""The same for a table whose segments have less than `_SMALL_PAGES` huge pages each."""
+GROWTH_TINY = 4.0
+"""The same for a table whose segments are less than a huge page."""
 CAPACITY_START = 1024
-"""Slots of a segment at first."""
+"""Slots of a segment at first: what is in use of a small table stays in the processor's caches."""
 
 _SAFETY = 0.9
 """Share of the machine's available memory that one growth step may take."""
-_HUGE_SEGMENT = 1 << 21
-"""Bytes from which a segment is worth huge pages."""
+_SMALL_PAGES = 8
+_HUGE_SHARE = 1 / 8
+"""The table is kept in huge pages where one a segment is at most this share of the limit."""
 _ALONE = 1 << 18
 """Slots of a table up to which growing is too quick to share among threads."""
 
@@ -44,12 +49,14 @@ class Store:
         self.limit = limit
         self.overhead = overhead
         self.queue = reserve_up_to(limit)
-        advise_huge_pages(self.queue, 0, self.queue.nbytes)
+        advise_huge_pages(self.queue)
         slots = max(limit // (8 * words * SEGMENTS), capacity * 2)
         self.reserved_bits = (slots - 1).bit_length()
         table = reserve_up_to((SEGMENTS << self.reserved_bits) * words * 8)
         while SEGMENTS * words << self.reserved_bits > table.size:
             self.reserved_bits -= 1
+        if _HUGE_SHARE * limit >= SEGMENTS * HUGE_PAGE:
+            advise_huge_pages(table)
         self.table = table
         self.capacity = capacity
         self.room = int(LOAD * SEGMENTS * capacity)
@@ -105,9 +112,6 @@ class Store:
             or extra > _SAFETY * available()
         ):
             return False
-        for segment in range(SEGMENTS):
-            start = segment * (8 * self.words << self.reserved_bits)
-            advise_huge_pages(self.table, start, capacity * 8 * self.words)
         room = min(int(LOAD * SEGMENTS * capacity), self.queue.size // self.words)
         if room < states or not self.ensure(room):
             return False
@@ -118,7 +122,7 @@ class Store:
         """Make room for more than `states` states; False when memory does not allow it."""
         size = 8 * self.words
         budget = self.limit - self.overhead
-        wanted = int(self.capacity * GROWTH) + 1
+        wanted = grown(self.capacity, size)
         held = LOAD if self.file is None else 0.0
         affordable = int(budget / (SEGMENTS * size * (1 + held)))
         target = min(wanted, affordable, CAPACITY_MAX, 1 << self.reserved_bits)
@@ -149,10 +153,6 @@ class Store:
         """Rearrange every segment from `capacity` to `target` slots."""
         size = 8 * self.words
         reserved = size << self.reserved_bits
-        if target * size >= _HUGE_SEGMENT:
-            for segment in range(SEGMENTS):
-                start = segment * reserved + self.capacity * size
-                advise_huge_pages(self.table, start, (target - self.capacity) * size)
         first = self.table.ctypes.data
         old = self.capacity
 
@@ -178,3 +178,16 @@ class Store:
         for task in tasks:
             task()
         self.capacity = target
+
+
+def grown(capacity: int, size: int) -> int:
+    """Return the slots, of `size` bytes each, that a segment should have after `capacity`.
+
+    From one huge page on it fills whole ones. While a table is small it grows by more, because
+    rearranging takes longer than the memory is worth.
+    """
+    pages = capacity * size / HUGE_PAGE
+    if pages * GROWTH_TINY < 1:
+        return int(capacity * GROWTH_TINY)
+    factor = GROWTH_SMALL if round(pages) < _SMALL_PAGES else GROWTH
+    return max(round(pages * factor), 1) * HUGE_PAGE // size

@@ -3,6 +3,8 @@
 The table is `SEGMENTS` segments, each the beginning of its own large piece of reserved address
 space, all of the same `capacity` in slots of `words` words. A state's hash names its segment (top
 bits) and its home slot there; it stands in the first free slot from its home on, around the end.
+Where slots fill cache lines evenly, a home is the first slot of a line, and a line is looked at
+as a whole: what is in it is found, or not, without a branch for each slot.
 Home slots rise with the hash at every capacity, so a segment grows in place (`spread`): read from
 its end backwards, almost every state moves up. No second table ever exists, and a table can
 grow by any factor, not only two.
@@ -16,10 +18,14 @@ from __future__ import annotations
 from numba import njit
 
 from checker.search.native import (
+    INLINE,
+    LANES,
     OPTIONS,
     compare_and_swap,
+    compare_line,
     load,
     load_acquire,
+    lowest_bit,
     prefetch,
     store,
     store_release,
@@ -40,6 +46,9 @@ the segment is full."""
 SPREAD_CHUNK = 4096
 """Slots of a segment that `spread` takes out at a time."""
 
+_FIRST_WORDS = (0, 0b11111111, 0b01010101, 0, 0b00010001)
+"""By words of a state: which words of a line are first words of slots."""
+
 _PRESENT = -(1 << 63)
 _WITHOUT_PRESENT = (1 << 63) - 1
 _BUSY = 1
@@ -47,7 +56,7 @@ _LOW_31 = (1 << 31) - 1
 _LOW_32 = (1 << 32) - 1
 
 
-@njit(**OPTIONS)
+@njit(**INLINE)
 def mix(word: int) -> int:
     """Return a 64-bit hash of a word: every bit of it decides about every bit of the hash."""
     word ^= (word >> 33) & _LOW_31
@@ -58,7 +67,7 @@ def mix(word: int) -> int:
     return word
 
 
-@njit(**OPTIONS)
+@njit(**INLINE)
 def hash_state(state: int, words: int) -> int:
     """Return the hash of the state of `words` words at address `state`, stored or not."""
     value = load(state) & _WITHOUT_PRESENT
@@ -69,17 +78,24 @@ def hash_state(state: int, words: int) -> int:
     return int(mix(value))
 
 
-@njit(**OPTIONS)
-def home_in_segment(value: int, capacity: int) -> int:
+@njit(**INLINE)
+def home_in_segment(value: int, capacity: int, words: int) -> int:
     """Return the home slot, within its segment, of a state whose hash is `value`."""
-    return (((value >> (32 - SEGMENT_BITS)) & _LOW_32) * capacity) >> 32
+    slot = (((value >> (32 - SEGMENT_BITS)) & _LOW_32) * capacity) >> 32
+    return slot & -(LANES // words) if _fills_lines(words) else slot
 
 
-@njit(**OPTIONS)
-def home_slot(value: int, capacity: int, reserved_bits: int) -> int:
+@njit(**INLINE)
+def home_slot(value: int, capacity: int, reserved_bits: int, words: int) -> int:
     """Return the home slot, within the table, of a state whose hash is `value`."""
     segment = (value >> (64 - SEGMENT_BITS)) & (SEGMENTS - 1)
-    return (segment << reserved_bits) + int(home_in_segment(value, capacity))
+    return (segment << reserved_bits) + int(home_in_segment(value, capacity, words))
+
+
+@njit(**INLINE)
+def _fills_lines(words: int) -> bool:
+    """Whether a cache line holds a whole number of slots, and more than one."""
+    return words in (1, 2, 4)
 
 
 @njit(**OPTIONS)
@@ -87,14 +103,26 @@ def locate(
     table: int, capacity: int, reserved_bits: int, words: int, states: int, count: int, slots: int
 ) -> None:
     """Write the home slots of `count` states to `slots` and ask for their cache lines."""
+    if words == 1:
+        _locate(table, capacity, reserved_bits, 1, states, count, slots)
+    elif words == 2:
+        _locate(table, capacity, reserved_bits, 2, states, count, slots)
+    else:
+        _locate(table, capacity, reserved_bits, words, states, count, slots)
+
+
+@njit(**INLINE)
+def _locate(
+    table: int, capacity: int, reserved_bits: int, words: int, states: int, count: int, slots: int
+) -> None:
     for index in range(count):
         value = hash_state(states + 8 * words * index, words)
-        slot = home_slot(value, capacity, reserved_bits)
+        slot = home_slot(value, capacity, reserved_bits, words)
         store(slots + 8 * index, slot)
         prefetch(table + 8 * words * slot)
 
 
-@njit(**OPTIONS)
+@njit(**INLINE)
 def same_tail(left: int, right: int, words: int) -> bool:
     """Whether two states of equal first words are equal in the others."""
     for word in range(1, words):  # noqa: SIM110 (a generator would be an object)
@@ -103,7 +131,7 @@ def same_tail(left: int, right: int, words: int) -> bool:
     return True
 
 
-@njit(**OPTIONS)
+@njit(**INLINE)
 def insert(
     table: int, slot: int, capacity: int, reserved_bits: int, words: int, state: int, may_add: bool
 ) -> int:
@@ -111,37 +139,84 @@ def insert(
 
     Safe for any number of threads at once: of several that bring the same state, one is told NEW.
     """
-    key = load(state) | _PRESENT
     start = (slot >> reserved_bits) << reserved_bits
     end = start + capacity
-    for _ in range(capacity):
-        place = table + 8 * words * slot
-        found = load_acquire(place)
-        if found == 0:
-            if not may_add:
-                return NO_ROOM
-            if words == 1:
-                found = compare_and_swap(place, 0, key)
-                if found == 0:
-                    return NEW
-            else:
-                found = compare_and_swap(place, 0, _BUSY)
-                if found == 0:
-                    for word in range(1, words):
-                        store(place + 8 * word, load(state + 8 * word))
-                    store_release(place, key)
-                    return NEW
-        while found == _BUSY:
-            found = load_acquire(place)
-        if found == key and same_tail(place, state, words):
-            return KNOWN
-        slot += 1
+    in_lines = _fills_lines(words)
+    seen = 0
+    while seen < capacity:
+        if in_lines and slot + LANES // words <= end:
+            outcome = _insert_in_line(table + 8 * words * slot, words, state, may_add)
+            step = LANES // words
+        else:
+            outcome = _insert_in_slot(table + 8 * words * slot, words, state, may_add)
+            step = 1
+        if outcome != CROWDED:
+            return int(outcome)
+        slot += step
+        seen += step
         if slot == end:
             slot = start
     return CROWDED
 
 
-@njit(**OPTIONS)
+@njit(**INLINE)
+def _insert_in_line(line: int, words: int, state: int, may_add: bool) -> int:
+    """Do the work of `insert` in the line at address `line`; CROWDED where it is full of others.
+
+    A slot that is taken never becomes free, so the first that is free is where the state belongs,
+    and if it is taken before we take it, all there is to do is to look again.
+    """
+    key = load(state) | _PRESENT
+    while True:
+        found = compare_line(line, key, _BUSY)
+        same = found & _FIRST_WORDS[words]
+        while same != 0:
+            # Its other words may have been read before they were written.
+            place = line + 8 * lowest_bit(same)
+            if words == 1 or (load_acquire(place) == key and same_tail(place, state, words)):
+                return KNOWN
+            same &= same - 1
+        if words > 1 and (found >> (2 * LANES)) & _FIRST_WORDS[words] != 0:
+            continue  # it may be this state that is being written
+        free = (found >> LANES) & _FIRST_WORDS[words]
+        if free == 0:
+            return CROWDED
+        if not may_add:
+            return NO_ROOM
+        if _take(line + 8 * lowest_bit(free), words, state, key) == 0:
+            return NEW
+
+
+@njit(**INLINE)
+def _insert_in_slot(place: int, words: int, state: int, may_add: bool) -> int:
+    """Do the work of `insert` in the slot at address `place`; CROWDED where another state is."""
+    key = load(state) | _PRESENT
+    found = load_acquire(place)
+    if found == 0:
+        if not may_add:
+            return NO_ROOM
+        found = _take(place, words, state, key)
+        if found == 0:
+            return NEW
+    while found == _BUSY:
+        found = load_acquire(place)
+    return KNOWN if found == key and same_tail(place, state, words) else CROWDED
+
+
+@njit(**INLINE)
+def _take(place: int, words: int, state: int, key: int) -> int:
+    """Write a state into the slot at `place` if it is free; return what its first word was."""
+    if words == 1:
+        return int(compare_and_swap(place, 0, key))
+    found = compare_and_swap(place, 0, _BUSY)
+    if found == 0:
+        for word in range(1, words):
+            store(place + 8 * word, load(state + 8 * word))
+        store_release(place, key)
+    return int(found)
+
+
+@njit(**INLINE)
 def _copy(source: int, target: int, words: int) -> None:
     for word in range(words):
         store(target + 8 * word, load(source + 8 * word))
@@ -192,13 +267,13 @@ def spread(segment: int, capacity: int, target: int, words: int, taken: int, spi
         count = _take_out(segment + size * start, end - start, words, taken)
         for index in range(count):
             stored = taken + size * index
-            home = home_in_segment(hash_state(stored, words), target)
+            home = home_in_segment(hash_state(stored, words), target, words)
             if home < start or not _settle(segment, home, target, words, stored):
                 _copy(stored, spill + size * spilled, words)
                 spilled += 1
         end = start
     for index in range(spilled):
         stored = spill + size * index
-        home = home_in_segment(hash_state(stored, words), target)
+        home = home_in_segment(hash_state(stored, words), target, words)
         if not _settle(segment, home, target, words, stored):
             _settle(segment, 0, home, words, stored)

@@ -52,6 +52,7 @@ from checker.search.board import (
     Numbers,
 )
 from checker.search.native import (
+    INLINE,
     OPTIONS,
     call_canonical,
     call_check,
@@ -179,7 +180,17 @@ def _locate_pending(board: Numbers, desk: Numbers) -> None:
 @njit(**OPTIONS)
 def _keep_pending(board: Numbers, desk: Numbers, board_address: int) -> int:
     """Put the buffer's successors into table and queue; WORKING when all are."""
-    words, table, capacity = board[WORDS], board[TABLE], board[CAPACITY]
+    words = board[WORDS]
+    if words == 1:  # code of their own for the commonest widths
+        return int(_keep(board, desk, board_address, 1))
+    if words == 2:
+        return int(_keep(board, desk, board_address, 2))
+    return int(_keep(board, desk, board_address, words))
+
+
+@njit(**INLINE)
+def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
+    table, capacity = board[TABLE], board[CAPACITY]
     bits, queue = board[RESERVED_BITS], board[QUEUE]
     out, metas, slots, news = desk[OUT], desk[META], desk[SLOTS], desk[NEW_BY_ACTION]
     chunk, chunk_end, pending = desk[CHUNK], desk[CHUNK_END], desk[PENDING]

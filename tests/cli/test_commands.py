@@ -155,7 +155,10 @@ def test_every_stage_can_be_looked_at(command: Command, toggle: str, stage: str)
 
 def test_rows_are_shown_as_they_are_written(command: Command, toggle: str) -> None:
     result = command("show", toggle, "--format", "markdown")
-    assert "| `press` |  | `client in Client` | `not limited or presses < most` |" in result.out
+    assert (
+        "**`press`**\n\n```text\nfor   client in Client\nwhen  not limited or presses < most\n"
+        "do    on = not on\n      presses += 1\n```\n"
+    ) in result.out
     assert command("show", toggle, "--format", "mermaid").code == 2
     assert command("show", "group", "--stage", "machine").code == 2
 

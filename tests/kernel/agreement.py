@@ -154,3 +154,9 @@ def _all_at_once(layout: Layout, calls: Calls, states: Sequence[State]) -> None:
     assert np.array_equal(together.meta, np.concatenate([one.meta for one in apart]))
     assert np.array_equal(together.ends, np.cumsum([len(one.meta) for one in apart]))
     assert np.array_equal(together.tallies, sum(one.tallies for one in apart))
+    # A state whose successors do not fit is given up, with what was counted of it, and comes again.
+    narrow = calls.expand(words, capacity=1)
+    assert np.array_equal(narrow.words, together.words)
+    assert np.array_equal(narrow.meta, together.meta)
+    assert np.array_equal(narrow.tallies, together.tallies)
+    assert np.array_equal(narrow.status, together.status)

@@ -13,7 +13,17 @@ from hypothesis import HealthCheck, given, settings
 from machines import KNOWN, Known
 from random_machines import machines, seeded_machine
 
-from checker.kernel import actions, cells, choices, collections, folds, slots, statements, states
+from checker.kernel import (
+    actions,
+    cells,
+    choices,
+    collections,
+    folds,
+    functions,
+    slots,
+    statements,
+    states,
+)
 from checker.layout import cells as layout_cells
 from checker.layout import shape
 from checker.machine.machine import Machine
@@ -39,6 +49,7 @@ WAYS: dict[str, dict[object, dict[str, int]]] = {
         states: {"CELLS_LISTED": 1, "WORDS_HELD": 0},
         slots: {"SHORT": 0},
     },
+    "in pieces": {functions: {"PIECE_LINES": 1}},
     # What else only types with more than 2**62 values do: sets in chunks, options, unions and
     # slots in several cells. Keys and items of sets must keep their codes.
     "wide": {

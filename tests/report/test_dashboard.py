@@ -15,7 +15,7 @@ LINES = [
         9,
         3,
         met=True,
-        report={"README.md": "# bug\n", "a.itf.json": "{}\n"},
+        report={"README.md": "# bug\n", "a.itf.json": "{}\n", "verdict.json": "{}\n"},
     ),
     Line("clock", "default", "quick", "holds", "violated: b", 12, 0, met=False),
 ]
@@ -23,7 +23,8 @@ LINES = [
 
 def test_every_instance_has_a_line_and_violations_a_report() -> None:
     wanted = pages(LINES)
-    assert sorted(wanted) == ["README.md", "group/bug/README.md", "group/bug/a.itf.json"]
+    files = ["README.md", "a.itf.json", "verdict.json"]
+    assert sorted(wanted) == ["README.md", *(f"group/bug/{name}" for name in files)]
     page = wanted["README.md"]
     assert "| `default` | quick | holds | holds | yes | 48,213 | 37 |" in page
     assert "| [`bug`](group/bug/README.md) | quick |" in page
@@ -48,3 +49,17 @@ def test_reports_of_violations_that_are_no_more_are_removed(tmp_path: Path) -> N
     write(fewer, tmp_path)
     assert stale(fewer, tmp_path) == []
     assert other.read_text() == "mine"
+
+
+def test_files_that_are_no_reports_stay(tmp_path: Path) -> None:
+    own = tmp_path / "docs" / "errors" / "README.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("mine")
+    write(pages(LINES), tmp_path)
+    assert stale(pages(LINES), tmp_path) == []
+    assert own.read_text() == "mine"
+
+
+def test_what_was_not_run_has_a_line_that_says_so() -> None:
+    line = Line("group", "large", "full", "holds", "not run", 4_000_000, 60, met=None)
+    assert "| `large` | full | holds | not run |  | 4,000,000 | 60 |" in pages([line])["README.md"]

@@ -197,9 +197,9 @@ def test_growing_from_nothing_loses_no_state_and_changes_no_path() -> None:
     assert far.path[8] == (7, 1)
 
 
-def test_the_table_takes_hardly_more_than_the_states() -> None:
+def test_a_small_table_takes_at_most_twice_what_it_must() -> None:
     found = explore(machine(), LAYOUT, grid(6, 9, 1), Limits(), 2)
-    assert 8 / 0.8 <= found.bytes_per_state <= 8 * 1.35 / 0.75
+    assert 8 / 0.8 <= found.bytes_per_state <= 8 * 2 / 0.8
 
 
 def test_the_diamond_path_is_the_least_of_the_shortest() -> None:
@@ -322,7 +322,7 @@ def test_a_limit_of_seconds() -> None:
     found = explore(machine(), LAYOUT, grid(8, 64, 1), Limits(seconds=0.3), 2)
     assert found.stopped_by == "seconds"
     assert found.depth_complete in {len(found.levels) - 2, len(found.levels) - 3}
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 30  # far less than the whole grid would take
 
 
 @pytest.mark.parametrize("callable_", [False, True])
@@ -333,7 +333,7 @@ def test_an_interrupt_stops_cleanly(*, callable_: bool) -> None:
     started = time.perf_counter()
     interrupt = event.is_set if callable_ else event
     found = explore(machine(), LAYOUT, grid(8, 64, 1), Limits(), 2, interrupt=interrupt)
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 30  # far less than the whole grid would take
     assert found.stopped_by == "interrupt"
     assert found.distinct == sum(found.levels) > 0
     assert not found.exhaustive

@@ -1,5 +1,6 @@
 """Goal: memory is measured in bytes, reservations cost nothing until they are used."""
 
+import numpy as np
 import pytest
 
 from checker.errors import EnvironmentFailure
@@ -24,8 +25,9 @@ def test_a_reservation_that_no_system_grants() -> None:
 
 def test_huge_pages_are_advice() -> None:
     words = memory.reserve(1 << 23)
-    memory.advise_huge_pages(words, 1000, 1 << 22)
-    memory.advise_huge_pages(words, 0, 10)
+    assert words.ctypes.data % memory.HUGE_PAGE == 0
+    memory.advise_huge_pages(words)
+    memory.advise_huge_pages(np.zeros(4, np.int64))
     words[:] = 1
     assert words.sum() == words.size
 

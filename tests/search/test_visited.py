@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numba import njit
 
-from checker.search.memory import reserve
+from checker.search.memory import HUGE_PAGE, reserve
 from checker.search.native import OPTIONS
-from checker.search.store import Store
+from checker.search.store import CAPACITY_START, LOAD, Store, grown
 from checker.search.visited import (
     CROWDED,
     KNOWN,
@@ -40,7 +40,7 @@ NOT_CACHED = {**OPTIONS, "cache": False}
 
 @njit(**NOT_CACHED)
 def put(table: int, capacity: int, bits: int, words: int, state: int, may_add: bool) -> int:
-    slot = home_slot(hash_state(state, words), capacity, bits)
+    slot = home_slot(hash_state(state, words), capacity, bits, words)
     return insert(table, slot, capacity, bits, words, state, may_add)
 
 
@@ -180,6 +180,31 @@ def test_growing_keeps_states_that_all_collide() -> None:
     assert np.count_nonzero(table) == 64
     for state in states:
         assert put(address(table), target, bits, 1, address(state), False) == KNOWN
+
+
+@pytest.mark.parametrize("words", [1, 2, 3])
+def test_segments_grow_to_whole_huge_pages(words: int) -> None:
+    store = Store(words=words, limit=2 << 30, overhead=0, capacity=1024)
+    sizes = [store.capacity]
+    with ThreadPoolExecutor(1) as pool:
+        while sizes[-1] * 8 * words < 3 * HUGE_PAGE and store.grow(0, pool, 1):
+            sizes.append(store.capacity)
+    large = [size * 8 * words for size in sizes if size * 8 * words > HUGE_PAGE - 8 * words]
+    assert [-(-size // HUGE_PAGE) for size in large][-2:] == [2, 4]
+    assert all(-size % HUGE_PAGE < 8 * words for size in large)
+
+
+@pytest.mark.parametrize(("words", "most"), [(1, 26), (2, 46)])
+def test_table_and_queue_take_few_bytes_a_state_from_twenty_million_on(
+    words: int, most: int
+) -> None:
+    size = 8 * words
+    capacity = CAPACITY_START
+    while capacity * SEGMENTS < 1 << 32:
+        states = max(int(LOAD * SEGMENTS * capacity), 20_000_000)
+        capacity = grown(capacity, size)
+        if LOAD * SEGMENTS * capacity > states:
+            assert SEGMENTS * capacity * size / states + size < most
 
 
 def test_a_store_grows_within_its_limit_and_then_says_no() -> None:

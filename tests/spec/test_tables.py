@@ -55,6 +55,13 @@ PREVIOUS: dict[str, dict[str, set[str]]] = {
         "ReplicaDeletionSuccessful": {"ReplicaDeletionStarted"},
         "ReplicaDeletionIneligible": {"OfflineReplica", "ReplicaDeletionStarted"},
     },
+    "share_group": {"EMPTY": {"STABLE"}, "STABLE": {"EMPTY"}, "DEAD": {"EMPTY"}},
+    "share_member": {
+        "UNSUBSCRIBED": {"JOINING", "STABLE"},
+        "JOINING": {"UNSUBSCRIBED", "JOINING", "STABLE"},
+        "STABLE": {"JOINING", "STABLE"},
+        "CRASHED": {"UNSUBSCRIBED", "JOINING", "STABLE"},
+    },
     "share_record": {
         "AVAILABLE": {"ACQUIRED"},
         "ACQUIRED": {"AVAILABLE", "ACQUIRED"},
@@ -69,6 +76,8 @@ CREATED = {
     "member": set(),
     "partition": {"NewPartition", "OnlinePartition", "OfflinePartition"},
     "replica": {"OnlineReplica", "ReplicaDeletionIneligible"},
+    "share_group": {"EMPTY"},
+    "share_member": set(),
     "share_record": {"AVAILABLE", "ACKNOWLEDGED", "ARCHIVING", "ARCHIVED"},
 }
 
