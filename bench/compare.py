@@ -1,36 +1,32 @@
-"""Compare the checker with SPIN and TLC on the same models, in one run, several times.
+"""Compare the checker with SPIN and TLC on the same models and properties, in one run.
 
-    python bench/compare.py [--runs 3] [--workers 2] [--tlc tla2tools.jar] [MODEL ...]
-
-Prints the median of each figure and the ratio to SPIN, as a Markdown table. SPIN needs `spin` and
-`gcc`; without them, and without a TLC jar, those columns are left out. SPIN's generation and
-compilation are not counted; its time is the verifier's own elapsed time, ours the search's.
+SPIN needs `spin` and `gcc`; TLC, `java` and the path of its jar. Without them their rows are left
+out. SPIN's generation and compilation are not counted; its time is the verifier's own elapsed
+time, ours the search's. Tools take turns, so that all meet the same machine.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from process import FailedError, check, run, settings
 
 MODELS = Path(__file__).parent / "models"
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model in every language: our specification and settings, Promela, TLA+."""
+    """One model in every language: our specification and options, Promela, TLA+."""
 
     name: str
     specification: str
-    settings: tuple[str, ...]
+    options: tuple[str, ...]
     promela: str
     defines: tuple[str, ...]
     tla: tuple[str, str] | None
@@ -38,21 +34,26 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one run measured; seconds of the search and of the whole process."""
+    """What one run measured.
+
+    Seconds of the search and of the whole process by the clock, and those that processors spent on
+    the search.
+    """
 
     distinct: int
     generated: int
     seconds: float
     whole: float
+    processor: float
     bytes_per_state: float
 
 
 def group(members: int, generations: int) -> Model:
-    """Return the Group of N members and G generations."""
+    """Return the Group of N members and G generations, with its four invariants."""
     return Model(
         f"Group {members},{generations}",
         "group_small",
-        (f"Member={members}", f"generation_max={generations}"),
+        tuple(settings(Member=members, generation_max=generations)),
         "Group.pml",
         (f"-DN={members}", f"-DG={generations}"),
         ("Group.tla", f"CONSTANTS N = {members}\nG = {generations}\nBug = FALSE\n"),
@@ -60,13 +61,13 @@ def group(members: int, generations: int) -> Model:
 
 
 def two_phase(managers: int) -> Model:
-    """Return the two-phase commit of N resource managers."""
+    """Return the two-phase commit of N resource managers, with its invariant."""
     return Model(
         f"TwoPhase {managers}",
         "two_phase",
-        (f"Manager={managers}",),
+        (*settings(Manager=managers), "--property", "consistent"),
         "TwoPhase.pml",
-        (f"-DN={managers}",),
+        (f"-DN={managers}", "-DCHECK"),
         None,
     )
 
@@ -76,54 +77,79 @@ CATALOGUE = {
     for model in (group(4, 1), group(4, 2), group(4, 3), two_phase(8), two_phase(9))
 }
 
+OURS, SPIN, TLC = "checker", "SPIN, 1 thread", "TLC"
 
-def run_checker(model: Model, workers: int) -> Figures:
-    """Run our local engine on a model."""
-    settings = [word for setting in model.settings for word in ("--set", setting)]
-    command = [sys.executable, "-m", "checker", "check", model.specification, *settings]
-    command += ["--engine", "local", "--workers", str(workers), "--format", "json"]
-    start = time.perf_counter()
-    done = subprocess.run(
-        [*command, "--progress", "none"], capture_output=True, text=True, check=True
+HEADINGS = (
+    "| tool | distinct | generated | search s | process s | processor s | distinct/s | generated/s "
+    "| bytes a state | distinct/s to SPIN | to SPIN by processor time |"
+)
+
+BASELINE = """\
+from checker.flow import Request, Silent, prepare
+from checker.kernel import build
+from checker.layout import pack
+from checker.search.crew import Crew
+from checker.search.memory import peak_rss
+import checker.search.local
+_, machine = prepare(Request("hour_clock"), Silent())
+kernel = build(machine, pack(machine))
+with Crew(kernel, 2, 1 << 30, None) as crew:
+    crew.load_code()
+print(peak_rss())
+"""
+"""Prints the peak of a process that is about to find its first state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a process of ours takes before its first state: bytes, seconds of processors."""
+
+    memory: int
+    processor: float
+
+
+def baseline() -> Baseline:
+    """Measure a process that stops before its first state."""
+    done = run([sys.executable, "-c", BASELINE], folder=Path(__file__).parent.parent)
+    return Baseline(int(done.output), done.processor)
+
+
+def run_checker(model: Model, workers: int, before: Baseline) -> Figures:
+    """Run our local engine on a model; `before` is what a process takes anyway."""
+    result, done = check(model.specification, *model.options, "--workers", str(workers))
+    return Figures(
+        result["distinct"],
+        result["generated"],
+        result["seconds"],
+        done.wall,
+        done.processor - before.processor,
+        (result["peak_rss_bytes"] - before.memory) / result["distinct"],
     )
-    whole = time.perf_counter() - start
-    result = json.loads(done.stdout)
-    per_state = result["peak_rss_bytes"] / result["distinct"]
-    return Figures(result["distinct"], result["generated"], result["seconds"], whole, per_state)
 
 
 def build_spin(model: Model, folder: Path) -> Path:
     """Generate and compile SPIN's verifier of a model; return its path."""
-    subprocess.run(
-        ["spin", *model.defines, "-a", str(MODELS / model.promela)],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
+    run(["spin", *model.defines, "-a", str(MODELS / model.promela)], folder=folder)
     flags = ["-O2", "-DSAFETY", "-DNOREDUCE", "-DVECTORSZ=2048"]
-    subprocess.run(
-        ["gcc", *flags, "-o", "pan", "pan.c"], cwd=folder, check=True, capture_output=True
-    )
+    run(["gcc", *flags, "-o", "pan", "pan.c"], folder=folder)
     return folder / "pan"
 
 
 def run_spin(verifier: Path) -> Figures:
     """Run SPIN's verifier once."""
-    start = time.perf_counter()
-    done = subprocess.run(
-        [str(verifier), "-m20000000", "-w26"],
-        cwd=verifier.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    whole = time.perf_counter() - start
-    text = done.stdout
-    stored = int(re.search(r"(\d+) states, stored", text)[1])
-    matched = int(re.search(r"(\d+) states, matched", text)[1])
-    memory = float(re.search(r"([\d.]+)\s+total actual memory usage", text)[1])
-    elapsed = float(re.search(r"elapsed time ([\d.]+) seconds", text)[1])
-    return Figures(stored, stored + matched, elapsed, whole, memory * 2**20 / stored)
+    done = run([str(verifier), "-m20000000", "-w26"], folder=verifier.parent)
+
+    def number(pattern: str) -> float:
+        found = re.search(pattern, done.output)
+        if found is None:
+            raise FailedError(f"SPIN does not say {pattern}")
+        return float(found[1])
+
+    stored = int(number(r"([\d.e+]+) states, stored"))
+    matched = int(number(r"([\d.e+]+) states, matched"))
+    memory = number(r"([\d.]+)\s+total actual memory usage") * 2**20
+    elapsed = number(r"elapsed time ([\d.]+) seconds")
+    return Figures(stored, stored + matched, elapsed, done.wall, done.processor, memory / stored)
 
 
 def run_tlc(model: Model, jar: Path, workers: int, folder: Path) -> Figures | None:
@@ -134,20 +160,13 @@ def run_tlc(model: Model, jar: Path, workers: int, folder: Path) -> Figures | No
     shutil.copy(MODELS / name, folder / name)
     config = folder / "run.cfg"
     config.write_text(f"{constants}SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\n")
-    start = time.perf_counter()
-    done = subprocess.run(
-        [
-            *("java", "-XX:+UseParallelGC", "-cp", str(jar), "tlc2.TLC"),
-            *("-workers", str(workers), "-config", "run.cfg", name),
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    whole = time.perf_counter() - start
-    found = re.search(r"(\d+) states generated, (\d+) distinct states found", done.stdout)
-    return Figures(int(found[2]), int(found[1]), whole, whole, float("nan"))
+    java = ["java", "-XX:+UseParallelGC", "-cp", str(jar.resolve()), "tlc2.TLC"]
+    done = run([*java, "-workers", str(workers), "-config", "run.cfg", name], folder=folder)
+    found = re.search(r"(\d+) states generated, (\d+) distinct states found", done.output)
+    if found is None:
+        raise FailedError("TLC does not say what it found")
+    distinct, generated = int(found[2]), int(found[1])
+    return Figures(distinct, generated, done.wall, done.wall, done.processor, float("nan"))
 
 
 def median(figures: list[Figures]) -> Figures:
@@ -157,59 +176,47 @@ def median(figures: list[Figures]) -> Figures:
         figures[0].generated,
         statistics.median(each.seconds for each in figures),
         statistics.median(each.whole for each in figures),
+        statistics.median(each.processor for each in figures),
         statistics.median(each.bytes_per_state for each in figures),
     )
 
 
-def row(tool: str, figures: Figures, base: Figures | None) -> str:
-    """Return one row of the table."""
+def row(tool: str, figures: Figures, base: Figures | None, workers: int) -> str:
+    """Return one row of the table; `workers` threads shared the processor time."""
     rate = figures.distinct / figures.seconds
     steps = figures.generated / figures.seconds
-    ratio = f"{rate / (base.distinct / base.seconds):.1f}x" if base else ""
+    ratios = ["", ""]
+    if base:
+        ratios[0] = f"{rate / (base.distinct / base.seconds):.1f}x"
+        ratios[1] = f"{workers * base.processor / figures.processor:.1f}x"
     return (
         f"| {tool} | {figures.distinct:,} | {figures.generated:,} | {figures.seconds:.2f} "
-        f"| {figures.whole:.2f} | {rate / 1e6:.2f} M | {steps / 1e6:.1f} M "
-        f"| {figures.bytes_per_state:.0f} | {ratio} |"
+        f"| {figures.whole:.2f} | {figures.processor:.2f} | {rate / 1e6:.2f} M "
+        f"| {steps / 1e6:.1f} M | {figures.bytes_per_state:.0f} | {ratios[0]} | {ratios[1]} |"
     )
 
 
-def compare(model: Model, runs: int, workers: int, jar: Path | None) -> None:
-    """Run every tool in turn, `runs` times, and print the medians."""
+def compare(model: Model, runs: int, workers: int, jar: Path | None) -> list[str]:
+    """Run every tool in turn, `runs` times; return the medians as Markdown."""
+    check("hour_clock")  # compiles what was never compiled
+    before = baseline()
+    results: dict[str, list[Figures]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         spin = build_spin(model, folder) if shutil.which("spin") and shutil.which("gcc") else None
-        results: dict[str, list[Figures]] = {}
-        run_checker(model, workers)
+        run_checker(model, workers, before)
         for _ in range(runs):
-            results.setdefault(f"checker, {workers} threads", []).append(
-                run_checker(model, workers)
-            )
+            results.setdefault(OURS, []).append(run_checker(model, workers, before))
             if spin:
-                results.setdefault("SPIN, 1 core", []).append(run_spin(spin))
+                results.setdefault(SPIN, []).append(run_spin(spin))
             if jar and (figures := run_tlc(model, jar, workers, folder)):
-                results.setdefault(f"TLC, {workers} workers", []).append(figures)
-    base = median(results["SPIN, 1 core"]) if "SPIN, 1 core" in results else None
-    print(f"\n### {model.name}\n")
-    print(
-        "| tool | distinct | generated | search s | process s | distinct/s | generated/s "
-        "| bytes a state | against SPIN |"
-    )
-    print("| --- " * 9 + "|")
-    for tool, figures in results.items():
-        print(row(tool, median(figures), base))
-
-
-def main() -> None:
-    """Parse the command line and compare the chosen models."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(CATALOGUE))
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--tlc", type=Path, help="path of tla2tools.jar")
-    arguments = parser.parse_args()
-    for name in arguments.models or list(CATALOGUE):
-        compare(CATALOGUE[name], arguments.runs, arguments.workers, arguments.tlc)
-
-
-if __name__ == "__main__":
-    main()
+                results.setdefault(TLC, []).append(figures)
+    base = median(results[SPIN]) if SPIN in results else None
+    threads = {OURS: workers, SPIN: 1, TLC: workers}
+    return [
+        f"### {model.name}",
+        "",
+        HEADINGS,
+        "| --- " * 11 + "|",
+        *(row(tool, median(found), base, threads[tool]) for tool, found in results.items()),
+    ]
