@@ -64,7 +64,9 @@ def pair(
         second = context.infer(right, hint)
         return context.infer(left, second.type), second
     first = context.infer(left, hint)
-    return first, context.infer(right, first.type if needs_hint(context, right) else hint)
+    if needs_hint(context, right) and (hint is None or not needs_hint(context, left)):
+        hint = first.type
+    return first, context.infer(right, hint)
 
 
 # ------------------------------------------------------------------------------- arithmetic
