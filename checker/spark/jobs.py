@@ -113,7 +113,9 @@ class Jobs:
                 f"{self._root}: damaged or lost: {reason_of(error)}; search again with another "
                 "--checkpoint"
             )
-        return EnvironmentFailure(f"Spark failed ({description}): {reason_of(error)}")
+        return EnvironmentFailure(
+            f"Spark failed ({description}, stored below {self._root}): {reason_of(error)}"
+        )
 
 
 def _all_of(error: Exception) -> str:

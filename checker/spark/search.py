@@ -312,7 +312,7 @@ class Search:
 
     def _exploration(self, layout: Layout, kept: str | None) -> Exploration:
         """Return what was found, with paths."""
-        if self.kernel.canonical_address:
+        if self.kernel.canonical_address and self.manifests:
             require_alike(self.machine, layout, self.kernel, self._sample())
         exhaustive = self.stopped_by is None
         paths = self._paths()
@@ -327,7 +327,7 @@ class Search:
             distinct=sum(levels),
             generated=counters.generated,
             levels=tuple(levels),
-            depth_complete=self.level - 1,
+            depth_complete=max(self.level - 1, -1),
             exhaustive=exhaustive,
             stopped_by=self.stopped_by,
             cuts=counters.cuts,
@@ -349,7 +349,7 @@ class Search:
             state_bits=ceil(layout.bits),
             bytes_per_state=8.0 * self.kernel.words,
             states=self._all_states() if exhaustive and self.kernel.observed else None,
-            checkpoint=None if kept is None else Kept(kept, max(self.level, 0), self.distinct),
+            checkpoint=Kept(kept, self.level, self.distinct) if kept and self.manifests else None,
         )
 
     def _paths(self) -> list[Path]:
