@@ -40,8 +40,16 @@ def handle_of(calls: CallsInfo, caller: Term, slot: Term, span: Span) -> Term:
 
 
 def is_open(context: Context, calls: CallsInfo, handle: Term, span: Span) -> Term:
-    """Return `h.open` of a parked call: whether its connection still stands (E504: not parked)."""
-    return build.field_of(slot_of(context, calls, handle, span), "live", span)
+    """Return `h.open`: whether the connection still stands (E504 where nothing waits there).
+
+    A stored handle is of a parked call; the `call` of a row waits still while its guard is judged.
+    """
+    slot = slot_of(context, calls, handle, span)
+    live = build.field_of(slot, "live", span)
+    if not isinstance(handle, t.RecordOf):
+        return live
+    waiting = build.is_variant(slot, REQUESTED, span)
+    return build.choice(waiting, build.field_of(slot, "open", span), live, span)
 
 
 def parked(context: Context, calls: CallsInfo, caller: Term | None, span: Span) -> Term:

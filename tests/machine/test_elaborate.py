@@ -202,3 +202,13 @@ def test_ignoring_a_message_is_as_fair_as_other_rows(machine: Elaborating) -> No
         ("calls", "weak"),
         ("ignore_Hello", "weak"),
     ]
+
+
+@pytest.mark.parametrize(
+    "cell", ["none if mood != good else weak", "weak if mood == good else none"]
+)
+def test_fairness_may_depend_on_constants_either_way(machine: Elaborating, cell: str) -> None:
+    moody = 'fair: "weak if mood == good else none"'
+    assert moody in HOUSE
+    made = machine(HOUSE.replace(moody, f'fair: "{cell}"'))
+    assert made.actions[-1].fair == "weak"

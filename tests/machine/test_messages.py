@@ -168,6 +168,32 @@ properties:
 """
 
 
+def test_a_guard_may_ask_whether_the_caller_is_still_there(machine: Elaborating) -> None:
+    rows = """  - row: takes
+    on: phone[p].Ask(count)
+    when: call.open
+    do: |
+      require(call.open)
+      waiting[p] = call
+  - row: drops
+    on: phone[p].Ask(count)
+    when: not call.open
+    do: |
+      require(not call.open)
+      reply(call, Answer(0))
+"""
+    taken = """  - row: takes
+    on: phone[p].Ask(count)
+    do: |
+      waiting[p] = call
+"""
+    assert taken in CALLS
+    found = walk(machine(CALLS.replace("CAPACITY", "1").replace(taken, rows)))
+    assert found.errors == set()
+    assert found.taken("takes")
+    assert found.taken("drops")
+
+
 @pytest.mark.parametrize("capacity", ["1", "2"])
 def test_calls_are_taken_parked_answered_and_closed(machine: Elaborating, capacity: str) -> None:
     made = machine(CALLS.replace("CAPACITY", capacity))
