@@ -198,7 +198,7 @@ def batches(document: Document, size: int, only: str = "") -> Iterator[Woven]:
     everything = [mutant for mutant in weave(document).mutants if only in mutant.key]
     for first in range(0, len(everything), size):
         keys = {mutant.key for mutant in everything[first : first + size]}
-        yield weave(document, lambda mutant, keys=keys: mutant.key in keys)
+        yield weave(document, keys)
 
 
 def notices(woven: Woven, instances: Sequence[str]) -> dict[Mutant, Notice | None]:
