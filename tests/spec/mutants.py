@@ -59,11 +59,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Notice:
-    """How an instance noticed a mutant: `by` a property (or `error`), or `figures`."""
+    """How an instance noticed a mutant: `by` a property (or `error`), or `figures`.
+
+    `broken`: all that break as soon as the first of them does.
+    """
 
     instance: str
     by: str
     length: int | None = None
+    broken: tuple[str, ...] = ()
 
     @property
     def readable(self) -> bool:
@@ -165,7 +169,7 @@ class Subject:
         found, usual = self.search(number), self.usual
         for name, depth in found.broken.items():
             if name not in usual.broken:
-                return Notice(self.instance, name, depth)
+                return Notice(self.instance, name, depth, tuple(found.broken))
         for name in usual.broken:
             if name not in found.broken:
                 return Notice(self.instance, f"{name} is not violated any more")
@@ -194,7 +198,7 @@ def batches(document: Document, size: int, only: str = "") -> Iterator[Woven]:
     everything = [mutant for mutant in weave(document).mutants if only in mutant.key]
     for first in range(0, len(everything), size):
         keys = {mutant.key for mutant in everything[first : first + size]}
-        yield weave(document, lambda mutant, keys=keys: mutant.key in keys)
+        yield weave(document, keys)
 
 
 def notices(woven: Woven, instances: Sequence[str]) -> dict[Mutant, Notice | None]:
@@ -229,13 +233,16 @@ def main() -> None:
     given = parser.parse_args()
     document = read(find(given.spec))
     totals: Counter[str] = Counter()
+    broken: set[str] = set()
     for woven in batches(document, given.batch, given.only):
         for mutant, notice in notices(woven, given.instance or ["default"]).items():
             how = "silent" if notice is None else "caught" if notice.readable else "counted"
             totals[how] += 1
+            broken |= set() if notice is None else set(notice.broken)
             by = "" if notice is None else f"  [{notice.instance}: {notice.by} {notice.length}]"
             print(f"{how:8}{mutant}{by}", flush=True)
     print(dict(totals))
+    print("broken by some mutant:", ", ".join(sorted(broken)))
 
 
 if __name__ == "__main__":

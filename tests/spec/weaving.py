@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from checker.errors import SpecificationError
@@ -24,7 +25,6 @@ from checker.table.document import (
     Document,
     Row,
     TypeEnum,
-    TypeName,
     TypeRange,
     VariableEntry,
     Word,
@@ -75,14 +75,14 @@ class Woven:
     mutants: tuple[Mutant, ...]
 
 
-def weave(document: Document, choose: Callable[[Mutant], bool] = lambda mutant: True) -> Woven:
-    """Return `document` with the mutants that `choose` takes; those with wrong types are left out.
+def weave(document: Document, keys: AbstractSet[str] | None = None) -> Woven:
+    """Return `document` with the mutants of these keys, with all where None.
 
-    A choice is asked by key; numbers are given to those that remain.
+    Those with wrong types are left out; the others are numbered from 1.
     """
     wrong: set[str] = set()
     while True:
-        weaver = _Weaver(document, lambda mutant: mutant.key not in wrong and choose(mutant))
+        weaver = _Weaver(document, keys, frozenset(wrong))
         woven = weaver.document()
         try:
             elaborate(woven)
@@ -93,7 +93,7 @@ def weave(document: Document, choose: Callable[[Mutant], bool] = lambda mutant: 
                 for item in error.diagnostics
                 if _touches(mutant.span, item.span)
             }
-            if not found - wrong:
+            if not found:
                 raise
             wrong |= found
             continue
@@ -108,9 +108,12 @@ def _touches(one: Span, two: Span) -> bool:
 class _Weaver:
     """Walks through a document once, giving numbers as it goes."""
 
-    def __init__(self, document: Document, choose: Callable[[Mutant], bool]) -> None:
+    def __init__(
+        self, document: Document, chosen: AbstractSet[str] | None, wrong: AbstractSet[str]
+    ) -> None:
         self.origin = document
-        self.choose = choose
+        self.chosen = chosen
+        self.wrong = wrong
         self.mutants: list[Mutant] = []
         self.keys: set[str] = set()
         self.where = ""
@@ -382,7 +385,8 @@ class _Weaver:
             len(self.mutants) + 1, self.where, f"{what} ({same + 1})" if same else what, span
         )
         self.keys.add(mutant.key)
-        if not self.choose(mutant):
+        chosen = self.chosen is None or mutant.key in self.chosen
+        if not chosen or mutant.key in self.wrong:
             return None
         self.mutants.append(mutant)
         return mutant.number

@@ -1,0 +1,143 @@
+"""Goal: a mistake in a row is noticed, and by a property whose trace a person can read.
+
+The whole lists are long; a few mutants that are caught by one property each stand for them in
+every run, a fixed sample of all of them in CI.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from mutants import Notice, Subject, notices
+from weaving import Mutant, weave
+
+from checker.flow import Request, Silent, check
+from checker.library import find
+from checker.machine.machine import LIVENESS
+from checker.table import Document, read
+
+CONTROLLER = read(find("controller_basics"))
+GROUP = read(find("classic_group"))
+
+CAUGHT = {
+    "restarts": {
+        "every_change_has_a_version": "procedure write_partition: without `zookeeper.version += 1`",
+        "leader_epoch_rises_for_a_reason": (
+            "procedure try_online: `controller.partition == OfflinePartition` taken for true"
+        ),
+        "replicas_of_the_dead_are_offline": (
+            "procedure take_offline: without `replica[b].state = OfflineReplica`"
+        ),
+        "only_leaders_keep_an_isr": "row receive_leader_and_isr: without `broker[b].isr = empty`",
+        "settles_after_a_change": "row create_topic: the row is missing",
+        "watch_fires_for_a_change": (
+            "row session_expires: `zookeeper.registered[b] > 0` taken for true"
+        ),
+    },
+    "shutdown_settles": {
+        "leaders_do_not_stop": (
+            "definition electable: `controller.live` for "
+            "`controller.live - controller.shutting_down`"
+        ),
+        "shutting_down_brokers_are_live": (
+            "procedure brokers_failed: without `controller.shutting_down -= dead`"
+        ),
+        "stopped_broker_knows_nothing": (
+            "procedure stop_process: without `broker[b].stopping = false`"
+        ),
+        "stopping_follower_is_taken_offline": (
+            "row controlled_shutdown: without `take_offline({b})`"
+        ),
+        "stopping_leader_leaves_the_isr": (
+            "row controlled_shutdown: `zookeeper.isr` for "
+            "`zookeeper.isr - controller.shutting_down`"
+        ),
+        "process_ends_in_order": "row shutdown_completes: `broker[b].stopping` taken for true",
+        "stop_replica_is_obeyed": (
+            "row receive_stop_replica: without `broker[b].following = false`"
+        ),
+        "shutdown_ends": (
+            "row controlled_shutdown: `b not in controller.shutting_down` taken for false"
+        ),
+    },
+    "lost_replies": {
+        "isr_grows_by_followers_only": (
+            "row isr_write_answer_lost: `zookeeper.version == version` taken for true"
+        ),
+        "only_followers_are_added": (
+            "row leader_expands_isr: `broker[follower].leader_epoch == broker[b].leader_epoch` "
+            "taken for true"
+        ),
+    },
+}
+"""Of instances of the controller: a property, and a mutant that breaks it there before others."""
+
+
+def sample(document: Document, size: int) -> set[str]:
+    """Return the keys of some mutants of a specification, the same in every run."""
+    keys = [mutant.key for mutant in weave(document).mutants]
+    return set(random.Random(0).sample(keys, size))  # noqa: S311 - the same in every run
+
+
+def run(document: Document, keys: set[str], instances: list[str]) -> dict[Mutant, Notice | None]:
+    return notices(weave(document, keys), instances)
+
+
+@pytest.mark.parametrize("instance", CAUGHT)
+def test_the_property_breaks_in_its_mutant(instance: str) -> None:
+    wanted = CAUGHT[instance]
+    found = run(CONTROLLER, set(wanted.values()), [instance])
+    broken = {
+        mutant.key: set() if notice is None else {name.split()[0] for name in notice.broken}
+        for mutant, notice in found.items()
+    }
+    assert {name: name in broken[key] for name, key in wanted.items()} == dict.fromkeys(
+        wanted, True
+    )
+
+
+def test_the_woven_machine_without_a_mutant_is_the_specification() -> None:
+    """The figures of number 0 are those that the instance declares."""
+    for document, instance in ((CONTROLLER, "restarts"), (GROUP, "kafka_7824_fixed")):
+        keys = sample(document, 40)
+        subject = Subject(weave(document, keys), instance)
+        expected = subject.machine.expectation
+        assert expected is not None
+        assert subject.usual.broken == {}
+        assert (subject.usual.distinct, subject.usual.depth) == (expected.distinct, expected.depth)
+
+
+def test_every_liveness_property_of_the_controller_needs_fairness(tmp_path: Path) -> None:
+    """Where nothing has to happen, each of them fails."""
+    shipped = find("controller_basics")
+    (tmp_path / "tables").symlink_to(shipped.parent.parent.parent / "tables")
+    unfair = tmp_path / "system.yaml"
+    unfair.write_text(shipped.read_text().replace("    fair: weak\n", ""))
+    broken: set[str] = set()
+    names: set[str] = set()
+    for instance in ("settles", "shutdown_settles", "offline_settles"):
+        result = check(Request(str(unfair), instance), Silent())
+        names |= {item.name for item in result.machine.properties if item.kind in LIVENESS}
+        broken |= {item.name for item in result.verdict.broken}
+    assert names
+    assert names <= broken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("document", "size", "instances", "least"),
+    [
+        (CONTROLLER, 120, ["restarts", "shutdown_settles", "failover_settles"], 60),
+        (GROUP, 120, ["kafka_7824_fixed", "rebalances_end", "commits_and_a_failover"], 50),
+    ],
+    ids=["controller_basics", "classic_group"],
+)
+def test_mutants_are_caught(
+    document: Document, size: int, instances: list[str], least: int
+) -> None:
+    """At least so many of a sample break a property; what else is noticed only moves figures."""
+    found = run(document, sample(document, size), instances)
+    caught = [mutant for mutant, notice in found.items() if notice is not None and notice.readable]
+    assert len(caught) >= least
