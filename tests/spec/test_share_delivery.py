@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from mutants import Mutant, is_caught
+from textual_mutants import Mutant, is_caught
 
 from checker.flow import Request, Silent, check
 from checker.library import find

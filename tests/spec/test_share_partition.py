@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from share_partition_mutants import EQUIVALENTS, MUTANTS
 
 from checker.flow import Request, Silent, check
 from checker.library import find
@@ -17,7 +18,6 @@ from checker.report.result import Result
 from checker.table import read
 from checker.table.document import InstanceEntry
 from checker.verdict.expectation import differences
-from tests.spec.share_partition_mutants import EQUIVALENTS, MUTANTS
 
 SYSTEM = find("share_partition")
 TABLES = SYSTEM.parent.parent.parent / "tables"
