@@ -80,8 +80,9 @@ def declared(task: Task) -> Outcome:
 
 def verify_all(tasks: Sequence[Task], processes: int) -> Iterator[Outcome]:
     """Verify `tasks` in so many processes, which share the memory; yield each that is done."""
+    processes = max(min(processes, len(tasks)), 1)
     memory = default_limit() // processes
-    if processes == 1 or len(tasks) == 1:
+    if processes == 1:
         for task in tasks:
             yield verify(task, memory)
         return
