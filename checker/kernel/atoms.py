@@ -49,7 +49,7 @@ class Region:
         return self.opaque
 
     def element(self, key: object) -> Region | None:
-        """Return the region of a set's element or of a map's key; the whole where that is no region.
+        """Return the region of a set's element or of a map's key; all of it where that has none.
 
         None where the collection can hold no such element or key.
         """

@@ -58,7 +58,7 @@ class Commuting:
         self.instances.clear()
 
     def number(self, action: Action, names: Mapping[str, Bound | Mutable]) -> int:
-        """Return a new number for the instances of `action` with these bindings; 0: none is left."""
+        """Number the instances of `action` with these bindings; 0 where no number is left."""
         if len(self.instances) + 1 == NUMBERS:
             return 0
         values = _values(action, names)

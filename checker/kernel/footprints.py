@@ -293,4 +293,3 @@ class _Effects:
                         elements |= part.mask
                 return elements if isinstance(region.type, Set) else None
         return None
-
