@@ -288,9 +288,11 @@ class ActionWriter:
         if self.wanted is None:
             return 1
         code = self.frame.code
+        kept = self.wanted.bit(number) if number else 1
+        if not self.wanted.commuting.settles(number):
+            return kept
         moves = code.number(self.sink.changes(words))
-        kept = code.bits("or", moves, self.wanted.bit(LOOPS))
-        return code.bits("and", kept, self.wanted.bit(number)) if number else kept
+        return code.bits("and", kept, code.bits("or", moves, self.wanted.bit(LOOPS)))
 
     def _counted(self) -> None:
         """Write: a successor was written."""

@@ -68,6 +68,11 @@ class Commuting:
         self.instances.append(self._found[key])
         return len(self.instances)
 
+    def settles(self, number: int) -> bool:
+        """Whether a second step with this number changes nothing. Only such steps are compared
+        with their source: of others, hardly any leads back to it."""
+        return number != 0 and self.instances[number - 1].settles
+
     def rows(self) -> list[int]:
         """Return the row of each number."""
         rows = [_ALL & ~(1 << LOOPS)]

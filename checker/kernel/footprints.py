@@ -26,10 +26,15 @@ Names = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """Sets of atoms. An atom whose old value decides about its new one counts as written only."""
+    """Sets of atoms. An atom whose old value decides about its new one counts as written only.
+
+    `settles`: what is written does not depend on the state, so that a second step of the same
+    instance changes nothing.
+    """
 
     reads: int
     writes: int
+    settles: bool = False
 
     def apart_from(self, other: Footprint) -> bool:
         """Whether neither of two instances looks at, or changes, what the other changes."""
@@ -62,7 +67,7 @@ class Footprints:
             reads |= self.read_by(term, names)
         effects = _Effects(self, self._variables, dict(names))
         effects.block(action.body)
-        return Footprint(reads | effects.reads, effects.writes)
+        return Footprint(reads | effects.reads, effects.writes, effects.settle)
 
     def read_by(self, term: Term, names: Names) -> int:
         """Return the atoms that a term looks at."""
@@ -172,14 +177,25 @@ def _without(names: Names, *taken: str) -> Names:
     return {name: value for name, value in names.items() if name not in taken}
 
 
+_PLAIN = (
+    terms.Assign, terms.Transition, terms.Send, terms.Receive, terms.SetLocal, terms.Note,
+    terms.Require, terms.Scope,
+)  # fmt: skip
+"""Statements that a row always comes to, and that do not choose."""
+
+
 class _Effects:
-    """What statements look at and change; `names` are the locals known where it has come to."""
+    """What statements look at and change; `names` are the locals known where it has come to.
+
+    `settle`: all of them are done, and change something to what is known beforehand.
+    """
 
     def __init__(
         self, terms_: Footprints, variables: tuple[Variable, ...], names: dict[str, object]
     ) -> None:
         self.reads = 0
         self.writes = 0
+        self.settle = True
         self._terms = terms_
         self._variables = variables
         self._names = names
@@ -205,6 +221,7 @@ class _Effects:
                 self.reads |= self._terms.read_by(item, self._names)
 
     def _one(self, statement: Statement) -> None:
+        self.settle = self.settle and isinstance(statement, _PLAIN)
         match statement:
             case terms.Assign(place, value, _) | terms.Transition(place, value, _, _, _):
                 self._assign(place, value)
@@ -261,6 +278,8 @@ class _Effects:
         value = self._terms.known(message, self._names)
         if isinstance(region.type, Set) and value is not None:
             region = region.element(value.value) or region.opaque
+        elif changes:
+            self.settle = False
         if changes:
             self.writes |= region.mask
         else:
@@ -272,6 +291,7 @@ class _Effects:
         if elements is None:
             self._read(value)
             self.writes |= region.mask
+            self.settle = self.settle and self._terms.known(value, self._names) is not None
         else:
             self.writes |= elements
 

@@ -17,9 +17,9 @@ clear. Its native functions (C calling convention, all integers int64, all point
     empties `out`, or enlarges it when nothing was processed.
 
 `explore(states, count, out, capacity, meta, ends, status, tallies, arrivals) -> processed`
-    The same without the successors that need not be looked up (`commuting.py`): those that equal
-    their source, and those that a search in breadth first comes upon in another way because the
-    i-th state was found by a step with the number `arrivals[i]`, an int16 (0: not known). They are
+    The same without successors that need not be looked up (`commuting.py`): some that equal their
+    source, and those that a search level by level comes upon in another way, because the i-th
+    state was found by a step with the number `arrivals[i]`, an int16 (0: not known). They are
     counted like all others; none is left out whose meta word has a flag. Only where
     `Kernel.explore_address` is not 0.
 

@@ -42,7 +42,7 @@ from random_teams import random_team
 from checker.kernel.analysis import Analysis
 from checker.kernel.build import build, deep_recursion
 from checker.kernel.calls import Calls
-from checker.kernel.commuting import LOOPS, commuting
+from checker.kernel.commuting import LOOPS, Commuting, commuting
 from checker.kernel.footprints import Footprint, Footprints
 from checker.kernel.functions import Writer
 from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR, NUMBER, Kernel, Words
@@ -65,12 +65,18 @@ PHASES = Map(WORKER, PHASE, total=True)
 TEAM = Set(WORKER)
 
 
-def rows_of(subject: Machine) -> list[int] | None:
-    """The table of a machine's kernel: row a, bit b; None where it has none."""
+def commuting_of(subject: Machine) -> Commuting | None:
+    """What the kernel of a machine is written with."""
     writer = Writer(subject, pack(subject))
     with deep_recursion():
         writer.expand()
-    return None if writer.commuting is None else writer.commuting.rows()
+    return writer.commuting
+
+
+def rows_of(subject: Machine) -> list[int] | None:
+    """The table of a machine's kernel: row a, bit b; None where it has none."""
+    found = commuting_of(subject)
+    return None if found is None else found.rows()
 
 
 class Steps:
@@ -157,20 +163,20 @@ def test_enough_is_tried() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_rest_stays_as_it_is(seed: int) -> None:
     subject = random_team(seed) if seed % 2 else seeded_machine(seed)
-    rows = rows_of(subject)
-    if rows is None:
+    known = commuting_of(subject)
+    if known is None:
         return
     calls = Calls(build(subject, pack(subject), use_cache=False))
     states = calls.initial()[0]
     for _ in range(3):
         states = np.unique(np.concatenate([states, calls.expand(states).words]), axis=0)[:200]
     choose = np.random.default_rng(seed)
-    arrivals = choose.integers(0, len(rows), len(states), np.int16)
+    arrivals = choose.integers(0, len(known.rows()), len(states), np.int16)
     made = calls.expand(states, arrivals=arrivals)
     whole = calls.expand(states)
     assert np.array_equal(made.tallies, whole.tallies)
     assert np.array_equal(made.status, whole.status)
-    kept = _wanted(rows, states, arrivals, whole.words, whole.meta, whole.ends)
+    kept = _wanted(known, states, arrivals, whole.words, whole.meta, whole.ends)
     assert np.array_equal(made.words, whole.words[kept])
     assert np.array_equal(made.meta, whole.meta[kept])
     # A state whose successors do not fit is given up, with what was counted of it, and comes again.
@@ -182,17 +188,20 @@ def test_the_rest_stays_as_it_is(seed: int) -> None:
 
 
 def _wanted(
-    rows: list[int], states: Words, arrivals: Words, words: Words, meta: Words, ends: Words
+    known: Commuting, states: Words, arrivals: Words, words: Words, meta: Words, ends: Words
 ) -> list[int]:
     """Which successors are to be written, by the table, whether they move, and their flags."""
+    rows = known.rows()
     kept = []
     begin = 0
     for state, arrival, end in zip(states, arrivals, ends, strict=True):
         for index in range(begin, int(end)):
             mark = int(meta[index])
+            number = mark >> NUMBER
             flags = mark & ((1 << NUMBER) - 1) & ~ACTION_MASK
-            wanted = not mark >> NUMBER or rows[arrival] >> (mark >> NUMBER) & 1
-            if flags or (wanted and not np.array_equal(words[index], state)):
+            wanted = not number or rows[arrival] >> number & 1
+            stays = known.settles(number) and np.array_equal(words[index], state)
+            if flags or (wanted and not stays):
                 kept.append(index)
         begin = int(end)
     return kept
@@ -296,6 +305,13 @@ def test_nothing_is_left_out_under_symmetry() -> None:
         "alike", [variable("phase", phases, map_value(phases, dict.fromkeys(alike.members, 0)))], []
     )
     assert commuting(replace(subject, ids=(alike,), symmetry=True), Analysis()) is None
+
+
+def test_steps_that_may_change_nothing_are_known() -> None:
+    twice = action("twice", assign(place("phase", PHASE, lit("w1", WORKER)), number(1)))
+    known = commuting_of(team(joins("|"), twice))
+    assert known is not None
+    assert [known.settles(number) for number in range(8)] == [False] * 4 + [True] * 4
 
 
 def test_messages_of_a_bag_are_one_thing() -> None:
