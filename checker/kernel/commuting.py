@@ -69,8 +69,10 @@ class Commuting:
         return len(self.instances)
 
     def settles(self, number: int) -> bool:
-        """Whether a second step with this number changes nothing. Only such steps are compared
-        with their source: of others, hardly any leads back to it."""
+        """Whether a second step with this number changes nothing.
+
+        Only such steps are compared with their source; of others, hardly any leads back to it.
+        """
         return number != 0 and self.instances[number - 1].settles
 
     def rows(self) -> list[int]:
