@@ -39,6 +39,7 @@ from machines import local as name
 from random_machines import machines, seeded_machine
 from random_teams import random_team
 
+from checker.kernel import functions
 from checker.kernel.analysis import Analysis
 from checker.kernel.build import build, deep_recursion
 from checker.kernel.calls import Calls
@@ -160,8 +161,10 @@ def test_enough_is_tried() -> None:
     assert sum(require_commuting(random_team(seed)) > 20 for seed in SEEDS) > 25
 
 
+@pytest.mark.parametrize("lines", [1, functions.PIECE_LINES], ids=["in pieces", "in one"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_rest_stays_as_it_is(seed: int) -> None:
+def test_the_rest_stays_as_it_is(seed: int, lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "PIECE_LINES", lines)
     subject = random_team(seed) if seed % 2 else seeded_machine(seed)
     known = commuting_of(subject)
     if known is None:
