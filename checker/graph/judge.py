@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import InternalError
-from checker.graph.lasso import Lasso, search_from
+from checker.graph.lasso import search_from
 from checker.graph.liveness import Judgement, eventually, leads_to
-from checker.graph.outcome import CUT_OFF, FAILS, Liveness, Outcome, liveness_of
 from checker.graph.reference import beyond
 from checker.graph.space import OUTSIDE_FAILED, OUTSIDE_RAISED, Space
 from checker.kernel.kernel import CONDITION, FAILED, PREMISE
 from checker.machine.machine import Machine, Property
 from checker.search.exploration import Finding
+from checker.search.outcome import CUT_OFF, FAILS, Liveness, Outcome, liveness_of
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import initial_states, successors
 
@@ -34,7 +34,8 @@ def judge_liveness(machine: Machine, space: Space) -> Liveness:
         reason = CUT_OFF if judgement.verdict == "unknown" else ""
         outcomes[item.name] = Outcome(judgement.verdict, reason)
         if judgement.lasso is not None:
-            findings.append(_finding(space, item, judgement.lasso))
+            states = [space.state(number) for number in judgement.lasso.states]
+            findings.append(lasso_finding(item, states, judgement.lasso.loop))
     if failed:
         findings.append(_error(machine, space))
     return Liveness(outcomes, tuple(findings))
@@ -70,14 +71,11 @@ def owed_beyond(item: Property, place: int, initially: int, told: int) -> bool:
     return bool((initially | told) >> (OUTSIDE_RAISED + place) & 1)
 
 
-def _finding(space: Space, item: Property, lasso: Lasso) -> Finding:
+def lasso_finding(item: Property, states: list[State], loop: int) -> Finding:
     """Return a lasso as a path that ends where it goes round from."""
-    numbers = list(lasso.states)
-    if lasso.loop < len(numbers) - 1:
-        numbers.append(numbers[lasso.loop])
-    path = tuple(space.state(number) for number in numbers)
+    path = (*states, states[loop]) if loop < len(states) - 1 else tuple(states)
     assert item.kind in ("eventually", "leads_to")
-    return Finding(item.name, item.kind, len(path) - 1, path, loop=lasso.loop)
+    return Finding(item.name, item.kind, len(path) - 1, path, loop=loop)
 
 
 # ------------------------------------------------------------------------------------- errors
