@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
+import pytest
 
 from checker.graph.components import OUTSIDE
 from checker.graph.fairness import fair_states
@@ -63,6 +64,7 @@ def usable(states: int, edges: list[Edge], alive: set[int], *, strong: bool) -> 
     return set(fair).union(*(nx.ancestors(ways, state) for state in fair))
 
 
+@pytest.mark.slow
 def test_random_graphs_are_trimmed_to_what_is_usable(session: SparkSession, tmp_path: Path) -> None:
     states, edges, owes, raises = random_graphs(120)
     inner = [
