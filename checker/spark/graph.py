@@ -8,6 +8,7 @@ PATH/statistics/    levels, rows, machines
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from checker.search.stepper import Stepper
 from checker.semantics.values import MapValue, format_value
 from checker.spark.shipped import load
 from checker.spark.store import SCHEMA
-from checker.spark.tasks import Broadcast, states_of
+from checker.spark.tasks import Broadcast, DamagedError, states_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,9 +55,9 @@ def write_tables(
 
 
 def level_rows(session: SparkSession, search: str) -> DataFrame:
-    """Return all stored states of a search with their level: level, states."""
+    """Return all stored states of a search with their level: level, states, checksum."""
     rows = session.read.schema(f"{SCHEMA}, level int").parquet(f"{search}/levels")
-    return rows.where("states is not null").select("level", "states")
+    return rows.where("states is not null").select("level", "states", "checksum")
 
 
 def _statistics(
@@ -117,10 +118,16 @@ def packed(states: Words) -> pa.Array:
 
 
 def pieces(batches: Iterable[pa.RecordBatch], words: int) -> Iterator[tuple[int, Words]]:
-    """Yield the states of level rows, a moderate number at a time, with their level."""
+    """Yield the states of level rows, a moderate number at a time, with their level.
+
+    DamagedError where they are not what was written.
+    """
     for batch in batches:
-        for level, content in zip(batch.column(0), batch.column(1), strict=True):
-            states = states_of(content.as_py(), words)
+        for level, content, checksum in zip(*batch.columns, strict=True):
+            packed_states = content.as_py()
+            if zlib.crc32(packed_states) != checksum.as_py():
+                raise DamagedError(f"states of level {level} do not have their checksum")
+            states = states_of(packed_states, words)
             for start in range(0, len(states), _DECODED):
                 yield level.as_py(), states[start : start + _DECODED]
 

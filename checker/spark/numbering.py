@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _FILE, _ROW, _FIRST = "_file", "_row", "_first"
 
 
-def numbered(session: SparkSession, path: str, schema: str) -> DataFrame:
-    """Return the columns `schema` of a Parquet table, and `id`, the number of each row."""
+def numbered(session: SparkSession, path: str, schema: str, *columns: Column | str) -> DataFrame:
+    """Return `columns` of the Parquet table at `path`, and `id`, the number of each row."""
     rows = session.read.schema(schema).parquet(path)
     placed = rows.select(
         "*",
@@ -33,4 +33,4 @@ def numbered(session: SparkSession, path: str, schema: str) -> DataFrame:
     firsts = session.createDataFrame(files, f"{_FILE} string, {_FIRST} bigint")
     located = placed.join(f.broadcast(firsts), _FILE)
     number = (f.col(_FIRST) + f.col(_ROW)).alias("id")
-    return located.select(number, *(f"`{name}`" for name in rows.columns))
+    return located.select(number, *columns)

@@ -61,7 +61,8 @@ def look_ahead(scratch: Scratch, search: str, shipped: Broadcast) -> Outlook:
     """
     levels = level_rows(scratch.session, search)
     path = scratch.write("outlook", levels.mapInArrow(partial(outlooks, shipped), SCHEMA))
-    rows = numbered(scratch.session, path, SCHEMA)
+    names = ("depth", "state", "flags", "outside", "enabled", "targets", "labels")
+    rows = numbered(scratch.session, path, SCHEMA, *names)
     facts = scratch.add("facts", rows.select("id", "depth", "state", "flags", "outside"))
     steps = rows.select("id", f.posexplode(f.arrays_zip("targets", "labels")))
     steps = steps.select(

@@ -61,15 +61,14 @@ def write_terminal(
     columns = session.read.parquet(f"{root}/states").schema
     with sized_for(session, steps), Scratch(session, f"{root}/scratch") as scratch:
         schema = ", ".join(f"`{c.name}` {c.dataType.simpleString()}" for c in columns)
-        rows = numbered(session, f"{root}/states", schema)
+        example = f.struct(*(f.col(f"`{name}`") for name in columns.names[2:])).alias("example")
+        rows = numbered(session, f"{root}/states", schema, "depth", "state", example)
         places = scratch.keep("places", rows.select("id", "depth", "state"))
         edges = scratch.keep("edges", _by_number(session, root, places))
         inside = edges.where("target is not null")
         members = terminal_members(scratch, places, inside, enough, tell)
         found = scratch.keep("components", _components(members, places, edges, shipped))
-        variables = [f.col(f"`{name}`") for name in columns.names[2:]]
-        examples = rows.select("id", "depth", "state", f.struct(*variables).alias("example"))
-        table = found.join(examples, "id").select(
+        table = found.join(rows, "id").select(
             "states", "kind", "beyond", "depth", "state", "example"
         )
         ordered = table.orderBy(f.desc("states"), "depth", "state")

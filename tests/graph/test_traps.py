@@ -27,18 +27,23 @@ def judge(tmp_path: Path) -> Judging:
     return judging(tmp_path, "reference")
 
 
+@pytest.fixture(scope="module")
+def spark() -> Iterator[None]:
+    """Spark in this process, on two cores."""
+    conf = (("spark.ui.enabled", "false"), ("spark.default.parallelism", "2"))
+    with spark_session(Cluster(workers=2, conf=conf), "traps", lambda _text: None):
+        yield
+
+
 @pytest.fixture(params=["reference", pytest.param("spark", marks=pytest.mark.slow)])
 def judge_trimmed(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Judging]:
+) -> Judging:
     """As `judge`, and also with Spark, whose driver has no room for the graph."""
     if request.param == "spark":
-        conf = (("spark.ui.enabled", "false"), ("spark.default.parallelism", "2"))
+        request.getfixturevalue("spark")
         monkeypatch.setattr("checker.spark.search.Room", partial(Room, whole=1, enough=0))
-        with spark_session(Cluster(workers=2, conf=conf), "traps", lambda _text: None):
-            yield judging(tmp_path, "spark")
-    else:
-        yield judging(tmp_path, request.param)
+    return judging(tmp_path, request.param)
 
 
 def judging(tmp_path: Path, other: str) -> Judging:
