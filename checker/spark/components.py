@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pyspark.sql import functions as f
 
 from checker.graph.components import components
-from checker.spark.scratch import Scratch
+from checker.spark.drafts import Drafts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,7 +45,7 @@ def tell_nobody(_doing: str, _left: int) -> None:
 
 
 def terminal_members(
-    scratch: Scratch,
+    drafts: Drafts,
     states: DataFrame,
     edges: DataFrame,
     enough: int = ENOUGH,
@@ -58,20 +58,20 @@ def terminal_members(
     all shortest ways has steps, in each of backward removal, colouring and the way forward.
     """
     steps = edges.where("source != target").distinct().select("source", "target")
-    steps = scratch.keep("steps", steps)
+    steps = drafts.keep("steps", steps)
     ends = states.select("id").join(steps, f.col("id") == f.col("source"), "left_anti")
-    ends = scratch.add("members", ends.select("id", f.col("id").alias("component")))
-    left = _without_what_reaches(scratch, ends.select("id"), steps, enough, tell)
+    ends = drafts.add("members", ends.select("id", f.col("id").alias("component")))
+    left = _without_what_reaches(drafts, ends.select("id"), steps, enough, tell)
     count = left.count()
     if 0 < count <= enough:
-        scratch.add("members", _by_driver(left))
+        drafts.add("members", _by_driver(left))
     elif count:
-        _by_colours(scratch, left, tell)
-    return scratch.all("members", MEMBERS)
+        _by_colours(drafts, left, tell)
+    return drafts.all("members", MEMBERS)
 
 
 def _without_what_reaches(
-    scratch: Scratch, found: DataFrame, steps: DataFrame, enough: int, tell: Tell
+    drafts: Drafts, found: DataFrame, steps: DataFrame, enough: int, tell: Tell
 ) -> DataFrame:
     """Return the steps out of states that do not reach any of `found`.
 
@@ -80,9 +80,9 @@ def _without_what_reaches(
     """
     while found.take(1):
         into = steps.join(found.withColumnRenamed("id", "target"), "target", "left_semi")
-        found = scratch.keep("found", into.select(f.col("source").alias("id")).distinct())
+        found = drafts.keep("found", into.select(f.col("source").alias("id")).distinct())
         away = found.withColumnRenamed("id", "source")
-        steps = scratch.keep("steps", steps.join(away, "source", "left_anti"))
+        steps = drafts.keep("steps", steps.join(away, "source", "left_anti"))
         count = steps.count()
         tell("removing what reaches an end", count)
         if count <= enough:
@@ -128,28 +128,28 @@ def terminal_of(
 # ------------------------------------------------------------------------------------- colours
 
 
-def _by_colours(scratch: Scratch, steps: DataFrame, tell: Tell) -> None:
+def _by_colours(drafts: Drafts, steps: DataFrame, tell: Tell) -> None:
     """Add the terminal components of a graph in which every state has a step."""
-    colours = _coloured(scratch, steps, tell)
+    colours = _coloured(drafts, steps, tell)
     own, other = (
         colours.select(f.col("id").alias(end), f.col("colour").alias(colour))
         for end, colour in (("source", "colour"), ("target", "reached"))
     )
     painted = steps.join(own, "source").join(other, "target")
     leavers = painted.where("colour != reached").select(f.col("source").alias("id")).distinct()
-    leavers = scratch.keep("leavers", leavers)
-    inner = scratch.keep(
+    leavers = drafts.keep("leavers", leavers)
+    inner = drafts.keep(
         "inner", painted.where("colour = reached").select("source", "target", "colour")
     )
     roots = colours.where("id = colour").select("id", "colour")
-    _forward(scratch, roots, inner, leavers, tell)
+    _forward(drafts, roots, inner, leavers, tell)
 
 
-def _coloured(scratch: Scratch, steps: DataFrame, tell: Tell) -> DataFrame:
+def _coloured(drafts: Drafts, steps: DataFrame, tell: Tell) -> DataFrame:
     """Return id, colour: the greatest number that each state reaches, its own included."""
     start = steps.select(f.col("source").alias("id")).distinct()
     colours = start.select("id", f.col("id").alias("colour"), f.lit(True).alias("changed"))
-    colours = scratch.keep("colours", colours)
+    colours = drafts.keep("colours", colours)
     while changing := colours.where("changed").count():
         tell("colouring", changing)
         reached = colours.select(f.col("id").alias("target"), f.col("colour").alias("there"))
@@ -158,7 +158,7 @@ def _coloured(scratch: Scratch, steps: DataFrame, tell: Tell) -> DataFrame:
         further = colours.select(f.col("id").alias("colour"), f.col("colour").alias("further"))
         both = colours.join(seen, colours["id"] == seen["source"]).join(further, "colour")
         greatest = f.greatest("colour", "seen", "further")
-        colours = scratch.keep(
+        colours = drafts.keep(
             "colours",
             both.select(
                 "id", greatest.alias("colour"), (greatest != f.col("colour")).alias("changed")
@@ -168,19 +168,19 @@ def _coloured(scratch: Scratch, steps: DataFrame, tell: Tell) -> DataFrame:
 
 
 def _forward(
-    scratch: Scratch, roots: DataFrame, inner: DataFrame, leavers: DataFrame, tell: Tell
+    drafts: Drafts, roots: DataFrame, inner: DataFrame, leavers: DataFrame, tell: Tell
 ) -> None:
     """Add what `roots` reach inside their colours, but for colours that are left on the way."""
-    found = scratch.add("reached", roots)
+    found = drafts.add("reached", roots)
     while count := found.count():
         tell("going forward", count)
-        scratch.add("left", found.join(leavers, "id", "left_semi").select("colour").distinct())
-        left = scratch.all("left", "colour bigint").distinct()
+        drafts.add("left", found.join(leavers, "id", "left_semi").select("colour").distinct())
+        left = drafts.all("left", "colour bigint").distinct()
         frontier = found.join(left, "colour", "left_anti")
         leading = inner.join(frontier.select(f.col("id").alias("source")), "source", "left_semi")
-        seen = scratch.all("reached", "id bigint, colour bigint")
+        seen = drafts.all("reached", "id bigint, colour bigint")
         new = leading.select(f.col("target").alias("id"), "colour").distinct()
-        found = scratch.add("reached", new.join(seen, "id", "left_anti"))
-    left = scratch.all("left", "colour bigint").distinct()
-    whole = scratch.all("reached", "id bigint, colour bigint").join(left, "colour", "left_anti")
-    scratch.add("members", whole.select("id", f.col("colour").alias("component")))
+        found = drafts.add("reached", new.join(seen, "id", "left_anti"))
+    left = drafts.all("left", "colour bigint").distinct()
+    whole = drafts.all("reached", "id bigint, colour bigint").join(left, "colour", "left_anti")
+    drafts.add("members", whole.select("id", f.col("colour").alias("component")))

@@ -36,12 +36,12 @@ from checker.search.outcome import (
 from checker.search.paths import Mark, least_path_to
 from checker.semantics.fairness import fair_rows, strengths
 from checker.semantics.successors import initial_states, successors
+from checker.spark.drafts import Drafts, sized_for
 from checker.spark.jobs import Jobs, Stopped
 from checker.spark.outlook import Outlook, look_ahead
 from checker.spark.rest import Rest, collect, fits_driver, judge_rest
 from checker.spark.room import Room
 from checker.spark.rounds import Rounds
-from checker.spark.scratch import Scratch, sized_for
 from checker.spark.tasks import Broadcast
 from checker.spark.trimming import TABLES, Trimming, owing
 
@@ -73,10 +73,10 @@ def judge_on_spark(
         f"{machine.name}: the graph of all steps does not fit the driver; Spark trims it for each "
         "liveness property"
     )
-    scratch = Scratch(ground.session, f"{ground.root}/liveness")
-    with sized_for(ground.session, ground.steps), scratch:
+    drafts = Drafts(ground.session, f"{ground.root}/liveness")
+    with sized_for(ground.session, ground.steps), drafts:
         try:
-            return _Judge(ground, machine, layout, kernel, room, scratch).liveness()
+            return _Judge(ground, machine, layout, kernel, room, drafts).liveness()
         except Stopped:
             return unknown(machine, INTERRUPTED)
 
@@ -89,14 +89,14 @@ class _Judge:
         layout: Layout,
         kernel: Kernel,
         room: Room,
-        scratch: Scratch,
+        drafts: Drafts,
     ) -> None:
         self.ground = ground
         self.machine = machine
         self.layout = layout
         self.kernel = kernel
         self.room = room
-        self.scratch = scratch
+        self.drafts = drafts
         self.strong = strengths(fair_rows(machine))
         _, self.initially = initially(machine, layout, kernel)
 
@@ -104,7 +104,7 @@ class _Judge:
         """Judge all properties."""
         title = f"{self.machine.name}: what liveness looks at"
         self.outlook: Outlook = self.ground.jobs.run(
-            title, lambda: look_ahead(self.scratch, self.ground.root, self.ground.shipped)
+            title, lambda: look_ahead(self.drafts, self.ground.root, self.ground.shipped)
         )
         self.flags, self.told = self.ground.jobs.run(title, self._seen)
         outcomes: dict[str, Outcome] = {}
@@ -145,7 +145,7 @@ class _Judge:
 
         None where that does not fit the driver.
         """
-        facts, scratch = self.outlook.facts, self.scratch
+        facts, drafts = self.outlook.facts, self.drafts
         region = facts.where((f.shiftright("flags", CONDITION + place) % 2) == 0)
         raised = f.col("depth") == 0
         if item.kind == "leads_to":
@@ -155,16 +155,16 @@ class _Judge:
         for end in ("source", "target"):
             edges = edges.join(owes.withColumnRenamed("id", end), end, "left_semi")
         edges = edges.select("source", "ordinal", "target", "label")
-        alive, inner = owing(scratch, region.where(raised).select("id"), edges, rounds.tell)
+        alive, inner = owing(drafts, region.where(raised).select("id"), edges, rounds.tell)
         lost = region.where((f.shiftright("outside", place) % 2) == 1)
         cut = bool(lost.join(alive, "id", "left_semi").take(1))
-        trimming = Trimming(scratch, alive, inner, self.outlook.enabled, rounds.tell)
+        trimming = Trimming(drafts, alive, inner, self.outlook.enabled, rounds.tell)
         steps = trimming.run(self.room.enough)
         rest = None
         if fits_driver(trimming.alive.count(), steps, self.kernel.words, self.room.rest):
             premise = place if item.kind == "leads_to" else None
             rest = collect(trimming, facts, self.kernel.words, self.strong, premise)
-        scratch.forget(TABLES)
+        drafts.forget(TABLES)
         return cut, rest
 
     def _least(self, states: Words, level: int) -> Words:

@@ -23,9 +23,9 @@ from checker.errors import InternalError
 from checker.graph.edges import beyond
 from checker.kernel.calls import Calls
 from checker.kernel.kernel import CONDITION, CUT, DROPPED, ERROR, FAILED, Kernel, Words
+from checker.spark.drafts import Drafts
 from checker.spark.graph import level_rows, packed, pieces
 from checker.spark.numbering import numbered
-from checker.spark.scratch import Scratch
 from checker.spark.shipped import load
 from checker.spark.tasks import Broadcast
 
@@ -54,16 +54,16 @@ class Outlook:
     enabled: DataFrame
 
 
-def look_ahead(scratch: Scratch, search: str, shipped: Broadcast) -> Outlook:
+def look_ahead(drafts: Drafts, search: str, shipped: Broadcast) -> Outlook:
     """Make the tables of the finished search at `search`.
 
     InternalError where a step leads to a state that the search has not stored.
     """
-    levels = level_rows(scratch.session, search)
-    path = scratch.write("outlook", levels.mapInArrow(partial(outlooks, shipped), SCHEMA))
+    levels = level_rows(drafts.session, search)
+    path = drafts.write("outlook", levels.mapInArrow(partial(outlooks, shipped), SCHEMA))
     names = ("depth", "state", "flags", "outside", "enabled", "targets", "labels")
-    rows = numbered(scratch.session, path, SCHEMA, *names)
-    facts = scratch.add("facts", rows.select("id", "depth", "state", "flags", "outside"))
+    rows = numbered(drafts.session, path, SCHEMA, *names)
+    facts = drafts.add("facts", rows.select("id", "depth", "state", "flags", "outside"))
     steps = rows.select("id", f.posexplode(f.arrays_zip("targets", "labels")))
     steps = steps.select(
         f.col("id").alias("source"),
@@ -73,10 +73,10 @@ def look_ahead(scratch: Scratch, search: str, shipped: Broadcast) -> Outlook:
     )
     known = facts.select(f.col("id").alias("target"), "state")
     joined = steps.join(known, "state", "left").select("source", "ordinal", "target", "label")
-    edges = scratch.add("edges", joined)
+    edges = drafts.add("edges", joined)
     if edges.where("target is null").take(1):
         raise InternalError("a step leads out of what the search found")
-    enabled = scratch.add("enabled", rows.select("id", f.explode("enabled").alias("label")))
+    enabled = drafts.add("enabled", rows.select("id", f.explode("enabled").alias("label")))
     return Outlook(facts, edges, enabled)
 
 

@@ -42,10 +42,10 @@ def write_graph(
     given = replace(options or Options(), identity=identity_of(bare, kernel))
     with spark_session(cluster, f"checker graph {machine.name}", given.notice) as session:
         # PySpark and Numba are imported by those who need them only.
+        from checker.spark.drafts import sized_for  # noqa: PLC0415
         from checker.spark.graph import write_tables  # noqa: PLC0415
         from checker.spark.jobs import Jobs  # noqa: PLC0415
         from checker.spark.rounds import Rounds  # noqa: PLC0415
-        from checker.spark.scratch import sized_for  # noqa: PLC0415
         from checker.spark.search import Search  # noqa: PLC0415
         from checker.spark.shipped import ship  # noqa: PLC0415
         from checker.spark.terminal import write_terminal  # noqa: PLC0415

@@ -17,9 +17,9 @@ from pyspark.sql import functions as f
 from checker.kernel.calls import Calls
 from checker.search.board import DEADLOCK
 from checker.spark.components import ENOUGH, Tell, terminal_members
+from checker.spark.drafts import Drafts, sized_for
 from checker.spark.graph import EDGES
 from checker.spark.numbering import numbered
-from checker.spark.scratch import Scratch, sized_for
 from checker.spark.shipped import load
 from checker.spark.tasks import Broadcast, states_of
 
@@ -59,15 +59,15 @@ def write_terminal(
     At most `enough` steps are left to the driver.
     """
     columns = session.read.parquet(f"{root}/states").schema
-    with sized_for(session, steps), Scratch(session, f"{root}/scratch") as scratch:
+    with sized_for(session, steps), Drafts(session, f"{root}/drafts") as drafts:
         schema = ", ".join(f"`{c.name}` {c.dataType.simpleString()}" for c in columns)
         example = f.struct(*(f.col(f"`{name}`") for name in columns.names[2:])).alias("example")
         rows = numbered(session, f"{root}/states", schema, "depth", "state", example)
-        places = scratch.keep("places", rows.select("id", "depth", "state"))
-        edges = scratch.keep("edges", _by_number(session, root, places))
+        places = drafts.keep("places", rows.select("id", "depth", "state"))
+        edges = drafts.keep("edges", _by_number(session, root, places))
         inside = edges.where("target is not null")
-        members = terminal_members(scratch, places, inside, enough, tell)
-        found = scratch.keep("components", _components(members, places, edges, shipped))
+        members = terminal_members(drafts, places, inside, enough, tell)
+        found = drafts.keep("components", _components(members, places, edges, shipped))
         table = found.join(rows, "id").select(
             "states", "kind", "beyond", "depth", "state", "example"
         )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from checker.spark.components import Tell
-from checker.spark.scratch import Scratch
+from checker.spark.drafts import Drafts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,22 +34,22 @@ TABLES = ("owing", "alive", "inner", "quiet", "dead", "stuck")
 
 
 def owing(
-    scratch: Scratch, sources: DataFrame, edges: DataFrame, tell: Tell
+    drafts: Drafts, sources: DataFrame, edges: DataFrame, tell: Tell
 ) -> tuple[DataFrame, DataFrame]:
     """Return the states (id) that `sources` (id) reach by `edges`, and the edges between them.
 
     As many rounds as the longest of all shortest ways has steps.
     """
-    found = scratch.add("owing", sources)
+    found = drafts.add("owing", sources)
     while count := found.count():
         tell("going forward", count)
         begin = found.select(f.col("id").alias("source"))
         ahead = edges.join(begin, "source", "left_semi").select(f.col("target").alias("id"))
-        seen = scratch.all("owing", "id bigint")
-        found = scratch.add("owing", ahead.distinct().join(seen, "id", "left_anti"))
-    alive = scratch.keep("alive", scratch.all("owing", "id bigint"))
+        seen = drafts.all("owing", "id bigint")
+        found = drafts.add("owing", ahead.distinct().join(seen, "id", "left_anti"))
+    alive = drafts.keep("alive", drafts.all("owing", "id bigint"))
     begin = alive.select(f.col("id").alias("source"))
-    return alive, scratch.keep("inner", edges.join(begin, "source", "left_semi"))
+    return alive, drafts.keep("inner", edges.join(begin, "source", "left_semi"))
 
 
 class Trimming:
@@ -59,16 +59,16 @@ class Trimming:
     """
 
     def __init__(
-        self, scratch: Scratch, alive: DataFrame, inner: DataFrame, enabled: DataFrame, tell: Tell
+        self, drafts: Drafts, alive: DataFrame, inner: DataFrame, enabled: DataFrame, tell: Tell
     ) -> None:
-        self._scratch = scratch
+        self._scratch = drafts
         self._tell = tell
         self._rounds = 0
         self.alive = alive
         self.inner = inner
         self.enabled = enabled
         busy = enabled.select("id").distinct()
-        self._quiet = scratch.keep("quiet", alive.join(busy, "id", "left_anti"))
+        self._quiet = drafts.keep("quiet", alive.join(busy, "id", "left_anti"))
 
     def run(self, enough: int) -> int:
         """Trim until nothing changes, or states and edges are no more than `enough`.

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.spark.components import terminal_members, terminal_of
-from checker.spark.scratch import Scratch, sized_for
+from checker.spark.drafts import Drafts, sized_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,9 +48,9 @@ def grouped(members: list[tuple[int, int]]) -> Found:
 def by_joins(
     session: SparkSession, root: Path, states: range, edges: list[Edge], enough: int
 ) -> Found:
-    with sized_for(session, 0), Scratch(session, root.as_uri()) as scratch:
+    with sized_for(session, 0), Drafts(session, root.as_uri()) as drafts:
         found = terminal_members(
-            scratch,
+            drafts,
             session.createDataFrame([(state,) for state in states], "id bigint"),
             session.createDataFrame(edges, "source bigint, target bigint"),
             enough,
@@ -80,7 +80,7 @@ def side_by_side(graphs: int) -> tuple[range, list[Edge]]:
 @pytest.mark.parametrize("enough", [10_000, pytest.param(0, marks=pytest.mark.slow)])
 def test_random_graphs(session: SparkSession, tmp_path: Path, enough: int) -> None:
     states, edges = side_by_side(80)
-    found = by_joins(session, tmp_path / "scratch", states, edges, enough)
+    found = by_joins(session, tmp_path / "drafts", states, edges, enough)
     assert found == wanted(states, edges)
     sizes = [len(component) for component in found]
     assert sizes.count(1) > 20
@@ -88,7 +88,7 @@ def test_random_graphs(session: SparkSession, tmp_path: Path, enough: int) -> No
 
 
 def test_a_graph_without_an_edge(session: SparkSession, tmp_path: Path) -> None:
-    found = by_joins(session, tmp_path / "scratch", range(3), [(1, 1)], 0)
+    found = by_joins(session, tmp_path / "drafts", range(3), [(1, 1)], 0)
     assert found == {frozenset({state}) for state in range(3)}
 
 

@@ -146,4 +146,4 @@ def test_terminal_components(
     states = session.read.parquet(f"{out}/states")
     same = states.where(states["state"] == rows[0]["state"]).collect()
     assert [(row["n"], row["full"]) for row in same] == [tuple(rows[0]["example"])]
-    assert not (tmp_path / "graph" / "scratch").exists()
+    assert not (tmp_path / "graph" / "drafts").exists()

@@ -16,7 +16,7 @@ import pytest
 from checker.graph.components import OUTSIDE
 from checker.graph.fairness import fair_states
 from checker.graph.state_graph import StateGraph
-from checker.spark.scratch import Scratch, sized_for
+from checker.spark.drafts import Drafts, sized_for
 from checker.spark.trimming import Trimming, owing
 
 if TYPE_CHECKING:
@@ -81,18 +81,18 @@ def test_random_graphs_are_trimmed_to_what_is_usable(session: SparkSession, tmp_
     def tell(doing: str, _left: int) -> None:
         rounds.append(doing)
 
-    root = (tmp_path / "scratch").as_uri()
-    with sized_for(session, 0), Scratch(session, root) as scratch:
+    root = (tmp_path / "drafts").as_uri()
+    with sized_for(session, 0), Drafts(session, root) as drafts:
         columns = "source bigint, ordinal int, target bigint, label int"
         alive, between = owing(
-            scratch,
+            drafts,
             session.createDataFrame([(state,) for state in raises], "id bigint"),
             session.createDataFrame(inner, columns),
             tell,
         )
         assert {row[0] for row in alive.collect()} == owed
-        asked = scratch.add("enabled", session.createDataFrame(enabled, "id bigint, label int"))
-        trimming = Trimming(scratch, alive, between, asked, tell)
+        asked = drafts.add("enabled", session.createDataFrame(enabled, "id bigint, label int"))
+        trimming = Trimming(drafts, alive, between, asked, tell)
         left = trimming.run(enough=0)
         kept = {row[0] for row in trimming.alive.collect()}
         steps = trimming.inner.collect()
@@ -109,9 +109,9 @@ def test_random_graphs_are_trimmed_to_what_is_usable(session: SparkSession, tmp_
 def test_trimming_stops_where_little_is_left(session: SparkSession, tmp_path: Path) -> None:
     # 0 -> 1 -> 2 and nothing goes on: without `enough`, all would be dropped, one by one.
     ways = [(0, 0, 1, 0), (1, 0, 2, 0)]
-    with sized_for(session, 0), Scratch(session, (tmp_path / "scratch").as_uri()) as scratch:
+    with sized_for(session, 0), Drafts(session, (tmp_path / "drafts").as_uri()) as drafts:
         trimming = Trimming(
-            scratch,
+            drafts,
             session.createDataFrame([(0,), (1,), (2,)], "id bigint"),
             session.createDataFrame(ways, "source bigint, ordinal int, target bigint, label int"),
             session.createDataFrame([(0, 0), (1, 0), (2, 0)], "id bigint, label int"),

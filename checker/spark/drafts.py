@@ -23,7 +23,7 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 _BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 
 
-class Scratch:
+class Drafts:
     """A directory, on any file system that Spark knows, that is gone when it is left."""
 
     def __init__(self, session: SparkSession, root: str) -> None:
