@@ -16,7 +16,6 @@ from typing import Protocol
 from checker import library
 from checker.errors import UsageError
 from checker.graph.endless import judge_endless
-from checker.graph.outcome import Outcome
 from checker.kernel import build
 from checker.kernel.kernel import Kernel
 from checker.layout import pack
@@ -30,6 +29,7 @@ from checker.search.identity import identity_of
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import CHECKPOINT_SECONDS, Options
+from checker.search.outcome import Outcome
 from checker.search.progress import Interrupt, Progress
 from checker.search.reference import explore_reference
 from checker.spark.explore import explore_spark
@@ -171,6 +171,7 @@ def _explore(
         findings=(*exploration.findings, *liveness.findings),
         stopped_by="interrupt" if liveness.interrupted else exploration.stopped_by,
         states=None,
+        endless=None,
     )
     return whole, liveness.outcomes, seconds
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +21,17 @@ from checker.cli.progress import Style, observing
 from checker.report.headline import plural
 from checker.search.options import Options
 from checker.spark.tables import write_graph
+
+if TYPE_CHECKING:
+    from checker.spark.terminal import Terminal
+
+_KINDS = {
+    "cycle": "of several states",
+    "loop": "going round in one state",
+    "terminal": "terminal",
+    "deadlock": "in deadlock",
+    "bounds": "at the bounds",
+}
 
 
 @click.command()
@@ -45,7 +58,8 @@ def graph(
 ) -> int:
     """Write the whole state graph of SPEC as Parquet: states, edges, statistics.
 
-    A state has its packed words and a column for each variable. docs/spark.md has the schema.
+    A state has its packed words and a column for each variable. Also its terminal components: the
+    sets of states in which the system ends up for good. docs/spark.md has the schema.
     """
     choice = EngineChoice(engine, workers, None, None, None, master, conf)
     choice.refuse()
@@ -59,11 +73,25 @@ def graph(
         _, machine = flow.prepare(request, observer)
         observer.stage("graph")
         options = Options(notice=observer.notice)
-        states, edges = write_graph(
+        states, edges, ends = write_graph(
             machine, out, choice.cluster(), observer.search, interrupt, options
         )
     if form == "json":
-        click.echo(json.dumps({"out": out, "states": states, "edges": edges}))
+        sizes = {"out": out, "states": states, "edges": edges, "terminal": asdict(ends)}
+        click.echo(json.dumps(sizes))
     else:
         click.echo(f"{plural(states, 'state')} and {plural(edges, 'edge')} written to {out}")
+        click.echo(_where_it_ends(ends))
     return 0
+
+
+def _where_it_ends(ends: Terminal) -> str:
+    """Return a line about the terminal components."""
+    if not ends.components:
+        return "no terminal component"
+    kinds = ", ".join(f"{count:,} {_KINDS[kind]}" for kind, count in ends.kinds.items())
+    text = f"{plural(ends.components, 'terminal component')}: {plural(ends.states, 'state')}; "
+    text += f"the largest has {ends.largest:,} ({kinds})"
+    if ends.beyond:
+        text += f"; {ends.beyond:,} with steps beyond the bounds"
+    return text

@@ -72,7 +72,8 @@ def build_space(
     edges = builder.edges(steps, workers, interrupt)
     if edges is None:
         return None
-    initial, outside_initially = _initial(machine, layout, kernel, builder)
+    begun, outside_initially = initially(machine, layout, kernel)
+    initial = np.array(list(dict.fromkeys(builder.numbers(begun).tolist())), np.int64)
     cut = np.zeros(len(states) + 1, np.bool_)
     np.not_equal(edges.outside, 0, out=cut[:-1])
     return Space(
@@ -232,19 +233,16 @@ class _Builder:
         return found
 
 
-def _initial(
-    machine: Machine, layout: Layout, kernel: Kernel, builder: _Builder
-) -> tuple[Numbers, int]:
-    """Return the numbers of the initial states in order, and what is known of those cut."""
+def initially(machine: Machine, layout: Layout, kernel: Kernel) -> tuple[Words, int]:
+    """Return the initial states in order, and what is known of those cut."""
     states, meta = Calls(kernel).initial()
     kept = (meta & (CUT | DROPPED)) == 0
-    numbers = builder.numbers(states[kept])
     outside = 0
     for state, word in zip(states[~kept], meta[~kept], strict=True):
         reached = None if word & DROPPED else decode(layout, state)
         cut = Successor(machine.initial.name, (), (), reached, cut="bounds")
         outside |= beyond(machine, cut)
-    return np.array(list(dict.fromkeys(numbers.tolist())), np.int64), outside
+    return states[kept], outside
 
 
 def _index_size(states: int) -> int:

@@ -6,7 +6,14 @@ reason is the answer. (A machine with liveness properties is never reduced by sy
 
 from __future__ import annotations
 
-from checker.graph.outcome import (
+from checker.graph.reference import reference_space
+from checker.kernel.kernel import Kernel
+from checker.layout.layout import Layout
+from checker.machine.machine import Machine
+from checker.search.exploration import Exploration
+from checker.search.explore import cores
+from checker.search.limits import Limits
+from checker.search.outcome import (
     INTERRUPTED,
     NO_MEMORY,
     NOT_EXHAUSTIVE,
@@ -15,13 +22,6 @@ from checker.graph.outcome import (
     liveness_of,
     unknown,
 )
-from checker.graph.reference import reference_space
-from checker.kernel.kernel import Kernel
-from checker.layout.layout import Layout
-from checker.machine.machine import Machine
-from checker.search.exploration import Exploration
-from checker.search.explore import cores
-from checker.search.limits import Limits
 from checker.search.progress import Interrupt
 
 
@@ -37,12 +37,14 @@ def judge_endless(
 
     `native` are the layout and kernel of packed states; without them the states are values, and
     the reference interpreter is used. The graph of all steps must fit `limits.memory_bytes` beside
-    the states.
+    the states. What an engine has judged already, where its states are, is taken as it is.
     """
     if not liveness_of(machine):
         return Liveness({})
     if not exploration.exhaustive:
         return unknown(machine, NOT_EXHAUSTIVE)
+    if exploration.endless is not None:
+        return exploration.endless
     if exploration.states is None:
         return unknown(machine, NOT_KEPT)
     # Numba takes half a second to import; most runs have nothing to judge.

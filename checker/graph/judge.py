@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import InternalError
-from checker.graph.lasso import Lasso, search_from
+from checker.graph.lasso import search_from
 from checker.graph.liveness import Judgement, eventually, leads_to
-from checker.graph.outcome import CUT_OFF, FAILS, Liveness, Outcome, liveness_of
 from checker.graph.reference import beyond
 from checker.graph.space import OUTSIDE_FAILED, OUTSIDE_RAISED, Space
 from checker.kernel.kernel import CONDITION, FAILED, PREMISE
 from checker.machine.machine import Machine, Property
 from checker.search.exploration import Finding
+from checker.search.outcome import CUT_OFF, FAILS, Liveness, Outcome, liveness_of
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import initial_states, successors
 
@@ -34,7 +34,8 @@ def judge_liveness(machine: Machine, space: Space) -> Liveness:
         reason = CUT_OFF if judgement.verdict == "unknown" else ""
         outcomes[item.name] = Outcome(judgement.verdict, reason)
         if judgement.lasso is not None:
-            findings.append(_finding(space, item, judgement.lasso))
+            states = [space.state(number) for number in judgement.lasso.states]
+            findings.append(lasso_finding(item, states, judgement.lasso.loop))
     if failed:
         findings.append(_error(machine, space))
     return Liveness(outcomes, tuple(findings))
@@ -49,27 +50,32 @@ def _judge(space: Space, item: Property, place: int) -> Judgement:
     condition = space.flag(CONDITION + place)
     condition[-1] = True
     graph = replace(space.graph, cut=space.beyond(place))
-    outside = space.outside_initially
     if item.kind == "eventually":
         judgement = eventually(graph, condition)
-        lost = outside >> place & 1
     else:
         judgement = leads_to(graph, space.flag(PREMISE + place), condition)
-        lost = outside >> (OUTSIDE_RAISED + place) & 1
-        lost |= int(space.beyond(OUTSIDE_RAISED + place).any())
-    if lost and judgement.verdict == "holds":
+    told = int(np.bitwise_or.reduce(space.outside, initial=0))
+    if judgement.verdict == "holds" and owed_beyond(item, place, space.outside_initially, told):
         return Judgement("unknown")
     return judgement
 
 
-def _finding(space: Space, item: Property, lasso: Lasso) -> Finding:
+def owed_beyond(item: Property, place: int, initially: int, told: int) -> bool:
+    """Whether a state beyond the bounds itself begins to owe a property, the one at `place`.
+
+    `initially` and `told` are what all initial states that were cut, and all cut steps, tell: see
+    `Space.outside`.
+    """
+    if item.kind == "eventually":
+        return bool(initially >> place & 1)
+    return bool((initially | told) >> (OUTSIDE_RAISED + place) & 1)
+
+
+def lasso_finding(item: Property, states: list[State], loop: int) -> Finding:
     """Return a lasso as a path that ends where it goes round from."""
-    numbers = list(lasso.states)
-    if lasso.loop < len(numbers) - 1:
-        numbers.append(numbers[lasso.loop])
-    path = tuple(space.state(number) for number in numbers)
+    path = (*states, states[loop]) if loop < len(states) - 1 else tuple(states)
     assert item.kind in ("eventually", "leads_to")
-    return Finding(item.name, item.kind, len(path) - 1, path, loop=lasso.loop)
+    return Finding(item.name, item.kind, len(path) - 1, path, loop=loop)
 
 
 # ------------------------------------------------------------------------------------- errors
@@ -85,7 +91,7 @@ def _fails(space: Space, place: int) -> bool:
 def _error(machine: Machine, space: Space) -> Finding:
     """Return the least shortest path to a state in which some liveness property has no value."""
     if space.outside_initially >> OUTSIDE_FAILED:
-        return Finding("error", "error", 0, (_failing(machine, initial_states(machine)),))
+        return Finding("error", "error", 0, (failing(machine, initial_states(machine)),))
     everywhere = np.ones(space.graph.states, np.bool_)
     reached = search_from(space.graph, space.graph.initial, everywhere)
     places = range(len(liveness_of(machine)))
@@ -98,7 +104,7 @@ def _error(machine: Machine, space: Space) -> Finding:
         path = [space.state(number) for number in reached.way(int(inside[0]))]
     else:
         path = [space.state(number) for number in reached.way(int(edge[0]))]
-        path.append(_failing(machine, successors(machine, path[-1])))
+        path.append(failing(machine, successors(machine, path[-1])))
     return Finding("error", "error", len(path) - 1, tuple(path))
 
 
@@ -109,7 +115,7 @@ def _any(states: int, marks: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
     return found
 
 
-def _failing(machine: Machine, steps: list[Successor]) -> State:
+def failing(machine: Machine, steps: list[Successor]) -> State:
     """Return the first state that was cut and in which a liveness property has no value."""
     for step in steps:
         if step.state is not None and step.cut and beyond(machine, step) >> OUTSIDE_FAILED:

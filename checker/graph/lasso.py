@@ -8,6 +8,7 @@ for ever after no more steps, that is shown instead.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -45,25 +46,42 @@ def shortest_lasso(
     """
     before = search_from(graph, graph.initial, np.ones(graph.states, np.bool_))
     sources = before.order[(raised & pending)[before.order]]
-    if len(sources) == 0:
+    lasso = lasso_from(graph, lambda _goal: sources, before.distance, pending, fair)
+    if lasso is None:
         return None
+    way = before.way(lasso.states[0])[:-1]
+    return Lasso((*way, *lasso.states), len(way) + lasso.loop)
+
+
+def lasso_from(
+    graph: StateGraph,
+    sources: Callable[[NDArray[np.bool_]], NDArray[np.int64] | NDArray[np.int32]],
+    start: NDArray[np.int32],
+    pending: NDArray[np.bool_],
+    fair: NDArray[np.int32],
+) -> Lasso | None:
+    """Return a lasso as `shortest_lasso` does, without the way to its first state, a source.
+
+    `start` int32 (states,) is how far each source is from an initial state. `sources`, asked for
+    the way to a goal (bool, (states,)), are in the order in which a search breadth-first finds
+    them.
+    """
 
     def stem(goal: NDArray[np.bool_]) -> list[int]:
-        _, parent, entry = _staged_search(
-            graph.offsets, graph.targets, sources, before.distance, pending, goal
+        _, parent, entry = staged_search(
+            graph.offsets, graph.targets, sources(goal), start, pending, goal
         )
-        if entry == NOWHERE:
-            return []
-        way = _way(parent, entry)
-        return before.way(way[0])[:-1] + way
+        return [] if entry == NOWHERE else _way(parent, entry)
 
     entering = stem(fair != OUTSIDE)
     if not entering:
         return None
     round_trip = _close(graph, entering, fair)
     standing = stem(_quiet(graph.offsets, graph.targets, graph.labels) & (fair != OUTSIDE))
-    if standing and len(standing) <= len(round_trip.states):
-        return Lasso(tuple(standing), len(standing) - 1)
+    if standing:
+        length = start[standing[0]] + len(standing)
+        if length <= start[entering[0]] + len(round_trip.states):
+            return Lasso(tuple(standing), len(standing) - 1)
     return round_trip
 
 
@@ -229,7 +247,7 @@ def _enabled_in(
 
 
 @njit(cache=True, nogil=True)
-def _staged_search(
+def staged_search(
     offsets: NDArray[np.int64],
     targets: NDArray[np.int32],
     sources: NDArray[np.int64],

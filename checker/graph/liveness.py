@@ -30,13 +30,23 @@ def leads_to(
     Both are bool, (states,). A state in both satisfies itself.
     """
     pending = ~condition
-    owing = reachable(graph, np.flatnonzero(premise & pending), pending)
-    fair = fair_states(graph, owing)
+    owing, fair = owing_and_fair(graph, premise, pending)
     if (fair != OUTSIDE).any():
         lasso = shortest_lasso(graph, premise, pending, fair)
         if lasso is not None:
             return Judgement("violated", lasso)
     return Judgement("unknown" if (owing & graph.cut).any() else "holds")
+
+
+def owing_and_fair(
+    graph: StateGraph, premise: NDArray[np.bool_], pending: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Return the states in which something may be owed (bool), and the fair component of each.
+
+    Owed is what a state of `premise & pending` raises, for as long as a run stays in `pending`.
+    """
+    owing = reachable(graph, np.flatnonzero(premise & pending), pending)
+    return owing, fair_states(graph, owing)
 
 
 def eventually(graph: StateGraph, condition: NDArray[np.bool_]) -> Judgement:

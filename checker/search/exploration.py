@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from checker.kernel.kernel import Words
 from checker.search.profile import Profile
 from checker.semantics.successor import State
+
+if TYPE_CHECKING:
+    from checker.search.outcome import Liveness
 
 StoppedBy = Literal[
     "violation", "evaluation_error", "depth", "states", "seconds", "memory", "interrupt"
@@ -69,7 +72,8 @@ class Exploration:
     `exhaustive`: every reachable state within the bounds was expanded and checked. `states` are
     all distinct states, as long as something is to be judged on them: those of an exhaustive
     search of a machine with liveness properties, packed (one a row) or as values, in the order of
-    their depth. `seconds` are those of searching, before a checkpoint it went on from included.
+    their depth; where they were too many for that, `endless` is what the engine itself judged.
+    `seconds` are those of searching, before a checkpoint it went on from included.
     `checkpoint` is the last one it wrote; `profile` is there where it was asked for.
     """
 
@@ -89,6 +93,7 @@ class Exploration:
     state_bits: int
     bytes_per_state: float
     states: Words | tuple[State, ...] | None = field(default=None, repr=False, compare=False)
+    endless: Liveness | None = field(default=None, repr=False, compare=False)
     checkpoint: Kept | None = None
     profile: Profile | None = field(default=None, compare=False)
 

@@ -69,6 +69,15 @@ def least_paths(kernel: Kernel, mark: Mark, aims: Sequence[Aim]) -> list[Path]:
     return paths
 
 
+def least_path_to(kernel: Kernel, mark: Mark, states: Words, level: int) -> Words:
+    """Return the least shortest path (packed, one a row) to one of `states`, all of `level`."""
+    bit = 1
+    marks = [np.column_stack((states, np.full(len(states), bit, np.int64)))]
+    for earlier in range(level - 1, -1, -1):
+        marks.append(mark(earlier, (), marks[-1]))
+    return _Walker(kernel, marks[::-1]).way(level, bit)
+
+
 def mark_states(
     kernel: Kernel, states: Words, level: int, aims: Sequence[Aim], later: Words | None
 ) -> Words:
@@ -166,12 +175,8 @@ class _Walker:
         """Return the least shortest path to `aim`, which `bit` marks."""
         if aim.level == INITIAL:
             return Path(self._initial(aim), None)
-        state = self._least_marked_initial(bit)
-        states = [state]
-        for level in range(1, aim.level + 1):
-            state = self._first_marked_successor(state, self.marks[level], bit)
-            states.append(state)
-        step = self.stepper.successors(state)
+        states = list(self.way(aim.level, bit))
+        step = self.stepper.successors(states[-1])
         action = None
         if aim.edge == ERROR:
             failed = step.meta[(step.meta & ERROR) != 0]
@@ -180,6 +185,13 @@ class _Walker:
         elif aim.edge or aim.check:
             states.append(step.states[self._first_found(aim, step.states, step.meta)])
         return Path(np.array(states, np.int64), action)
+
+    def way(self, last: int, bit: int) -> Words:
+        """Return the least path, one state a row, to a state of level `last` that `bit` marks."""
+        states = [self._least_marked_initial(bit)]
+        for level in range(1, last + 1):
+            states.append(self._first_marked_successor(states[-1], self.marks[level], bit))
+        return np.array(states, np.int64)
 
     def _initial(self, aim: Aim) -> Words:
         """Return the first initial state that itself shows `aim`."""

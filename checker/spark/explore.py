@@ -15,6 +15,7 @@ from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.search.options import Options
 from checker.search.progress import Interrupt, OnProgress
+from checker.spark.room import Room
 from checker.spark.session import Cluster, spark_session
 
 
@@ -27,12 +28,16 @@ def explore_spark(
     progress: OnProgress | None = None,
     interrupt: Interrupt | None = None,
     options: Options | None = None,
+    room: Room | None = None,
 ) -> Exploration:
     """Search all reachable states of `machine` on `cluster`; see `Exploration`.
 
     The result is that of the local engine, whatever fails and is retried on the way, but for
     `seconds` and for `RowCoverage.new`, which goes to the first of the rows, as declared, that lead
     to a state. A limit of states, of time, or `interrupt` drops the level that was being searched.
+
+    Endless runs are judged here where their graph does not fit the driver, which is what `room`
+    says: then the result has `endless` in place of `states`.
 
     UsageError: a path that cannot be used, a checkpoint that this search cannot go on from.
     EnvironmentFailure: Spark does not start, or a job fails for good.
@@ -46,4 +51,4 @@ def explore_spark(
         with deep_recursion():
             shipped = ship(kernel, fingerprint(machine))
         search = Search(session, machine, kernel, shipped, limits, progress, interrupt, given)
-        return search.run(cluster, layout)
+        return search.run(cluster, layout, room)

@@ -8,6 +8,7 @@ PATH/statistics/    levels, rows, machines
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from checker.search.stepper import Stepper
 from checker.semantics.values import MapValue, format_value
 from checker.spark.shipped import load
 from checker.spark.store import SCHEMA
-from checker.spark.tasks import Broadcast, states_of
+from checker.spark.tasks import Broadcast, DamagedError, states_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,9 +55,9 @@ def write_tables(
 
 
 def level_rows(session: SparkSession, search: str) -> DataFrame:
-    """Return all stored states of a search with their level: level, states."""
+    """Return all stored states of a search with their level: level, states, checksum."""
     rows = session.read.schema(f"{SCHEMA}, level int").parquet(f"{search}/levels")
-    return rows.where("states is not null").select("level", "states")
+    return rows.where("states is not null").select("level", "states", "checksum")
 
 
 def _statistics(
@@ -111,15 +112,22 @@ def _column(kind: Type, values: list[object]) -> pa.Array:
     return pa.array([str(one) if plain else format_value(one) for one in values], pa.string())
 
 
-def _packed(states: Words) -> pa.Array:
+def packed(states: Words) -> pa.Array:
+    """Return states, one a row, as a column of packed words."""
     return pa.array([state.tobytes() for state in states.astype("<i8", copy=False)], pa.binary())
 
 
-def _pieces(batches: Iterable[pa.RecordBatch], words: int) -> Iterator[tuple[int, Words]]:
-    """Yield the states of level rows, a moderate number at a time, with their level."""
+def pieces(batches: Iterable[pa.RecordBatch], words: int) -> Iterator[tuple[int, Words]]:
+    """Yield the states of level rows, a moderate number at a time, with their level.
+
+    DamagedError where they are not what was written.
+    """
     for batch in batches:
-        for level, content in zip(batch.column(0), batch.column(1), strict=True):
-            states = states_of(content.as_py(), words)
+        for level, content, checksum in zip(*batch.columns, strict=True):
+            packed_states = content.as_py()
+            if zlib.crc32(packed_states) != checksum.as_py():
+                raise DamagedError(f"states of level {level} do not have their checksum")
+            states = states_of(packed_states, words)
             for start in range(0, len(states), _DECODED):
                 yield level.as_py(), states[start : start + _DECODED]
 
@@ -127,12 +135,12 @@ def _pieces(batches: Iterable[pa.RecordBatch], words: int) -> Iterator[tuple[int
 def decoded(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield stored states with a column for each variable."""
     names = ["depth", "state", *layout.variables]
-    for level, states in _pieces(batches, layout.words):
+    for level, states in pieces(batches, layout.words):
         columns = zip(*decode_all(layout, states), strict=True)
         yield pa.RecordBatch.from_arrays(
             [
                 pa.array(np.full(len(states), level, np.int32)),
-                _packed(states),
+                packed(states),
                 *(
                     _column(shape.type, list(column))
                     for shape, column in zip(layout.shapes, columns, strict=True)
@@ -152,19 +160,19 @@ def stepped(
     kernel = load(shipped.value)
     calls, stepper = Calls(kernel), Stepper(kernel)
     named = pa.array(rows, pa.string())
-    for level, states in _pieces(batches, kernel.words):
+    for level, states in pieces(batches, kernel.words):
         steps = calls.expand(states)
         counts = np.diff(steps.ends, prepend=0)
         kinds = np.zeros(len(steps.meta), np.int64)
         kinds[(steps.meta & (CUT | DROPPED)) != 0] = 1
         kinds[(steps.meta & ERROR) != 0] = 2
-        targets = _packed(stepper.canonical(steps.words))
+        targets = packed(stepper.canonical(steps.words))
         inside = pa.array(kinds == 0)
         nothing = pa.scalar(None, pa.binary())
         yield pa.RecordBatch.from_arrays(
             [
                 pa.array(np.full(len(kinds), level, np.int32)),
-                _packed(np.repeat(states, counts, axis=0)),
+                packed(np.repeat(states, counts, axis=0)),
                 pc.if_else(inside, targets, nothing),
                 named.take(pa.array(steps.meta & ACTION_MASK)),
                 pa.array(_KINDS, pa.string()).take(pa.array(kinds)),
@@ -177,7 +185,7 @@ def machine_states(
     layout: Layout, tables: tuple[tuple[int, str], ...], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Yield in how many of the stored states each machine is in each state of its table."""
-    for _, states in _pieces(batches, layout.words):
+    for _, states in pieces(batches, layout.words):
         counts: dict[tuple[str, str], int] = {}
         for state in decode_all(layout, states):
             for place, name in tables:
@@ -211,7 +219,7 @@ def matching(
     """Yield how many of the stored states, of which levels, show a flag when they are checked."""
     kernel = load(shipped.value)
     stepper = Stepper(kernel)
-    for level, states in _pieces(batches, kernel.words):
+    for level, states in pieces(batches, kernel.words):
         found = int(np.count_nonzero(stepper.check(states) & flag))
         if found:
             columns = [pa.array([level], pa.int32()), pa.array([found], pa.int64())]

@@ -28,12 +28,15 @@ from checker.search.exploration import Exploration, Finding, Kept, RowCoverage, 
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import Options
+from checker.search.outcome import Liveness
 from checker.search.paths import Path, least_paths
 from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
 from checker.spark import tasks
 from checker.spark.counts import Counts, Telling, Told, as_counters, from_counters, parse, total
+from checker.spark.endless import Ground, judge_on_spark
 from checker.spark.graph import level_rows, matching
 from checker.spark.jobs import Jobs, Stopped
+from checker.spark.room import Room
 from checker.spark.session import Cluster
 from checker.spark.shipped import Shipped
 from checker.spark.store import SCHEMA, Manifest, Place, Store
@@ -97,8 +100,11 @@ class Search:
         self.started = time.perf_counter()
         self._goals = sought(machine, kernel)
 
-    def run(self, cluster: Cluster, layout: Layout) -> Exploration:
-        """Search, keep the levels where `cluster` says, and return what was found."""
+    def run(self, cluster: Cluster, layout: Layout, room: Room | None = None) -> Exploration:
+        """Search, keep the levels where `cluster` says, and return what was found.
+
+        `room` is what the driver may hold to judge endless runs.
+        """
         local = self.context.master.startswith("local")
         with Place(cluster.resume or cluster.checkpoint, local=local) as place:
             self.store = Store(self.session, place.root, self.options.identity)
@@ -112,7 +118,8 @@ class Search:
             except Stopped as stop:
                 self.stopped_by = stop.reason
             self.seconds += time.perf_counter() - self.started
-            return self._exploration(layout, kept=cluster.resume or cluster.checkpoint)
+            kept = cluster.resume or cluster.checkpoint
+            return self._exploration(layout, kept, room or Room())
 
     def ask(self, root: str, flag: int) -> Answer:
         """Return which states, of the finished search at `root`, a check of them flags."""
@@ -310,11 +317,14 @@ class Search:
 
     # ------------------------------------------------------------------------------- result
 
-    def _exploration(self, layout: Layout, kept: str | None) -> Exploration:
+    def _exploration(self, layout: Layout, kept: str | None, room: Room) -> Exploration:
         """Return what was found, with paths."""
         if self.kernel.canonical_address and self.manifests:
             require_alike(self.machine, layout, self.kernel, self._sample())
         exhaustive = self.stopped_by is None
+        lively = exhaustive and bool(self.kernel.observed)
+        states = self._all_states(room) if lively else None
+        endless = self._endless(layout, room) if lively and states is None else None
         paths = self._paths()
         counters = as_counters(self.counts, self.kernel)
         levels = [manifest.count for manifest in self.manifests if manifest.count]
@@ -348,7 +358,8 @@ class Search:
             seconds=self.seconds,
             state_bits=ceil(layout.bits),
             bytes_per_state=8.0 * self.kernel.words,
-            states=self._all_states() if exhaustive and self.kernel.observed else None,
+            states=states,
+            endless=endless,
             checkpoint=Kept(kept, self.level, self.distinct) if kept and self.manifests else None,
         )
 
@@ -381,13 +392,27 @@ class Search:
         found = self.jobs.run(f"{self.machine.name}: a sample", job)
         return _joined(found, self.kernel.words)[:SAMPLE]
 
-    def _all_states(self) -> Words | None:
-        """Return all states in the order of their depth; None where they do not fit the memory."""
-        room = np.empty((0, self.kernel.words), np.int64)
-        whole = np.lib.stride_tricks.as_strided(
-            room, (self.distinct, self.kernel.words), (0, 0), writeable=False
+    def _endless(self, layout: Layout, room: Room) -> Liveness:
+        """Judge endless runs on the stored levels; limits of the search do not count any more."""
+        self.limits = Limits()
+        ground = Ground(
+            self.session,
+            self.jobs,
+            self.store.root,
+            self.shipped,
+            self._mark,
+            self.options.notice,
+            self.counts.generated,
         )
-        if not fits(whole, self.counts.generated, self.limits.memory_bytes):
+        return judge_on_spark(ground, self.machine, layout, self.kernel, room)
+
+    def _all_states(self, room: Room) -> Words | None:
+        """Return all states in the order of their depth; None where they do not fit the memory."""
+        none = np.empty((0, self.kernel.words), np.int64)
+        whole = np.lib.stride_tricks.as_strided(
+            none, (self.distinct, self.kernel.words), (0, 0), writeable=False
+        )
+        if not fits(whole, self.counts.generated, room.whole or self.limits.memory_bytes):
             return None
         levels = [self._states_of(level) for level in range(self.level + 1)]
         return np.ascontiguousarray(np.concatenate(levels))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from checker.errors import UsageError
 from checker.kernel.build import build, deep_recursion, fingerprint
@@ -18,6 +19,9 @@ from checker.search.progress import Interrupt, OnProgress
 from checker.spark.session import Cluster, spark_session
 from checker.spark.store import absolute
 
+if TYPE_CHECKING:
+    from checker.spark.terminal import Terminal
+
 
 def write_graph(
     machine: Machine,
@@ -26,11 +30,11 @@ def write_graph(
     progress: OnProgress | None = None,
     interrupt: Interrupt | None = None,
     options: Options | None = None,
-) -> tuple[int, int]:
+) -> tuple[int, int, Terminal]:
     """Search all states of `machine` and write its state graph below `root`.
 
-    Return the number of states and of edges. UsageError where the search does not find them all;
-    the rest as `explore_spark`.
+    Return the number of states and of edges, and where the system ends up. UsageError where the
+    search does not find all states; the rest as `explore_spark`.
     """
     bare = _bare(machine)
     layout = pack(bare)
@@ -38,10 +42,13 @@ def write_graph(
     given = replace(options or Options(), identity=identity_of(bare, kernel))
     with spark_session(cluster, f"checker graph {machine.name}", given.notice) as session:
         # PySpark and Numba are imported by those who need them only.
+        from checker.spark.drafts import sized_for  # noqa: PLC0415
         from checker.spark.graph import write_tables  # noqa: PLC0415
         from checker.spark.jobs import Jobs  # noqa: PLC0415
+        from checker.spark.rounds import Rounds  # noqa: PLC0415
         from checker.spark.search import Search  # noqa: PLC0415
         from checker.spark.shipped import ship  # noqa: PLC0415
+        from checker.spark.terminal import write_terminal  # noqa: PLC0415
 
         context = session.sparkContext
         root = absolute(root, local=context.master.startswith("local"))
@@ -53,10 +60,17 @@ def write_graph(
         if not found.exhaustive:
             raise UsageError(f"the search was stopped: {found.stopped_by}; its graph is not whole")
         jobs = Jobs(context, root, lambda: None)
-        return jobs.run(
-            f"{machine.name}: tables",
-            lambda: write_tables(session, root, bare, layout, search.shipped),
+        with sized_for(session, found.generated):
+            states, edges = jobs.run(
+                f"{machine.name}: tables",
+                lambda: write_tables(session, root, bare, layout, search.shipped),
+            )
+        rounds = Rounds(given.notice, f"{machine.name}: terminal components")
+        ends = jobs.run(
+            f"{machine.name}: terminal components",
+            lambda: write_terminal(session, root, edges, search.shipped, rounds.tell),
         )
+        return states, edges, ends
 
 
 def query_graph(

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from checker.graph.outcome import Outcome
 from checker.machine.machine import Machine, PropertyKind
 from checker.search.exploration import Exploration, Finding
+from checker.search.outcome import Outcome
 from checker.verdict import exits
 
 Overall = Literal["holds", "bounded", "violated", "inconclusive"]

@@ -11,7 +11,6 @@ from checker.errors import InternalError
 from checker.graph import build as module
 from checker.graph.build import build_space, bytes_needed
 from checker.graph.endless import judge_endless
-from checker.graph.outcome import INTERRUPTED, NO_MEMORY, NOT_EXHAUSTIVE, NOT_KEPT
 from checker.graph.reference import reference_space
 from checker.graph.space import Space
 from checker.kernel import build
@@ -22,6 +21,7 @@ from checker.machine.machine import Machine
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits
+from checker.search.outcome import INTERRUPTED, NO_MEMORY, NOT_EXHAUSTIVE, NOT_KEPT
 from checker.search.reference import explore_reference
 from checker.semantics.successor import State
 

@@ -9,12 +9,12 @@ import pytest
 from random_machines import lively_machine
 
 from checker.graph.endless import judge_endless
-from checker.graph.outcome import Liveness
 from checker.kernel.build import build
 from checker.layout import pack
 from checker.machine.machine import Machine
 from checker.search.explore import explore
 from checker.search.limits import Limits
+from checker.search.outcome import Liveness
 from checker.search.reference import explore_reference
 from checker.trace.rebuild import rebuild
 

@@ -6,7 +6,6 @@ import pytest
 from machines import FALSE, action, assign, equal, lit, machine, number, place, prop, read, variable
 from results import result_of
 
-from checker.graph.outcome import CUT_OFF, Outcome
 from checker.machine.machine import Action, Machine
 from checker.machine.types import Range
 from checker.report import markdown
@@ -16,6 +15,7 @@ from checker.report.sequence import Lanes, sequence
 from checker.report.summary import summary
 from checker.report.terminal import console, print_result
 from checker.search.exploration import Finding
+from checker.search.outcome import CUT_OFF, Outcome
 from checker.trace.lasso import Loop, Promise
 from checker.trace.rebuild import rebuild
 from checker.verdict.judge import judge

@@ -15,6 +15,7 @@ from checker.search.identity import identity_of
 from checker.search.limits import Limits
 from checker.search.options import Options
 from checker.spark.explore import explore_spark
+from checker.spark.room import Room
 from checker.spark.session import Cluster
 
 QUIET = (("spark.ui.enabled", "false"), ("spark.default.parallelism", "2"))
@@ -26,6 +27,7 @@ def on_spark(
     checkpoint: Path | str | None = None,
     resume: Path | str | None = None,
     options: Mapping[str, object] | None = None,
+    room: Room | None = None,
 ) -> Exploration:
     """Search with the Spark engine in the session that is there."""
     layout = pack(machine)
@@ -35,7 +37,9 @@ def on_spark(
         resume=None if resume is None else str(resume),
     )
     given = Options(identity=identity_of(machine, kernel), **(options or {}))
-    return explore_spark(machine, layout, kernel, limits or Limits(), cluster, options=given)
+    return explore_spark(
+        machine, layout, kernel, limits or Limits(), cluster, options=given, room=room
+    )
 
 
 def locally(machine: Machine, limits: Limits | None = None) -> Exploration:

@@ -33,7 +33,8 @@ def test_a_graph_and_questions_about_it(
 ) -> None:
     out = str(tmp_path / "graph")
     code, text = checker(capfd, "graph", "die_hard", "--out", out, "--progress", "none")
-    assert (code, text) == (0, f"16 states and 96 edges written to {out}\n")
+    ends = "1 terminal component: 16 states; the largest has 16 (1 of several states)"
+    assert (code, text) == (0, f"16 states and 96 edges written to {out}\n{ends}\n")
 
     machine = machine_of("die_hard", "witness", {})
     found = {step.state for step in initial_states(machine)}
@@ -87,3 +88,62 @@ def test_machines_and_rows_are_counted(
     for row in machines:
         by_machine[row["machine"]] = by_machine.get(row["machine"], 0) + row["states"]
     assert set(by_machine.values()) == {distinct}
+
+
+SLUICE = """
+system: sluice
+about: Where the water ends up.
+variables:
+  n: {type: 0..9, initial: "0"}
+  full: {type: bool, initial: "false"}
+bounds:
+  - n < 9
+terminal:
+  - n == 4
+rows:
+  - {row: left, when: n == 0, do: n = 1}
+  - {row: right, when: n == 0, do: n = 5}
+  - {row: around, when: n == 1 or n == 2, do: n = 3 - n}
+  - {row: pump, when: n == 1 or n == 2, do: full = not full}
+  - {row: end, when: n == 5, do: n = 4}
+  - {row: spill, when: n == 5, do: n = 6}
+  - {row: stick, when: n == 5, do: n = 7}
+  - {row: idle, when: n == 6, do: pass}
+  - {row: burst, when: n == 5, do: n = 8}
+  - {row: beyond, when: n == 8, do: n = 9}
+"""
+
+
+@pytest.mark.slow
+def test_terminal_components(
+    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    spec, out = tmp_path / "sluice.yaml", str(tmp_path / "graph")
+    spec.write_text(SLUICE)
+    words = ("--out", out, "--format", "json", "--progress", "none")
+    code, text = checker(capfd, "graph", str(spec), *words)
+    assert code == 0
+    assert json.loads(text)["terminal"] == {
+        "components": 5,
+        "states": 8,
+        "largest": 4,
+        "beyond": 1,
+        "kinds": {"cycle": 1, "loop": 1, "terminal": 1, "deadlock": 1, "bounds": 1},
+    }
+    rows = session.read.parquet(f"{out}/terminal").collect()
+    found = {
+        (row["kind"], row["states"], row["beyond"], row["depth"], row["example"]["n"])
+        for row in rows
+    }
+    assert found == {
+        ("cycle", 4, 0, 1, 1),
+        ("terminal", 1, 0, 2, 4),
+        ("loop", 1, 0, 2, 6),
+        ("deadlock", 1, 0, 2, 7),
+        ("bounds", 1, 1, 2, 8),
+    }
+    assert rows[0]["kind"] == "cycle"
+    states = session.read.parquet(f"{out}/states")
+    same = states.where(states["state"] == rows[0]["state"]).collect()
+    assert [(row["n"], row["full"]) for row in same] == [tuple(rows[0]["example"])]
+    assert not (tmp_path / "graph" / "drafts").exists()

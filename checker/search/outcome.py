@@ -14,6 +14,7 @@ FAILS = "it cannot be evaluated in some state"
 NOT_EXHAUSTIVE = "the search was not exhaustive"
 NOT_KEPT = "the states are not in memory any more"
 NO_MEMORY = "the graph of all steps does not fit the memory"
+REST = "what trimming leaves of the graph does not fit the driver's memory"
 INTERRUPTED = "interrupted before it was judged"
 
 

@@ -1,0 +1,203 @@
+"""Judges endless runs on a graph that does not fit the driver: Spark trims, the driver decides.
+
+For each property: which states owe it, by a way forward through the stored steps; which of them a
+fair endless run can use, by trimming; and on what is left, if it fits, the code of the local
+engine. Whatever is not trimmed away is judged exactly, so the answer is that of the local engine,
+and so is the lasso.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pyspark.sql import functions as f
+
+from checker.graph.build import initially
+from checker.graph.judge import failing, lasso_finding, owed_beyond
+from checker.graph.space import OUTSIDE_FAILED
+from checker.kernel.kernel import CONDITION, FAILED, PREMISE, Kernel, Words
+from checker.layout.codec import decode_all
+from checker.layout.layout import Layout
+from checker.machine.machine import Machine, Property
+from checker.search.exploration import Finding
+from checker.search.outcome import (
+    CUT_OFF,
+    FAILS,
+    INTERRUPTED,
+    REST,
+    Liveness,
+    Outcome,
+    liveness_of,
+    unknown,
+)
+from checker.search.paths import Mark, least_path_to
+from checker.semantics.fairness import fair_rows, strengths
+from checker.semantics.successors import initial_states, successors
+from checker.spark.drafts import Drafts, sized_for
+from checker.spark.jobs import Jobs, Stopped
+from checker.spark.outlook import Outlook, look_ahead
+from checker.spark.rest import Rest, collect, fits_driver, judge_rest
+from checker.spark.room import Room
+from checker.spark.rounds import Rounds
+from checker.spark.tasks import Broadcast
+from checker.spark.trimming import TABLES, Trimming, owing
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """A finished search: where its levels are, and what to ask them by.
+
+    `mark` marks a level, `steps` is an upper bound of the number of steps.
+    """
+
+    session: SparkSession
+    jobs: Jobs
+    root: str
+    shipped: Broadcast
+    mark: Mark
+    notice: Callable[[str], None]
+    steps: int
+
+
+def judge_on_spark(
+    ground: Ground, machine: Machine, layout: Layout, kernel: Kernel, room: Room
+) -> Liveness:
+    """Judge each liveness property of `machine` by itself; `unknown` where it was interrupted."""
+    ground.notice(
+        f"{machine.name}: the graph of all steps does not fit the driver; Spark trims it for each "
+        "liveness property"
+    )
+    drafts = Drafts(ground.session, f"{ground.root}/liveness")
+    with sized_for(ground.session, ground.steps), drafts:
+        try:
+            return _Judge(ground, machine, layout, kernel, room, drafts).liveness()
+        except Stopped:
+            return unknown(machine, INTERRUPTED)
+
+
+class _Judge:
+    def __init__(
+        self,
+        ground: Ground,
+        machine: Machine,
+        layout: Layout,
+        kernel: Kernel,
+        room: Room,
+        drafts: Drafts,
+    ) -> None:
+        self.ground = ground
+        self.machine = machine
+        self.layout = layout
+        self.kernel = kernel
+        self.room = room
+        self.drafts = drafts
+        self.strong = strengths(fair_rows(machine))
+        _, self.initially = initially(machine, layout, kernel)
+
+    def liveness(self) -> Liveness:
+        """Judge all properties."""
+        title = f"{self.machine.name}: what liveness looks at"
+        self.outlook: Outlook = self.ground.jobs.run(
+            title, lambda: look_ahead(self.drafts, self.ground.root, self.ground.shipped)
+        )
+        self.flags, self.told = self.ground.jobs.run(title, self._seen)
+        outcomes: dict[str, Outcome] = {}
+        findings: list[Finding] = []
+        for place, item in enumerate(liveness_of(self.machine)):
+            outcomes[item.name], finding = self._judge(item, place)
+            findings += [] if finding is None else [finding]
+        if any(outcome.reason == FAILS for outcome in outcomes.values()):
+            findings.append(self._error())
+        return Liveness(outcomes, tuple(findings))
+
+    def _seen(self) -> tuple[int, int]:
+        """Return all flags of states, and all that is told of what was cut, or-ed."""
+        row = self.outlook.facts.agg(f.bit_or("flags"), f.bit_or("outside")).collect()[0]
+        return int(row[0] or 0), int(row[1] or 0)
+
+    def _judge(self, item: Property, place: int) -> tuple[Outcome, Finding | None]:
+        beyond = self.told | self.initially
+        if (self.flags >> (FAILED + place) | beyond >> (OUTSIDE_FAILED + place)) & 1:
+            return Outcome("unknown", FAILS), None
+        title = f"{self.machine.name}: {item.name}"
+        rounds = Rounds(self.ground.notice, title)
+        cut, rest = self.ground.jobs.run(title, lambda: self._trim(item, place, rounds))
+        if rest is not None and len(rest.states):
+            lasso = judge_rest(rest, self._least)
+            if lasso is not None:
+                path, loop = lasso
+                states = decode_all(self.layout, path)
+                return Outcome("violated"), lasso_finding(item, list(states), loop)
+        if rest is None:
+            return Outcome("unknown", REST), None
+        if cut or owed_beyond(item, place, self.initially, self.told):
+            return Outcome("unknown", CUT_OFF), None
+        return Outcome("holds"), None
+
+    def _trim(self, item: Property, place: int, rounds: Rounds) -> tuple[bool, Rest | None]:
+        """Return whether a step is cut where something is owed, and what trimming leaves.
+
+        None where that does not fit the driver.
+        """
+        facts, drafts = self.outlook.facts, self.drafts
+        region = facts.where((f.shiftright("flags", CONDITION + place) % 2) == 0)
+        raised = f.col("depth") == 0
+        if item.kind == "leads_to":
+            raised = (f.shiftright("flags", PREMISE + place) % 2) == 1
+        owes = region.select("id")
+        edges = self.outlook.edges
+        for end in ("source", "target"):
+            edges = edges.join(owes.withColumnRenamed("id", end), end, "left_semi")
+        edges = edges.select("source", "ordinal", "target", "label")
+        alive, inner = owing(drafts, region.where(raised).select("id"), edges, rounds.tell)
+        lost = region.where((f.shiftright("outside", place) % 2) == 1)
+        cut = bool(lost.join(alive, "id", "left_semi").take(1))
+        trimming = Trimming(drafts, alive, inner, self.outlook.enabled, rounds.tell)
+        steps = trimming.run(self.room.enough)
+        rest = None
+        if fits_driver(trimming.alive.count(), steps, self.kernel.words, self.room.rest):
+            premise = place if item.kind == "leads_to" else None
+            rest = collect(trimming, facts, self.kernel.words, self.strong, premise)
+        drafts.forget(TABLES)
+        return cut, rest
+
+    def _least(self, states: Words, level: int) -> Words:
+        """Return the least shortest path to one of `states`, all of `level`."""
+        return least_path_to(self.kernel, self.ground.mark, states, level)
+
+    # --------------------------------------------------------------------------------- errors
+
+    def _error(self) -> Finding:
+        """Return the least shortest path to a state in which some property has no value."""
+        if self.initially >> OUTSIDE_FAILED:
+            states = [failing(self.machine, initial_states(self.machine))]
+            return Finding("error", "error", 0, tuple(states))
+        title = f"{self.machine.name}: an error"
+        inside, near = (
+            self.ground.jobs.run(title, lambda at=at: self._first(*at))  # type: ignore[misc]
+            for at in (("flags", FAILED), ("outside", OUTSIDE_FAILED))
+        )
+        is_inside = inside is not None and (near is None or inside[0] <= near[0] + 1)
+        found = inside if is_inside else near
+        assert found is not None
+        path = list(decode_all(self.layout, self._least(found[1], found[0])))
+        if not is_inside:
+            path.append(failing(self.machine, successors(self.machine, path[-1])))
+        return Finding("error", "error", len(path) - 1, tuple(path))
+
+    def _first(self, column: str, bit: int) -> tuple[int, Words] | None:
+        """Return the least depth of states in which something fails, and these states."""
+        failed: DataFrame = self.outlook.facts.where(f.shiftright(column, bit) != 0)
+        depth = failed.agg(f.min("depth")).collect()[0][0]
+        if depth is None:
+            return None
+        rows = failed.where(f.col("depth") == depth).select("state").collect()
+        content = b"".join(bytes(row[0]) for row in rows)
+        states = np.frombuffer(content, "<i8").astype(np.int64)
+        return int(depth), states.reshape(-1, self.kernel.words)
