@@ -92,8 +92,26 @@ def _statistics(
 
 def states_schema(machine: Machine) -> str:
     """Return the columns of the states: depth, the packed words, and the variables, decoded."""
-    variables = (f"`{item.name}` {_sql_type(item.type)}" for item in machine.variables)
+    names = _names(item.name for item in machine.variables)
+    kinds = (_sql_type(item.type) for item in machine.variables)
+    variables = (f"`{name}` {kind}" for name, kind in zip(names, kinds, strict=True))
     return ", ".join(("depth int", "state binary", *variables))
+
+
+def _names(variables: Iterable[str]) -> list[str]:
+    """Return what the columns of variables are called: what they are, unless that is taken.
+
+    To Spark, names that differ in capital letters alone are the same.
+    """
+    names: list[str] = []
+    taken = {"depth", "state"}
+    for variable in variables:
+        name = variable
+        while name.lower() in taken:
+            name = f"variable.{name}"
+        taken.add(name.lower())
+        names.append(name)
+    return names
 
 
 def _sql_type(kind: Type) -> str:
@@ -134,7 +152,7 @@ def pieces(batches: Iterable[pa.RecordBatch], words: int) -> Iterator[tuple[int,
 
 def decoded(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield stored states with a column for each variable."""
-    names = ["depth", "state", *layout.variables]
+    names = ["depth", "state", *_names(layout.variables)]
     for level, states in pieces(batches, layout.words):
         columns = zip(*decode_all(layout, states), strict=True)
         yield pa.RecordBatch.from_arrays(

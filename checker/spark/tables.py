@@ -15,7 +15,7 @@ from checker.search.exploration import Finding
 from checker.search.identity import identity_of
 from checker.search.limits import Limits
 from checker.search.options import Options
-from checker.search.progress import Interrupt, OnProgress
+from checker.search.progress import Interrupt, OnProgress, interrupted
 from checker.spark.session import Cluster, spark_session
 from checker.spark.store import absolute
 
@@ -44,7 +44,7 @@ def write_graph(
         # PySpark and Numba are imported by those who need them only.
         from checker.spark.drafts import sized_for  # noqa: PLC0415
         from checker.spark.graph import write_tables  # noqa: PLC0415
-        from checker.spark.jobs import Jobs  # noqa: PLC0415
+        from checker.spark.jobs import Jobs, Stopped  # noqa: PLC0415
         from checker.spark.rounds import Rounds  # noqa: PLC0415
         from checker.spark.search import Search  # noqa: PLC0415
         from checker.spark.shipped import ship  # noqa: PLC0415
@@ -59,17 +59,22 @@ def write_graph(
         found = search.run(replace(cluster, checkpoint=f"{root}/search"), layout)
         if not found.exhaustive:
             raise UsageError(f"the search was stopped: {found.stopped_by}; its graph is not whole")
-        jobs = Jobs(context, root, lambda: None)
-        with sized_for(session, found.generated):
-            states, edges = jobs.run(
-                f"{machine.name}: tables",
-                lambda: write_tables(session, root, bare, layout, search.shipped),
-            )
+        jobs = Jobs(context, root, lambda: "interrupt" if interrupted(interrupt) else None)
         rounds = Rounds(given.notice, f"{machine.name}: terminal components")
-        ends = jobs.run(
-            f"{machine.name}: terminal components",
-            lambda: write_terminal(session, root, edges, search.shipped, rounds.tell),
-        )
+        try:
+            with sized_for(session, found.generated):
+                states, edges = jobs.run(
+                    f"{machine.name}: tables",
+                    lambda: write_tables(session, root, bare, layout, search.shipped),
+                )
+            ends = jobs.run(
+                f"{machine.name}: terminal components",
+                lambda: write_terminal(session, root, edges, search.shipped, rounds.tell),
+            )
+        except Stopped as stop:
+            raise UsageError(
+                f"stopped: {stop.reason}; the tables at {root} are not whole"
+            ) from None
         return states, edges, ends
 
 

@@ -95,7 +95,7 @@ system: sluice
 about: Where the water ends up.
 variables:
   n: {type: 0..9, initial: "0"}
-  full: {type: bool, initial: "false"}
+  state: {type: bool, initial: "false"}
 bounds:
   - n < 9
 terminal:
@@ -104,7 +104,7 @@ rows:
   - {row: left, when: n == 0, do: n = 1}
   - {row: right, when: n == 0, do: n = 5}
   - {row: around, when: n == 1 or n == 2, do: n = 3 - n}
-  - {row: pump, when: n == 1 or n == 2, do: full = not full}
+  - {row: pump, when: n == 1 or n == 2, do: state = not state}
   - {row: end, when: n == 5, do: n = 4}
   - {row: spill, when: n == 5, do: n = 6}
   - {row: stick, when: n == 5, do: n = 7}
@@ -144,6 +144,8 @@ def test_terminal_components(
     }
     assert rows[0]["kind"] == "cycle"
     states = session.read.parquet(f"{out}/states")
+    # A variable that is called like a column of ours goes by another name.
+    assert states.columns == ["depth", "state", "n", "variable.state"]
     same = states.where(states["state"] == rows[0]["state"]).collect()
-    assert [(row["n"], row["full"]) for row in same] == [tuple(rows[0]["example"])]
+    assert [(row["n"], row["variable.state"]) for row in same] == [tuple(rows[0]["example"])]
     assert not (tmp_path / "graph" / "drafts").exists()
