@@ -9,8 +9,10 @@ from checker.kernel import cells
 from checker.kernel.actions import ActionWriter, Spent
 from checker.kernel.analysis import Analysis, mentions_id
 from checker.kernel.code import Code, Flag, Operand, Ref
+from checker.kernel.deltas import deltas
 from checker.kernel.fit import convert
 from checker.kernel.frame import Constants, Frame, Shapes
+from checker.kernel.judging import StepJudge
 from checker.kernel.kernel import (
     ACTION_MASK,
     CHECK_ERROR,
@@ -59,6 +61,7 @@ class Writer:
         self.steps = [item for item in machine.properties if item.kind == "step"]
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
         self.observed = [item for item in machine.properties if item.kind in LIVENESS]
+        self.deltas = deltas((item.condition for item in self.steps), self.analysis)
         self._judges = bool(machine.bounds or self.steps)
         self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
 
@@ -398,16 +401,13 @@ class Writer:
         code.leave_if(code.compare("ne", code.bits("and", mark, ERROR | DROPPED), 0), end)
         state = word_place(code, out, index, self.layout.words)
         before = dict(code.known)
-        unpack(code, self.layout, state, self._judged_variables(), following)
+        unpack(code, self.layout, state, self._reads(self.machine.bounds), following)
         frame = self._frame(code, error)
         frame.variables = following
-        total = code.bits("or", mark, code.select(self._inside(frame), 0, CUT))
+        code.store(code.bits("or", mark, code.select(self._inside(frame), 0, CUT)), result)
         if step:
             frame.variables, frame.following = step[1], following
-            for place, item in enumerate(self.steps):
-                bit = code.select(frame.flag(item.condition), 0, 1 << (STEP + place))
-                total = code.bits("or", total, bit)
-        code.store(total, result)
+            StepJudge(frame, self.layout, self.deltas, step[0], state, result).write()
         code.jump(end)
         code.label(error)
         code.store(code.bits("or", code.bits("and", mark, ACTION_MASK), ERROR), result)
