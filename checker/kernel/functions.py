@@ -11,6 +11,7 @@ from checker.kernel.analysis import Analysis, mentions_id
 from checker.kernel.code import Code, Flag, Operand, Ref
 from checker.kernel.deltas import deltas
 from checker.kernel.fit import convert
+from checker.kernel.fixed import fixed_cells
 from checker.kernel.frame import Constants, Frame, Shapes
 from checker.kernel.judging import StepJudge
 from checker.kernel.kernel import (
@@ -61,6 +62,7 @@ class Writer:
         self.steps = [item for item in machine.properties if item.kind == "step"]
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
         self.observed = [item for item in machine.properties if item.kind in LIVENESS]
+        self.fixed = fixed_cells(machine, layout)
         self.deltas = deltas((item.condition for item in self.steps), self.analysis)
         self._judges = bool(machine.bounds or self.steps)
         self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
@@ -127,9 +129,9 @@ class Writer:
             if len(pieces) > 1:
                 for piece in range(len(pieces)):
                     self._call_piece(code, piece, state, cursor, alive, full)
-                unpack(code, self.layout, state, self._reads(self._final_terms()), source)
+                unpack(code, self.layout, state, self._reads(self._final_terms()), source, self.fixed)
             else:
-                held = unpack(code, self.layout, state, self._used_variables(0), source)
+                held = unpack(code, self.layout, state, self._used_variables(0), source, self.fixed)
                 room = "%out", "%meta", "%capacity"
                 sink = Sink(code, self.layout, *room, cursor, full, state, held)
                 spent = Spent()
@@ -171,7 +173,7 @@ class Writer:
             code.store("%begin", cursor)
             code.store(0, alive)
             state = Ref("%state")
-            held = unpack(code, self.layout, state, self._used_variables(place), source)
+            held = unpack(code, self.layout, state, self._used_variables(place), source, self.fixed)
             frame = self._frame(code, full)
             frame.variables = source
             room = "%out", "%meta", "%capacity"
@@ -236,7 +238,7 @@ class Writer:
 
         def one(index: str) -> None:
             state = word_place(code, "%states", index, self.layout.words)
-            unpack(code, self.layout, state, names, arrays)
+            unpack(code, self.layout, state, names, arrays, self.fixed)
             code.store(0, flags)
             for place, item in enumerate(self.checks):
                 self._check(code, arrays, item, place, flags)
@@ -257,7 +259,7 @@ class Writer:
 
         def one(index: str) -> None:
             state = word_place(code, "%states", index, self.layout.words)
-            unpack(code, self.layout, state, names, arrays)
+            unpack(code, self.layout, state, names, arrays, self.fixed)
             code.store(0, flags)
             for place, item in enumerate(self.observed):
                 failed = 1 << (FAILED + place)
@@ -275,7 +277,7 @@ class Writer:
         """Return the text of `canonical` and of what it calls."""
         kinds = symmetric_ids(self.machine)
         return SymmetryWriter(
-            self.layout, kinds, lambda code: self._frame(code, ""), self.constants
+            self.layout, self.fixed, kinds, lambda code: self._frame(code, ""), self.constants
         ).text()
 
     # ---------------------------------------------------------------------------------- parts
@@ -401,13 +403,13 @@ class Writer:
         code.leave_if(code.compare("ne", code.bits("and", mark, ERROR | DROPPED), 0), end)
         state = word_place(code, out, index, self.layout.words)
         before = dict(code.known)
-        unpack(code, self.layout, state, self._reads(self.machine.bounds), following)
+        unpack(code, self.layout, state, self._reads(self.machine.bounds), following, self.fixed)
         frame = self._frame(code, error)
         frame.variables = following
         code.store(code.bits("or", mark, code.select(self._inside(frame), 0, CUT)), result)
         if step:
             frame.variables, frame.following = step[1], following
-            StepJudge(frame, self.layout, self.deltas, step[0], state, result).write()
+            StepJudge(frame, self.layout, self.fixed, self.deltas, step[0], state, result).write()
         code.jump(end)
         code.label(error)
         code.store(code.bits("or", code.bits("and", mark, ACTION_MASK), ERROR), result)

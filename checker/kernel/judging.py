@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from checker.kernel.code import Flag, Operand, Ref
 from checker.kernel.deltas import Delta
+from checker.kernel.fixed import Fixed
 from checker.kernel.folds import each
 from checker.kernel.frame import Frame
 from checker.kernel.kernel import STEP
@@ -25,6 +26,7 @@ class StepJudge:
 
     frame: Frame
     layout: Layout
+    fixed: Fixed
     deltas: list[Delta]
     source: Ref
     target: Ref
@@ -51,7 +53,7 @@ class StepJudge:
         domains = [generator.domain for generator in delta.generators]
         names = frozenset[str]().union(*map(read_ahead, (*asked, *domains)))
         assert frame.following is not None
-        unpack(code, self.layout, self.target, names, frame.following)
+        unpack(code, self.layout, self.target, names, frame.following, self.fixed)
         frame.unrolling = not delta.generators
 
         def visit() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from checker.kernel.code import Code, Operand, Ref
+from checker.kernel.fixed import Fixed
 from checker.layout.layout import Layout, Leaf
 
 WORDS_HELD = 8
@@ -21,11 +22,17 @@ def word_place(code: Code, base: str, index: Operand, words: int, word: int = 0)
 
 
 def unpack(
-    code: Code, layout: Layout, state: Ref, names: Iterable[str], arrays: Mapping[str, Ref]
+    code: Code,
+    layout: Layout,
+    state: Ref,
+    names: Iterable[str],
+    arrays: Mapping[str, Ref],
+    fixed: Fixed,
 ) -> dict[int, Operand]:
     """Write: the cells of these variables of the packed state at `state`, into their arrays.
 
-    The cells are known from here on. Returns the words that are held in registers.
+    The cells are known from here on, and now where they are `fixed`. Returns the words that are
+    held in registers.
     """
     wanted = set(names)
     code.frozen.update(array.base for array in arrays.values())
@@ -37,8 +44,11 @@ def unpack(
         if name not in wanted:
             continue
         array = arrays[name]
+        constant = fixed.get(name)
         for cell, leaf in enumerate(layout.variable_leaves(index)):
-            value = _unpacked(code, state, leaf, words, groups)
+            value = (
+                _unpacked(code, state, leaf, words, groups) if constant is None else constant[cell]
+            )
             code.store(value, code.shift(array, cell))
             code.known[array.base, cell] = value
     return words

@@ -21,6 +21,7 @@ from checker.kernel import cells
 from checker.kernel.code import Code, Flag, Operand, Ref
 from checker.kernel.colours import Colours, returned
 from checker.kernel.facts import Digits
+from checker.kernel.fixed import Fixed
 from checker.kernel.frame import Constants, Frame
 from checker.kernel.renaming import NIBBLE, Renaming, mentions
 from checker.kernel.signature import Aspect, Signature
@@ -37,6 +38,7 @@ class SymmetryWriter:
     def __init__(
         self,
         layout: Layout,
+        fixed: Fixed,
         kinds: tuple[Id, ...],
         frame_of: Callable[[Code], Frame],
         constants: Constants,
@@ -49,7 +51,7 @@ class SymmetryWriter:
         self.shapes: dict[str, Shape] = {
             name: shape
             for name, shape in zip(layout.variables, layout.shapes, strict=True)
-            if mentions(shape.type, names)
+            if mentions(shape.type, names) and name not in fixed
         }
         self.digits = Digits()
         self.shares = False
@@ -72,7 +74,7 @@ class SymmetryWriter:
             state = word_place(code, "%states", index, self.layout.words)
             there = code.pointer(state)
             cells.clear(self.frame_of(code), sums, self.colours.size)
-            unpack(code, self.layout, Ref(there), self.shapes, arrays)
+            unpack(code, self.layout, Ref(there), self.shapes, arrays, {})
             self._observe(code, arrays, "own", sums, None)
             alike = self.colours.rank(code, colours, sums, anew=True)
             self._name(code, there, code.pointer(colours), alike)
@@ -111,7 +113,7 @@ class SymmetryWriter:
         arrays = self._arrays(code)
         links = code.reserve(self.colours.size)
         cells.clear(self.frame_of(code), links, self.colours.size)
-        unpack(code, self.layout, Ref("%state"), self.shapes, arrays)
+        unpack(code, self.layout, Ref("%state"), self.shapes, arrays, {})
         self._observe(code, arrays, "links", links, None)
         linked: Flag = False
         for kind in self.colours.kinds:
@@ -130,7 +132,7 @@ class SymmetryWriter:
         code = Code(f"define internal void @rename(ptr %state, ptr %out, {given})")
         frame = self.frame_of(code)
         arrays = self._arrays(code)
-        held = unpack(code, self.layout, Ref("%state"), self.shapes, arrays)
+        held = unpack(code, self.layout, Ref("%state"), self.shapes, arrays, {})
         names = (kind.name for kind in self.colours.kinds)
         renaming = Renaming(frame, dict(zip(names, namings, strict=True)))
         after = self._arrays(code)
@@ -181,7 +183,7 @@ class SymmetryWriter:
         arrays = self._arrays(code)
         sums, colours, classes = code.reserve(self.colours.size), Ref("%colours"), code.reserve(1)
         again, end = code.new_label(), code.new_label()
-        unpack(code, self.layout, Ref("%state"), self.shapes, arrays)
+        unpack(code, self.layout, Ref("%state"), self.shapes, arrays, {})
         code.store(self.colours.classes(code), classes)
         code.loop_label(again)
         cells.clear(self.frame_of(code), sums, self.colours.size)
