@@ -6,6 +6,7 @@ states in which these variables hold what they hold initially; every reachable s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from checker.errors import EvaluationError
@@ -39,6 +40,15 @@ def fixed_cells(machine: Machine, layout: Layout) -> Fixed:
         if all(permute(variable.type, value, swap) == value for swap in _swaps(machine)):
             found[variable.name] = tuple(cells_of(shape, value))
     return found
+
+
+def changeable(machine: Machine, fixed: Fixed) -> list[str]:
+    """Return the variables that are not fixed, those that most actions write first."""
+    writers = Counter(
+        name for action in machine.actions for name in written_variables(action.body)
+    )
+    names = [variable.name for variable in machine.variables if variable.name not in fixed]
+    return sorted(names, key=lambda name: -writers[name])
 
 
 def _swaps(machine: Machine) -> Iterator[Renaming]:

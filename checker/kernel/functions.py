@@ -11,7 +11,7 @@ from checker.kernel.analysis import Analysis, mentions_id
 from checker.kernel.code import Code, Flag, Operand, Ref
 from checker.kernel.deltas import deltas
 from checker.kernel.fit import convert
-from checker.kernel.fixed import fixed_cells
+from checker.kernel.fixed import changeable, fixed_cells
 from checker.kernel.frame import Constants, Frame, Shapes
 from checker.kernel.judging import StepJudge
 from checker.kernel.kernel import (
@@ -277,7 +277,11 @@ class Writer:
         """Return the text of `canonical` and of what it calls."""
         kinds = symmetric_ids(self.machine)
         return SymmetryWriter(
-            self.layout, self.fixed, kinds, lambda code: self._frame(code, ""), self.constants
+            self.layout,
+            changeable(self.machine, self.fixed),
+            kinds,
+            lambda code: self._frame(code, ""),
+            self.constants,
         ).text()
 
     # ---------------------------------------------------------------------------------- parts

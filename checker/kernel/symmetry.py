@@ -14,14 +14,13 @@ apart and were not are told apart by trying, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from checker.kernel import cells
 from checker.kernel.code import Code, Flag, Operand, Ref
 from checker.kernel.colours import Colours, returned
 from checker.kernel.facts import Digits
-from checker.kernel.fixed import Fixed
 from checker.kernel.frame import Constants, Frame
 from checker.kernel.renaming import NIBBLE, Renaming, mentions
 from checker.kernel.signature import Aspect, Signature
@@ -33,12 +32,16 @@ from checker.machine.types import Id
 
 
 class SymmetryWriter:
-    """Writes `canonical` for states of a layout and ids of some types, and what it calls."""
+    """Writes `canonical` for states of a layout and ids of some types, and what it calls.
+
+    `variables` are those that tell ids apart, from the least to the most important: where the last
+    ones seldom change, ids seldom change places.
+    """
 
     def __init__(
         self,
         layout: Layout,
-        fixed: Fixed,
+        variables: Sequence[str],
         kinds: tuple[Id, ...],
         frame_of: Callable[[Code], Frame],
         constants: Constants,
@@ -48,10 +51,9 @@ class SymmetryWriter:
         self.ties = TieWriter(self.colours, layout.words, frame_of, constants)
         self.frame_of = frame_of
         names = frozenset(kind.name for kind in kinds)
+        shapes = dict(zip(layout.variables, layout.shapes, strict=True))
         self.shapes: dict[str, Shape] = {
-            name: shape
-            for name, shape in zip(layout.variables, layout.shapes, strict=True)
-            if mentions(shape.type, names) and name not in fixed
+            name: shapes[name] for name in variables if mentions(shapes[name].type, names)
         }
         self.digits = Digits()
         self.shares = False
