@@ -25,7 +25,15 @@ from checker.kernel.kernel import (
     PREMISE,
     STEP,
 )
-from checker.kernel.states import Sink, emit_source, unpack, word_place
+from checker.kernel.states import (
+    Sink,
+    emit_source,
+    places_of,
+    unpack,
+    unpacked_before,
+    word_place,
+    words_at,
+)
 from checker.kernel.symmetry import SymmetryWriter
 from checker.kernel.tallies import Count, tally
 from checker.kernel.terms import evaluate
@@ -41,7 +49,7 @@ PIECE_LINES = 8_000
 """Lines of IR from which on the actions that are left go into another function."""
 
 _PIECE_PARAMETERS = (
-    "ptr noalias %state, ptr noalias %out, i64 %capacity, ptr noalias %meta, i64 %begin,"
+    "ptr noalias %state, ptr noalias %cells, ptr noalias %out, i64 %capacity, ptr noalias %meta, i64 %begin,"
     " ptr noalias %tallies, ptr noalias %alive"
 )
 
@@ -114,7 +122,11 @@ class Writer:
         )
         cursor, number, full = code.reserve(1), code.reserve(1), code.new_label()
         first, alive = code.reserve(1), code.reserve(1)
-        source = self._arrays(code, self.layout.variables)
+        whole = code.reserve(len(self.layout.leaves)) if len(pieces) > 1 else None
+        if whole is None:
+            source = self._arrays(code, self.layout.variables)
+        else:
+            source = places_of(code, self.layout, whole)
         following = self._arrays(code, self._judged_variables())
         code.store(0, cursor)
 
@@ -126,12 +138,11 @@ class Writer:
             state = word_place(code, "%states", index, self.layout.words)
             frame = self._frame(code, full)
             frame.variables = source
-            if len(pieces) > 1:
+            held = unpack(code, self.layout, state, self._used_variables(), source, self.fixed)
+            if whole is not None:
                 for piece in range(len(pieces)):
-                    self._call_piece(code, piece, state, cursor, alive, full)
-                unpack(code, self.layout, state, self._reads(self._final_terms()), source, self.fixed)
+                    self._call_piece(code, piece, (state, whole), cursor, alive, full)
             else:
-                held = unpack(code, self.layout, state, self._used_variables(0), source, self.fixed)
                 room = "%out", "%meta", "%capacity"
                 sink = Sink(code, self.layout, *room, cursor, full, state, held)
                 spent = Spent()
@@ -161,19 +172,20 @@ class Writer:
         """Return the actions as functions of at least PIECE_LINES lines each, but for the last.
 
         What the compiler does with a function takes more than twice as long for one of twice the
-        length. A piece takes a packed state and where its successors go, and returns the cursor
-        behind them; where there is no room for one, -1 less the cursor.
+        length. A piece takes a state, packed and unpacked, and where its successors go, and returns
+        the cursor behind them; where there is no room for one, -1 less the cursor.
         """
         texts: list[str] = []
         place, spent = 0, Spent()
         while place < len(self.machine.actions):
             code = Code(f"define private i64 @piece{len(texts)}({_PIECE_PARAMETERS})")
             cursor, alive, full = code.reserve(1), code.reserve(1), code.new_label()
-            source = self._arrays(code, self.layout.variables)
+            source = places_of(code, self.layout, Ref("%cells"))
             code.store("%begin", cursor)
             code.store(0, alive)
             state = Ref("%state")
-            held = unpack(code, self.layout, state, self._used_variables(place), source, self.fixed)
+            held = words_at(code, self.layout, state)
+            unpacked_before(code, self.layout, source, self.fixed)
             frame = self._frame(code, full)
             frame.variables = source
             room = "%out", "%meta", "%capacity"
@@ -193,10 +205,11 @@ class Writer:
         return texts
 
     def _call_piece(
-        self, code: Code, piece: int, state: Ref, cursor: Ref, alive: Ref, full: str
+        self, code: Code, piece: int, state: tuple[Ref, Ref], cursor: Ref, alive: Ref, full: str
     ) -> None:
-        """Write: the successors that a piece makes of the packed state at `state`."""
-        given = f"ptr {code.pointer(state)}, ptr %out, i64 %capacity, ptr %meta"
+        """Write: the successors that a piece makes of a state, packed and unpacked."""
+        packed, cells_ = (code.pointer(place) for place in state)
+        given = f"ptr {packed}, ptr {cells_}, ptr %out, i64 %capacity, ptr %meta"
         counts = f"i64 {code.load(cursor)}, ptr %tallies, ptr {code.pointer(alive)}"
         result = code.value(f"call i64 @piece{piece}({given}, {counts})")
         short = code.compare("slt", result, 0)
@@ -482,11 +495,11 @@ class Writer:
     def _reads(self, items: Iterable[Term]) -> frozenset[str]:
         return frozenset().union(*(self.analysis.reads(item) for item in items))
 
-    def _used_variables(self, first: int) -> frozenset[str]:
-        """Return the variables that `expand` needs of a source state from action `first` on."""
-        names = set(self._reads(self._expanded_terms(first)))
+    def _used_variables(self) -> frozenset[str]:
+        """Return the variables that `expand` needs of a source state."""
+        names = set(self._reads(self._expanded_terms()))
         kinds = []
-        for action in self.machine.actions[first:]:
+        for action in self.machine.actions:
             for statement in inside(action.body):
                 place = getattr(statement, "place", None)
                 if place is not None:
@@ -503,9 +516,9 @@ class Writer:
         yield from self.machine.terminal
         yield from (item.condition for item in self.steps)
 
-    def _expanded_terms(self, first: int) -> Iterator[Term]:
+    def _expanded_terms(self) -> Iterator[Term]:
         yield from self._final_terms()
-        for action in self.machine.actions[first:]:
+        for action in self.machine.actions:
             yield action.guard
             yield from (term for _, term in action.lets)
             for binding in action.bindings:
