@@ -90,11 +90,11 @@ def _scoped(term: Term, facts: Facts) -> Iterator[tuple[Term, Facts]]:
             yield otherwise, facts
         case terms.Let(name, value, body, _, _):
             yield value, facts
-            yield body, _without(facts, name)
+            yield body, without(facts, name)
         case terms.Fold(_, generators, body, key, _, _):
             for generator in generators:
                 yield generator.domain, facts
-                facts = _without(facts, generator.name)
+                facts = without(facts, generator.name)
                 if generator.condition is not None:
                     yield generator.condition, facts
                     facts |= learned(generator.condition)
@@ -102,7 +102,7 @@ def _scoped(term: Term, facts: Facts) -> Iterator[tuple[Term, Facts]]:
             if key is not None:
                 yield key, facts
         case terms.Next(item, _, _):
-            yield item, _without(facts, _STATE)
+            yield item, without(facts, _STATE)
         case _:
             for child in children(term):
                 yield child, facts
@@ -145,7 +145,7 @@ def path_of(term: Term) -> Path | None:
 _STATE, _NEXT, _LITERAL, _FIELD, _AT, _END, _SOME = (object() for _ in range(7))
 
 
-def _without(facts: Facts, name: object) -> Facts:
+def without(facts: Facts, name: object) -> Facts:
     """Return the facts whose paths do not mention a name that means something else now."""
     return frozenset(fact for fact in facts if name not in fact[0]) if facts else facts
 
