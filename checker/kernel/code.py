@@ -67,8 +67,8 @@ class Code(Blocks):
     """The text of one native function under construction.
 
     `known` are cells of memory that is written once, before everything that reads it: what they
-    hold, by pointer and offset, or the cell that holds the same; `frozen` are the pointers to such memory. `escaped` are pointers
-    used with offsets not known now.
+    hold, by pointer and offset, or the cell that holds the same; `frozen` are the pointers to such
+    memory. `escaped` are pointers used with offsets not known now.
     """
 
     def __init__(self, signature: str) -> None:

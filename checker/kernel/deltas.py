@@ -127,9 +127,9 @@ def _only_changed(domain: Term, old: terms.Fold, analysis: Analysis) -> Term:
     assert isinstance(domain, terms.Fold)
     last = domain.generators[-1]
     parts = _state_parts((last.condition, domain.body), analysis)
-    simple = all(
-        generator.condition is None for generator in domain.generators[:-1]
-    ) and not any(read_ahead(generator.domain) for generator in domain.generators)
+    simple = all(generator.condition is None for generator in domain.generators[:-1]) and not any(
+        read_ahead(generator.domain) for generator in domain.generators
+    )
     if parts is None or not simple or analysis.may_fail(old):
         return domain
     unequal: list[Term] = [

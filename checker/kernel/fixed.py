@@ -44,9 +44,7 @@ def fixed_cells(machine: Machine, layout: Layout) -> Fixed:
 
 def changeable(machine: Machine, fixed: Fixed) -> list[str]:
     """Return the variables that are not fixed, those that most actions write first."""
-    writers = Counter(
-        name for action in machine.actions for name in written_variables(action.body)
-    )
+    writers = Counter(name for action in machine.actions for name in written_variables(action.body))
     names = [variable.name for variable in machine.variables if variable.name not in fixed]
     return sorted(names, key=lambda name: -writers[name])
 

@@ -49,8 +49,8 @@ PIECE_LINES = 8_000
 """Lines of IR from which on the actions that are left go into another function."""
 
 _PIECE_PARAMETERS = (
-    "ptr noalias %state, ptr noalias %cells, ptr noalias %out, i64 %capacity, ptr noalias %meta, i64 %begin,"
-    " ptr noalias %tallies, ptr noalias %alive"
+    "ptr noalias %state, ptr noalias %cells, ptr noalias %out, i64 %capacity, ptr noalias %meta,"
+    " i64 %begin, ptr noalias %tallies, ptr noalias %alive"
 )
 
 TICKS = "call i64 @llvm.readcyclecounter()"

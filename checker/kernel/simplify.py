@@ -15,7 +15,7 @@ from checker.machine.terms import Term
 from checker.machine.types import Bool, Range
 from checker.source import Span
 
-_OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,17 @@ class Simplifier:
                 return self._fold(term)
             case terms.Let(name, value, body, _, _):
                 inside = self._without(name)
-                return self._itself(replace(term, value=self.simple(value), body=inside.simple(body)))
+                return self._itself(
+                    replace(term, value=self.simple(value), body=inside.simple(body))
+                )
         return self._itself(with_parts(term, self.simple))
 
     def _itself(self, term: Term) -> Term:
         """Return a term whose parts are simple, simpler."""
         match term:
-            case terms.And(items, span):
+            case terms.And(items, _):
                 return self._chain(items, term, ends=False)
-            case terms.Or(items, span):
+            case terms.Or(items, _):
                 return self._chain(items, term, ends=True)
             case terms.Not(terms.Literal(value, _, _), span):
                 return _known(not value, span)
@@ -51,7 +53,7 @@ class Simplifier:
             case terms.Choose(terms.Literal(value, _, _), then, otherwise, kind, _):
                 chosen = then if value else otherwise
                 return chosen if chosen.type == kind else term
-            case terms.Let(_, value, terms.Literal() as body, _, _) if self._safe(value):
+            case terms.Let(_, value, terms.Literal(bool(), _, _) as body, _, _) if self._safe(value):
                 return body
             case terms.Equal(left, right, span) if self._same(left, right):
                 return _known(True, span)
@@ -153,16 +155,19 @@ def _limit(term: Term) -> tuple[Term, int, int] | None:
             return item, value, value
         case terms.Compare(_, terms.Literal(), terms.Literal(), _):
             return None
-        case terms.Compare(operator, terms.Literal() as left, right, span):
-            return _limit(terms.Compare(_OPPOSITE[operator], right, left, span))
+        case terms.Compare(operator, terms.Literal(int(value), Range(), _), item, _):
+            return (item, *_between(_MIRRORED[operator], value))
         case terms.Compare(operator, item, terms.Literal(int(value), Range(), _), _):
-            match operator:
-                case "<":
-                    return item, -_FAR, value - 1
-                case "<=":
-                    return item, -_FAR, value
-                case ">":
-                    return item, value + 1, _FAR
-                case _:
-                    return item, value, _FAR
+            return (item, *_between(operator, value))
     return None
+
+
+def _between(operator: str, value: int) -> tuple[int, int]:
+    match operator:
+        case "<":
+            return -_FAR, value - 1
+        case "<=":
+            return -_FAR, value
+        case ">":
+            return value + 1, _FAR
+    return value, _FAR

@@ -55,7 +55,9 @@ def _sorts_of_variants(shape: Shape, names: frozenset[str]) -> Sorts | None:
         parts = [_sorts(part.shape, names) for part in variant.fields]
         if any(part is None for part in parts):
             return None
-        whole = reduce(_product, (part for part in parts if part is not None), np.zeros(1, np.int64))
+        whole = reduce(
+            _product, (part for part in parts if part is not None), np.zeros(1, np.int64)
+        )
         found.append(base + whole)
         base += int(whole.max(initial=-1)) + 1
     return np.concatenate(found)

@@ -58,9 +58,7 @@ def places_of(code: Code, layout: Layout, cells: Ref) -> dict[str, Ref]:
     return {name: Ref(code.address(code.shift(cells, start))) for name, start in starts}
 
 
-def unpacked_before(
-    code: Code, layout: Layout, arrays: Mapping[str, Ref], fixed: Fixed
-) -> None:
+def unpacked_before(code: Code, layout: Layout, arrays: Mapping[str, Ref], fixed: Fixed) -> None:
     """Note that arrays hold what `unpack` wrote into them; cells are loaded where they are used."""
     for name, shape in zip(layout.variables, layout.shapes, strict=True):
         array, constant = arrays[name], fixed.get(name)

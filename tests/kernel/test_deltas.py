@@ -182,8 +182,7 @@ KNOWN = t.Equal(local("r", NUMBER), read("x", NUMBER), NOWHERE)
 
 
 def small_machine() -> Machine:
-    free = [value for value in values(SLOT) if value.name == "Free"][0]  # type: ignore[attr-defined]
-    slots = next(v for v in values(SLOTS) if all(v[key] == free for key in v))  # type: ignore[attr-defined]
+    slots = values(SLOTS)[0]  # all free
     return machine(
         "small",
         [
@@ -242,7 +241,7 @@ def test_what_is_asked_of_a_small_machine() -> None:
 
 
 def test_an_error_keeps_a_property_from_being_passed_over() -> None:
-    """x // y of the next state is that of this one where nothing changes, and no value if y is 0."""
+    """x // y stays the same where nothing changes, but has no value if y is 0."""
     x, y = read("x", NUMBER), read("y", NUMBER)
     quotient = t.Arithmetic("//", x, y, NUMBER, NOWHERE)
     condition = t.Equal(following(quotient), quotient, NOWHERE)
@@ -302,4 +301,8 @@ def test_broken_properties_of_the_classic_group() -> None:
                 seen.add(step.state)
                 todo.append(step.state)
     never = {item.name for item in steps_of(made)} - set(broken)
-    assert never == {"leader_keeps_its_role", "group_dies_only_with_its_coordinator"}
+    assert never == {
+        "leader_keeps_its_role",
+        "group_dies_only_with_its_coordinator",
+        "current_member_keeps_its_generation",  # the shipped instance kafka_9823 breaks it
+    }
