@@ -182,7 +182,7 @@ KNOWN = t.Equal(local("r", NUMBER), read("x", NUMBER), NOWHERE)
 
 
 def small_machine() -> Machine:
-    slots = values(SLOTS)[0]  # all free
+    slots = next(iter(values(SLOTS)))  # all free
     return machine(
         "small",
         [
