@@ -53,7 +53,7 @@ class Simplifier:
             case terms.Choose(terms.Literal(value, _, _), then, otherwise, kind, _):
                 chosen = then if value else otherwise
                 return chosen if chosen.type == kind else term
-            case terms.Let(_, value, terms.Literal(bool(), _, _) as body, _, _) if self._safe(value):
+            case terms.Let(_, value, terms.Literal(bool()) as body) if self._safe(value):
                 return body
             case terms.Equal(left, right, span) if self._same(left, right):
                 return _known(True, span)
