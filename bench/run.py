@@ -3,8 +3,8 @@
     python bench/run.py [--runs 3] [--workers 2] [--tlc tla2tools.jar] [WHAT ...]
 
 WHAT are models (group4,1 group4,2 group4,3 twophase8 twophase9) and bars (compile start classic
-symmetry liveness spill profile billion); without any, all but `billion`, which takes 24 GiB. What
-it prints is the figures part of docs/performance.md.
+symmetry liveness spill profile memory billion); without any, all but `billion`, which takes 24 GiB.
+What it prints is the figures part of docs/performance.md.
 """
 
 from __future__ import annotations

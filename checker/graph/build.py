@@ -127,6 +127,7 @@ class _Builder:
         self.plan[native.MASK] = len(self.index) - 1
         self.plan[native.OBSERVE] = kernel.observe_address
         self.plan[native.SHIFT] = kernel.instance_shift
+        self.plan[native.META_BITS] = kernel.meta_bits
         self.plan[native.PROPERTIES] = len(kernel.observed)
         self.flags = np.empty(len(states), np.int64)
         self.benches: SimpleQueue[_Bench] = SimpleQueue()

@@ -56,6 +56,8 @@ SHIFT = 4
 """The lowest bit of a meta word's row instance."""
 PROPERTIES = 5
 """How many properties are observed."""
+META_BITS = 6
+"""The bits of a meta word below and with those of the row instance."""
 PLAN_SIZE = 8
 
 TOO_NARROW = -1
@@ -208,7 +210,8 @@ def expand_states(
                     return LOST
                 if target != source:
                     targets[edges] = target
-                    labels[edges] = (load(desk[META] + 8 * successor) >> plan[SHIFT]) - 1
+                    meta = load(desk[META] + 8 * successor) & ((1 << plan[META_BITS]) - 1)
+                    labels[edges] = (meta >> plan[SHIFT]) - 1
                     edges += 1
                 successor += 1
             ends[source - first] = edges

@@ -9,8 +9,9 @@ from checker.kernel import cells, loops
 from checker.kernel.analysis import NO_FACTS, Facts, learned, without
 from checker.kernel.choices import Drawn, Script
 from checker.kernel.code import Operand, Ref
+from checker.kernel.commuting import LOOPS, Wanted
 from checker.kernel.frame import Bound, Frame
-from checker.kernel.kernel import DROPPED, ERROR, ILLEGAL
+from checker.kernel.kernel import DROPPED, ERROR, ILLEGAL, NUMBER, SKIPPED
 from checker.kernel.statements import Body, cost, set_local, write_block
 from checker.kernel.states import Sink
 from checker.kernel.tallies import Count
@@ -64,7 +65,8 @@ class ActionWriter:
 
     `source` are the variables of the state it starts in, `meta` the action's part of the meta
     word, `fair` how its instances are numbered if they are, `count` what counts its successors if
-    that is done where they are written. Memory that instances share is taken once.
+    that is done where they are written, `wanted` which of them are, where not all. Memory that
+    instances share is taken once.
     """
 
     frame: Frame
@@ -78,6 +80,7 @@ class ActionWriter:
     fair: FairRow | None = None
     instance_shift: int = 0
     count: Count | None = None
+    wanted: Wanted | None = None
     stages: list[Stage] = field(default_factory=list)
     work: dict[str, Ref] = field(default_factory=dict)
     script: Script | None = None
@@ -135,8 +138,9 @@ class ActionWriter:
         domain = loops.domain_of(frame, binding.domain)
         frame.error, error = before, frame.error
         positions = domain.positions
-        count = domain.shape.count if positions is None else len(positions)
-        unroll = self._unrolls(index, instances * count) and count <= UNROLLED_VALUES
+        size = domain.shape.count if positions is None else len(positions)
+        count = min([size, *_matching(binding, domain.item)])
+        unroll = self._unrolls(index, instances * count) and size <= UNROLLED_VALUES
 
         def visit(position: Operand, following: str) -> None:
             mark = code.mark()
@@ -203,7 +207,10 @@ class ActionWriter:
         frame.variables = {**frame.variables, **self.work}
         frame.error = code.new_label()
         frame.locals, frame.facts = dict(frame.locals), dict(frame.facts)
-        meta = self._meta()
+        number = 0
+        if self.wanted is not None and code.open:
+            number = self.wanted.commuting.number(self.action, frame.locals)
+        meta = code.bits("or", self._meta(), number << NUMBER)
         body = self._body()
         again = code.new_label()
         picks = any(isinstance(item, terms.Pick) for item in inside(self.action.body))
@@ -217,7 +224,7 @@ class ActionWriter:
         mark = code.mark()
         write_block(body, self.action.body)
         code.release(mark)
-        self._outcomes(body, meta)
+        self._outcomes(body, meta, number)
         if picks:
             body.script.advance(again)
         body.finish()
@@ -256,13 +263,19 @@ class ActionWriter:
                 frame.facts.pop(name, None)
                 set_local(frame, name, held.value, held.shape)
 
-    def _outcomes(self, body: Body, meta: Operand) -> None:
+    def _outcomes(self, body: Body, meta: Operand, number: int) -> None:
         """Write what each way of ending a run emits, then go on."""
         code = self.frame.code
         code.label(body.done)
         words = self.sink.packed(self.source, self.work, body.changed)
         illegal = code.load(body.illegal) if body.illegal is not None else 0
-        self.sink.emit(words, code.bits("or", code.mul(illegal, ILLEGAL), meta))
+        mark = code.bits("or", code.mul(illegal, ILLEGAL), meta)
+        kept = self._kept(words, number)
+        if self.count is None:
+            skipped = code.mul(code.sub(1, kept), SKIPPED)
+            self.sink.emit(words, code.bits("or", mark, skipped))
+        else:
+            self.sink.emit(words, mark, code.bits("or", kept, illegal))
         self._counted()
         code.jump(body.abandoned)
         code.label(body.out_of_ids)
@@ -273,6 +286,17 @@ class ActionWriter:
         self._failed()
         code.jump(body.abandoned)
         code.label(body.abandoned)
+
+    def _kept(self, words: Mapping[int, Operand], number: int) -> Operand:
+        """Write: return 0 where a successor need not be looked up, else 1."""
+        if self.wanted is None:
+            return 1
+        code = self.frame.code
+        kept = self.wanted.bit(number) if number else 1
+        if not self.wanted.commuting.settles(number):
+            return kept
+        moves = code.number(self.sink.changes(words))
+        return code.bits("and", kept, code.bits("or", moves, self.wanted.bit(LOOPS)))
 
     def _counted(self) -> None:
         """Write: a successor was written."""
@@ -308,6 +332,21 @@ def _established(binding: Binding) -> Facts:
     """
     facts = learned(binding.condition) if binding.condition is not None else NO_FACTS
     return frozenset(fact for fact in facts if binding.name in fact[0])
+
+
+def _matching(binding: Binding, item: Shape) -> list[int]:
+    """Return how many values the message kind has that a binding is of, if it is."""
+    kinds = _variant_of(binding)
+    return [variant.count for variant in item.variants if item.scalar and variant.name in kinds]
+
+
+def _variant_of(binding: Binding) -> list[str]:
+    """Return the message kind that a binding's condition tests first, if it does."""
+    parts = _conjuncts(binding.condition) if binding.condition is not None else []
+    match parts[:1]:
+        case [terms.IsVariant(terms.Local(name, _, _), variant, _)] if name == binding.name:
+            return [variant]
+    return []
 
 
 def _conjuncts(term: Term) -> list[Term]:

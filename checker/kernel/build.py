@@ -13,7 +13,7 @@ from pathlib import Path
 import checker
 from checker.errors import Diagnostic, SpecificationError
 from checker.kernel import native
-from checker.kernel.functions import module_text
+from checker.kernel.functions import EXPLORE, module_text
 from checker.kernel.kernel import ACTION_MASK, LIVENESS_MAX, META_BITS, STEP, Kernel
 from checker.kernel.native import NativeCode, cached, keep, toolchain
 from checker.kernel.renaming import IDS_MAX
@@ -69,6 +69,7 @@ def build(machine: Machine, layout: Layout, *, use_cache: bool = True) -> Kernel
         observe_address=code.address("observe"),
         instance_shift=STEP + len(_steps(machine)),
         canonical_address=code.address("canonical") if reduces(machine) else 0,
+        explore_address=code.address("explore") if EXPLORE in text else 0,
     )
 
 

@@ -40,10 +40,9 @@ class Calls:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
         self._initial = _function(kernel.initial_address, _POINTER, _INT, _POINTER)
-        self._expand = _function(
-            kernel.expand_address,
-            *(_POINTER, _INT, _POINTER, _INT, _POINTER, _POINTER, _POINTER, _POINTER),
-        )
+        eight = (_POINTER, _INT, _POINTER, _INT, _POINTER, _POINTER, _POINTER, _POINTER)
+        self._expand = _function(kernel.expand_address, *eight)
+        self._explore = _function(kernel.explore_address, *eight, _POINTER)
         self._check = _function(kernel.check_address, _POINTER, _INT, _POINTER)
         self._observe = _function(kernel.observe_address, _POINTER, _INT, _POINTER)
 
@@ -57,10 +56,17 @@ class Calls:
                 return out[:count], meta[:count]
             capacity *= 4
 
-    def expand(self, states: Words, capacity: int | None = None) -> Expansion:
+    def expand(
+        self,
+        states: Words,
+        capacity: int | None = None,
+        arrivals: NDArray[np.int16] | None = None,
+    ) -> Expansion:
         """Return the successors of `states` (states, words).
 
-        `capacity` successors are asked for at first; more where one state has more.
+        `capacity` successors are asked for at first; more where one state has more. With
+        `arrivals` (states,) those that need not be looked up are left out, if the kernel has
+        `explore`.
         """
         states = self._checked(states)
         count = len(states)
@@ -71,7 +77,7 @@ class Calls:
         done = total = 0
         while done < count:
             out, meta = self._buffers(capacity)
-            processed = self._expand(
+            given = (
                 states[done:].ctypes.data,
                 count - done,
                 out.ctypes.data,
@@ -81,6 +87,10 @@ class Calls:
                 status[done:].ctypes.data,
                 tallies.ctypes.data,
             )
+            if arrivals is None:
+                processed = self._expand(*given)
+            else:
+                processed = self._explore(*given, arrivals[done:].ctypes.data)
             if processed == 0:
                 capacity *= 4
                 continue

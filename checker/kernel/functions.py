@@ -9,6 +9,7 @@ from checker.kernel import cells
 from checker.kernel.actions import ActionWriter, Spent
 from checker.kernel.analysis import Analysis, mentions_id
 from checker.kernel.code import Code, Flag, Operand, Ref
+from checker.kernel.commuting import Wanted, commuting, wanted_row
 from checker.kernel.deltas import deltas
 from checker.kernel.fit import convert
 from checker.kernel.fixed import changeable, fixed_cells
@@ -22,7 +23,9 @@ from checker.kernel.kernel import (
     DROPPED,
     ERROR,
     FAILED,
+    ILLEGAL,
     PREMISE,
+    SKIPPED,
     STEP,
 )
 from checker.kernel.states import (
@@ -50,8 +53,25 @@ PIECE_LINES = 8_000
 
 _PIECE_PARAMETERS = (
     "ptr noalias %state, ptr noalias %cells, ptr noalias %out, i64 %capacity, ptr noalias %meta,"
-    " i64 %begin, ptr noalias %tallies, ptr noalias %alive"
+    " i64 %begin, ptr noalias %tallies, ptr noalias %alive, i64 %sign,"
+    " ptr noalias %row"
 )
+
+_EXPAND_PARAMETERS = (
+    "ptr noalias %states, i64 %count, ptr noalias %out, i64 %capacity, ptr noalias %meta,"
+    " ptr noalias %ends, ptr noalias %status, ptr noalias %tallies"
+)
+
+EXPLORE = "define i64 @explore("
+"""What the text of a kernel with that function holds."""
+
+_EXPAND = (
+    f"define i64 @expand({_EXPAND_PARAMETERS}) {{\n"
+    "%done = call i64 @explore(ptr %states, i64 %count, ptr %out, i64 %capacity, ptr %meta,"
+    " ptr %ends, ptr %status, ptr %tallies, ptr null)\n"
+    "ret i64 %done\n}\n"
+)
+"""All successors, where `explore` may leave some out."""
 
 TICKS = "call i64 @llvm.readcyclecounter()"
 
@@ -73,6 +93,7 @@ class Writer:
         self.fixed = fixed_cells(machine, layout)
         self.deltas = deltas((item.condition for item in self.steps), self.analysis)
         self._judges = bool(machine.bounds or self.steps)
+        self.commuting = commuting(machine, self.analysis)
         self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
 
     # ------------------------------------------------------------------------------- functions
@@ -101,7 +122,7 @@ class Writer:
         code.jump(end)
         code.label(end)
         if self.machine.bounds:
-            self._judge_all(code, 0, code.load(cursor), "%out", "%meta", None)
+            self._judge_all(code, 0, cursor, "%out", "%meta", None)
         code.emit(f"ret i64 {code.load(cursor)}")
         code.open = False
         code.label(full)
@@ -116,12 +137,15 @@ class Writer:
         and in the same order: ticks of the processor, and last those that measuring itself takes.
         """
         pieces = self._pieces(timed=timed)
+        explore = self.commuting is not None
         code = Code(
-            "define i64 @expand(ptr noalias %states, i64 %count, ptr noalias %out, i64 %capacity,"
-            " ptr noalias %meta, ptr noalias %ends, ptr noalias %status, ptr noalias %tallies)"
+            f"{EXPLORE}{_EXPAND_PARAMETERS}, ptr noalias %arrivals)"
+            if explore
+            else f"define i64 @expand({_EXPAND_PARAMETERS})"
         )
         cursor, number, full = code.reserve(1), code.reserve(1), code.new_label()
-        first, alive = code.reserve(1), code.reserve(1)
+        first, alive, sign = code.reserve(1), code.reserve(1), code.reserve(1)
+        again = code.new_label()
         whole = code.reserve(len(self.layout.leaves)) if len(pieces) > 1 else None
         if whole is None:
             source = self._arrays(code, self.layout.variables)
@@ -134,6 +158,9 @@ class Writer:
             code.store(index, number)
             begin = code.load(cursor)
             code.store(begin, first)
+            code.store(1, sign)
+            row = wanted_row(code, index) if explore else "null"
+            code.loop_label(again)
             code.store(0, alive)
             state = word_place(code, "%states", index, self.layout.words)
             frame = self._frame(code, full)
@@ -141,21 +168,25 @@ class Writer:
             held = unpack(code, self.layout, state, self._used_variables(), source, self.fixed)
             if whole is not None:
                 for piece in range(len(pieces)):
-                    self._call_piece(code, piece, (state, whole), cursor, alive, full)
+                    self._call_piece(code, piece, (state, whole), cursor, alive, full, sign, row)
             else:
                 room = "%out", "%meta", "%capacity"
                 sink = Sink(code, self.layout, *room, cursor, full, state, held)
                 spent = Spent()
+                if self.commuting is not None:
+                    self.commuting.restart()
+                wanted = self._wanted(code, row)
                 for place in range(len(self.machine.actions)):
-                    self._counted_action(frame, place, sink, spent, alive, timed=timed)
+                    self._counted_action(
+                        frame, place, sink, spent, alive, sign, wanted, timed=timed
+                    )
             with self._ticks(code, len(self.machine.actions), timed=timed):
                 pass
-            end = code.load(cursor)
             if self._judges:
                 self._judge_all(
-                    code, begin, end, "%out", "%meta", (state, source, following), alive
+                    code, begin, cursor, "%out", "%meta", (state, source, following), alive
                 )
-            code.store(end, Ref("%ends", index))
+            code.store(code.load(cursor), Ref("%ends", index))
             self._status(frame, alive, Ref("%status", index))
 
         code.counted(0, "%count", one)
@@ -163,10 +194,20 @@ class Writer:
         code.open = False
         code.label(full)
         if not self._judges:
-            self._take_back(code, code.load(first), code.load(cursor))
+            # What the state has counted so far is taken back by doing the same again.
+            done = code.new_label()
+            code.leave_if(code.compare("slt", code.load(sign), 0), done)
+            code.store(-1, sign)
+            code.store(code.load(first), cursor)
+            code.jump(again)
+            code.label(done)
         code.emit(f"ret i64 {code.load(number)}")
         code.open = False
-        return "\n".join([*(pieces if len(pieces) > 1 else ()), code.text()])
+        expand = [_EXPAND] if explore else []
+        return "\n".join([*(pieces if len(pieces) > 1 else ()), code.text(), *expand])
+
+    def _wanted(self, code: Code, row: str) -> Wanted | None:
+        return None if self.commuting is None else Wanted(code, row, self.commuting)
 
     def _pieces(self, *, timed: bool) -> list[str]:
         """Return the actions as functions of at least PIECE_LINES lines each, but for the last.
@@ -182,7 +223,10 @@ class Writer:
             cursor, alive, full = code.reserve(1), code.reserve(1), code.new_label()
             source = places_of(code, self.layout, Ref("%cells"))
             code.store("%begin", cursor)
+            sign = code.reserve(1)
             code.store(0, alive)
+            code.store("%sign", sign)
+            wanted = self._wanted(code, "%row")
             state = Ref("%state")
             held = words_at(code, self.layout, state)
             unpacked_before(code, self.layout, source, self.fixed)
@@ -192,7 +236,7 @@ class Writer:
             sink = Sink(code, self.layout, *room, cursor, full, state, held)
             full_at = code.lines + PIECE_LINES
             while place < len(self.machine.actions) and code.lines < full_at:
-                self._counted_action(frame, place, sink, spent, alive, timed=timed)
+                self._counted_action(frame, place, sink, spent, alive, sign, wanted, timed=timed)
                 place += 1
             known = Ref("%alive")
             code.store(code.bits("or", code.load(known), code.load(alive)), known)
@@ -205,31 +249,47 @@ class Writer:
         return texts
 
     def _call_piece(
-        self, code: Code, piece: int, state: tuple[Ref, Ref], cursor: Ref, alive: Ref, full: str
+        self,
+        code: Code,
+        piece: int,
+        state: tuple[Ref, Ref],
+        cursor: Ref,
+        alive: Ref,
+        full: str,
+        sign: Ref,
+        row: str,
     ) -> None:
         """Write: the successors that a piece makes of a state, packed and unpacked."""
         packed, cells_ = (code.pointer(place) for place in state)
         given = f"ptr {packed}, ptr {cells_}, ptr %out, i64 %capacity, ptr %meta"
         counts = f"i64 {code.load(cursor)}, ptr %tallies, ptr {code.pointer(alive)}"
-        result = code.value(f"call i64 @piece{piece}({given}, {counts})")
+        kind = f"i64 {code.load(sign)}, ptr {row}"
+        result = code.value(f"call i64 @piece{piece}({given}, {counts}, {kind})")
         short = code.compare("slt", result, 0)
         code.store(code.select(short, code.sub(-1, result), result), cursor)
         code.leave_if(short, full)
 
     def _counted_action(
-        self, frame: Frame, place: int, sink: Sink, spent: Spent, alive: Ref, *, timed: bool
+        self,
+        frame: Frame,
+        place: int,
+        sink: Sink,
+        spent: Spent,
+        alive: Ref,
+        sign: Ref,
+        wanted: Wanted | None,
+        *,
+        timed: bool,
     ) -> None:
         """Write action number `place`, what counts its successors, and what times it."""
         code, action = frame.code, self.machine.actions[place]
-        begun = code.load(sink.cursor)
+        count = None if self._judges else Count(code, place, sign, code.named("due", 1), alive)
         with self._ticks(code, place, timed=timed):
-            count = None if self._judges else Count(code, place, code.named("seen", 1), alive)
             fair = self.fair.get(action.name)
             assert isinstance(frame.variables, dict)
-            self._action(frame, action, place, sink, frame.variables, spent, fair, count)
-        if not self._judges and action.fault is None:
-            made = code.sub(code.load(sink.cursor), begun)
-            code.store(code.bits("or", code.load(alive), made), alive)
+            self._action(frame, action, place, sink, frame.variables, spent, fair, count, wanted)
+        if count is not None and action.fault is None:
+            count.end()
 
     @contextmanager
     def _ticks(self, code: Code, place: int, *, timed: bool) -> Iterator[None]:
@@ -241,6 +301,10 @@ class Writer:
         yield
         taken = Ref("%tallies", 2 * len(self.machine.actions) + place)
         code.store(code.add(code.load(taken), code.sub(code.value(TICKS), begin)), taken)
+
+    def commuting_table(self) -> str:
+        """Return what `expand` needs besides functions, once it is written."""
+        return "" if self.commuting is None else self.commuting.text()
 
     def check(self) -> str:
         """Return the text of `check`."""
@@ -339,10 +403,11 @@ class Writer:
         spent: Spent,
         fair: FairRow | None = None,
         count: Count | None = None,
+        wanted: Wanted | None = None,
     ) -> None:
         ActionWriter(
             frame, action, sink, meta, source, self.variable_shapes, self.tables, spent, fair,
-            STEP + len(self.steps), count,
+            STEP + len(self.steps), count, wanted,
         ).write()  # fmt: skip
 
     def _check(
@@ -378,20 +443,23 @@ class Writer:
         self,
         code: Code,
         begin: Operand,
-        end: Operand,
+        cursor: Ref,
         out: str,
         meta: str,
         step: tuple[Ref, dict[str, Ref], dict[str, Ref]] | None,
         alive: Ref | None = None,
     ) -> None:
-        """Write: bounds, step properties and tallies of the successors from `begin` to `end`.
+        """Write: bounds, step properties and tallies of the successors from `begin` to the cursor.
 
         `step` has the packed source state, its variables and room for those of the next one;
-        it is None for initial states. `alive` notes whether the source is no deadlock.
+        it is None for initial states. `alive` notes whether the source is no deadlock. Successors
+        that need not be looked up are taken out then.
         """
-        previous = code.scratch(1)
+        previous, kept = code.scratch(1), code.scratch(1)
         code.store(-1, previous)
+        code.store(begin, kept)
         following = step[2] if step else self._arrays(code, self._judged_variables())
+        skips = step is not None and self.commuting is not None
 
         def one(index: str) -> None:
             word = Ref(meta, index)
@@ -400,10 +468,26 @@ class Writer:
                 mark = self._judged(code, index, mark, out, step, following)
                 code.store(mark, word)
             if alive is not None:
-                action = tally(code, mark, previous, 1)
+                action = tally(code, mark, previous)
                 self._note_alive(code, mark, action, alive)
+            if skips:
+                self._keep(code, index, mark, kept)
 
-        code.counted(begin, end, one)
+        code.counted(begin, code.load(cursor), one)
+        if skips:
+            code.store(code.load(kept), cursor)
+
+    def _keep(self, code: Code, index: str, mark: Operand, kept: Ref) -> None:
+        """Write: move a successor to the place behind those kept, and keep it if need be."""
+        at, size = code.load(kept), self.layout.words
+        for word in range(size):
+            held = code.load(word_place(code, "%out", index, size, word))
+            code.store(held, word_place(code, "%out", at, size, word))
+        code.store(code.bits("and", mark, ~SKIPPED), Ref("%meta", at))
+        flags = ILLEGAL | ERROR | DROPPED | CUT | ((1 << len(self.steps)) - 1) << STEP
+        plain = code.compare("eq", code.bits("and", mark, flags), 0)
+        skipped = code.compare("ne", code.bits("and", mark, SKIPPED), 0)
+        code.store(code.add(at, code.number(code.negate(code.both(plain, skipped)))), kept)
 
     def _judged(
         self,
@@ -458,16 +542,6 @@ class Writer:
         spontaneous = code.compare("ne", code.load(code.shift(table, action)), 0)
         counts = code.number(code.either(failed, code.negate(spontaneous)))
         code.store(code.bits("or", code.load(alive), counts), alive)
-
-    def _take_back(self, code: Code, begin: Operand, end: Operand) -> None:
-        """Write: the successors from `begin` to `end` were counted, but are given up."""
-        previous = code.scratch(1)
-        code.store(-1, previous)
-
-        def one(index: str) -> None:
-            tally(code, code.load(Ref("%meta", index)), previous, -1)
-
-        code.counted(begin, end, one)
 
     def _status(self, frame: Frame, alive: Ref, target: Ref) -> None:
         """Write: whether the source is no deadlock, looking at terminal conditions if need be."""
@@ -554,7 +628,8 @@ def timed_text(machine: Machine, layout: Layout) -> str:
     writer = Writer(machine, layout)
     expand = writer.expand(timed=True)
     declarations = [DECLARATIONS, "declare i64 @llvm.readcyclecounter()"]
-    return "\n".join([*declarations, writer.constants.text(), emit_source(layout), expand])
+    tables = [writer.constants.text(), writer.commuting_table()]
+    return "\n".join([*declarations, *tables, emit_source(layout), expand])
 
 
 def module_text(machine: Machine, layout: Layout) -> str:
@@ -569,4 +644,5 @@ def module_text(machine: Machine, layout: Layout) -> str:
     ]
     if reduces(machine):
         functions.append(writer.canonical())
-    return "\n".join([DECLARATIONS, writer.constants.text(), *functions])
+    tables = [writer.constants.text(), writer.commuting_table()]
+    return "\n".join([DECLARATIONS, *tables, *functions])

@@ -18,6 +18,13 @@ int64, all pointers to int64):
     state whose successors do not fit and returns the number of states processed; the caller
     empties `out`, or enlarges it when nothing was processed.
 
+`explore(states, count, out, capacity, meta, ends, status, tallies, arrivals) -> processed`
+    The same without successors that need not be looked up (`commuting.py`): some that equal their
+    source, and those that a search level by level comes upon in another way, because the i-th
+    state was found by a step with the number `arrivals[i]`, an int16 (0: not known). They are
+    counted like all others; none is left out whose meta word has a flag. Only where
+    `Kernel.explore_address` is not 0.
+
 `check(states, count, flags) -> count`
     `flags[i]` bit p: state property p (`Kernel.checks[p]`) is violated (`always`) or witnessed
     (`sometimes`) in state i; bit ERROR: a property could not be evaluated.
@@ -35,9 +42,10 @@ int64, all pointers to int64):
 A successor's meta word: bits 0..15 the action; ILLEGAL: it made an illegal transition; ERROR: the
 step failed (the words are its source state's); DROPPED: a cut without a state (ids ran out; the
 words are the source's); CUT: the state lies outside the bounds; bits STEP.. (up to 40): step
-property s (`Kernel.steps[s]`) is violated by this step; the bits from `Kernel.instance_shift` to
-61: one more than the number of the fair row instance (`semantics.fairness`) that made the step, 0
-for none. They are 0 in every word where the machine has no liveness property.
+property s (`Kernel.steps[s]`) is violated by this step; the bits from `Kernel.instance_shift` on:
+one more than the number of the fair row instance (`semantics.fairness`) that made the step, 0 for
+none. They are 0 in every word where the machine has no liveness property. Where there is `explore`,
+the bits NUMBER.. up to 61 are the number that is the arrival of the state, if it is new.
 """
 
 from __future__ import annotations
@@ -56,6 +64,9 @@ DROPPED = 1 << 18
 CUT = 1 << 19
 STEP = 20
 CHECK_ERROR = 1 << 62
+NUMBER = 53
+SKIPPED = 1 << 62
+"""Inside a kernel only: a successor that need not be looked up."""
 META_BITS = 62
 
 PREMISE = 0
@@ -82,3 +93,9 @@ class Kernel:
     observe_address: int = 0
     instance_shift: int = META_BITS
     canonical_address: int = 0
+    explore_address: int = 0
+
+    @property
+    def meta_bits(self) -> int:
+        """The bits of a meta word that something of a step is said by, numbers left out."""
+        return NUMBER if self.explore_address else META_BITS

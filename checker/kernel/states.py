@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from checker.kernel.code import Code, Operand, Ref
+from checker.kernel.code import Code, Flag, Operand, Ref
 from checker.kernel.fixed import Fixed
 from checker.layout.layout import Layout, Leaf
 
@@ -113,8 +113,11 @@ class Sink:
     source: Ref
     held: Mapping[int, Operand]
 
-    def emit(self, words: Mapping[int, Operand], meta: Operand) -> None:
-        """Write one successor: its source with these words changed."""
+    def emit(self, words: Mapping[int, Operand], meta: Operand, kept: Operand = 1) -> None:
+        """Write one successor: its source with these words changed.
+
+        Where `kept` is 0 the next one takes its place; that costs less than a branch.
+        """
         code, count = self.code, self.layout.words
         at = self._room()
         place = word_place(code, self.out, at, count)
@@ -127,7 +130,18 @@ class Sink:
         for word, value in words.items():
             code.store(value, code.shift(place, word))
         code.store(meta, Ref(self.meta, at))
-        code.store(code.add(at, 1), self.cursor)
+        code.store(code.add(at, kept), self.cursor)
+
+    def changes(self, words: Mapping[int, Operand]) -> Flag:
+        """Write: whether a successor with these words differs from its source."""
+        code = self.code
+        different: Operand = 0
+        for word, value in words.items():
+            before = self.held.get(word)
+            if before is None:
+                before = code.load(code.shift(self.source, word))
+            different = code.bits("or", different, code.bits("xor", value, before))
+        return code.compare("ne", different, 0)
 
     def emit_source(self, meta: Operand) -> None:
         """Write a step that led nowhere: the source itself, marked. It is rare."""

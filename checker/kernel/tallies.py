@@ -15,36 +15,44 @@ from checker.kernel.kernel import ACTION_MASK, ERROR
 class Count:
     """Counts the successors of one action where they are written, into `%tallies`.
 
-    `seen` notes whether the state at hand has had one, `alive` whether it is no deadlock.
+    `sign` is 1, or -1 where a state is expanded again to take back what was counted; `due` is what
+    the next successor adds to the states in which the action was enabled; `alive` notes whether
+    the state is no deadlock.
     """
 
     code: Code
     action: int
-    seen: Ref
+    sign: Ref
+    due: Ref
     alive: Ref
 
     def begin(self) -> None:
         """Write: a state of which nothing is known yet."""
-        self.code.store(0, self.seen)
+        self.code.store(self.code.load(self.sign), self.due)
 
     def successor(self) -> None:
         """Write: there is one more successor."""
         code, enabled = self.code, Ref("%tallies", 2 * self.action)
-        first = code.sub(1, code.load(self.seen))
-        code.store(code.add(code.load(enabled), first), enabled)
-        code.store(1, self.seen)
+        code.store(code.add(code.load(enabled), code.load(self.due)), enabled)
+        code.store(0, self.due)
         fired = code.shift(enabled, 1)
-        code.store(code.add(code.load(fired), 1), fired)
+        code.store(code.add(code.load(fired), code.load(self.sign)), fired)
 
     def failure(self) -> None:
         """Write: a step failed."""
         self.code.store(1, self.alive)
 
+    def end(self) -> None:
+        """Write: a state with a successor is no deadlock."""
+        code = self.code
+        made = code.sub(code.load(self.sign), code.load(self.due))
+        code.store(code.bits("or", code.load(self.alive), made), self.alive)
 
-def tally(code: Code, mark: Operand, previous: Ref, sign: int) -> Operand:
+
+def tally(code: Code, mark: Operand, previous: Ref) -> Operand:
     """Write: count a written successor, whose meta word is `mark`; return its action.
 
-    `previous` is the action counted last for this state; a `sign` of -1 takes the count back.
+    `previous` is the action counted last for this state.
     """
     action = code.bits("and", mark, ACTION_MASK)
     failed = code.compare("ne", code.bits("and", mark, ERROR), 0)
@@ -52,7 +60,7 @@ def tally(code: Code, mark: Operand, previous: Ref, sign: int) -> Operand:
     first = code.compare("ne", action, code.load(previous))
     counted = code.select(failed, 0, code.number(first))
     code.store(code.select(failed, code.load(previous), action), previous)
-    code.store(code.add(code.load(enabled), code.mul(counted, sign)), enabled)
+    code.store(code.add(code.load(enabled), counted), enabled)
     fired = code.shift(enabled, 1)
-    code.store(code.add(code.load(fired), code.select(failed, 0, sign)), fired)
+    code.store(code.add(code.load(fired), code.select(failed, 0, 1)), fired)
     return action

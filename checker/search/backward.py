@@ -115,7 +115,7 @@ def mark_level(
 ) -> int:
     """Mark states of the level until it is finished; return why it stopped, like `work`."""
     while True:
-        result = expand_next(board, desk, board_address)
+        result = expand_next(board, desk, board_address, 0)
         if result != WORKING:
             return int(result)
         if trail[CHECK_FLAGS] != 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.kernel.kernel import Kernel
+from checker.kernel.kernel import ACTION_MASK, Kernel
 
 # Places of the board that the coordinator sets while no thread works.
 WORDS = 0
@@ -26,6 +26,12 @@ LEVEL_END = 8
 BLOCK_SIZE = 9
 CANONICAL = 10
 """Address of the kernel's `canonical`; 0 where states are told apart as they are."""
+EXPLORE = 11
+"""Address of the kernel's `explore`; 0 where it has none."""
+BESIDE = 13
+"""What a meta word may hold besides the action and the number of an arrival."""
+ARRIVALS = 12
+"""Address of the arrivals of the queue's states, an int16 each; 0 where they are not kept."""
 # Places of the board that the threads change.
 CLAIMED = 16
 """First state of the level that no thread has claimed."""
@@ -57,6 +63,7 @@ CHUNK_END = 14
 """The piece of the queue that this desk fills."""
 # What a desk has counted.
 GENERATED = 15
+"""By those who expand without a Crew; that counts successors by its tallies."""
 DISTINCT = 16
 CUTS = 17
 DEADLOCKS = 18
@@ -66,6 +73,8 @@ CHECKS_SEEN = 20
 """All flags of all checked states, or-ed."""
 EXPANDED = 21
 """How many states were expanded last: those before BLOCK."""
+LOOKED_UP = 22
+"""How many successors were looked up, or are about to be."""
 DESK_SIZE = 24
 
 DEADLOCK = 0
@@ -88,6 +97,8 @@ def new_board(kernel: Kernel) -> Numbers:
     board[EXPAND] = kernel.expand_address
     board[CHECK] = kernel.check_address if kernel.checks else 0
     board[CANONICAL] = kernel.canonical_address
+    board[EXPLORE] = kernel.explore_address
+    board[BESIDE] = (1 << kernel.meta_bits) - 1 & ~ACTION_MASK
     return board
 
 

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from checker.errors import InternalError
-from checker.kernel.kernel import Kernel, Words
+from checker.kernel.kernel import ERROR, Kernel, Words
 from checker.search import board as places
 from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board
 from checker.search.disk import Disk
@@ -55,7 +55,13 @@ class Crew:
         self.kernel = kernel
         self.states_max = states_max
         self.desks = [Desk(kernel, out_capacity) for _ in range(workers)]
-        self.store = Store(kernel.words, memory_bytes, self._desk_bytes(), capacity)
+        self.store = Store(
+            kernel.words,
+            memory_bytes,
+            self._desk_bytes(),
+            capacity,
+            keeps_arrivals=kernel.explore_address != 0,
+        )
         self.board = new_board(kernel)
         self.board[places.QUEUE] = self.store.queue.ctypes.data
         self._address = self.board.ctypes.data
@@ -64,6 +70,7 @@ class Crew:
         self.notice: Callable[[str], None] = tell_nobody
         self._spill: Spill | None = None
         self._new_before = self.new_by_action()
+        self._initial = 0
 
     def __enter__(self) -> Self:
         return self
@@ -86,6 +93,11 @@ class Crew:
     def tail(self) -> int:
         """Distinct states in the queue (while threads work: rounded up to what they claimed)."""
         return int(min(self.board[places.TAIL], self.board[places.ROOM]))
+
+    @property
+    def generated(self) -> int:
+        """Initial states and successors so far."""
+        return self._initial + int(self.tallies()[:, 1].sum())
 
     def total(self, place: int) -> int:
         """Return the sum of one of the desks' counters."""
@@ -126,7 +138,7 @@ class Crew:
         desk.meta[: len(meta)] = meta
         desk.numbers[places.NEXT] = 0
         desk.numbers[places.PENDING] = len(states)
-        desk.numbers[places.GENERATED] = len(states)
+        self._initial = int(np.count_nonzero((meta & ERROR) == 0))
         stopped = self.expand_level(0, 0, watch)
         desk.new_by_action[:] = 0  # no action found them
         self._new_before = self.new_by_action()
@@ -135,7 +147,7 @@ class Crew:
     def counters(self) -> Counters:
         """Return what the threads counted so far."""
         return Counters(
-            generated=self.total(places.GENERATED),
+            generated=self.generated,
             cuts=self.total(places.CUTS),
             deadlocks=self.total(places.DEADLOCKS),
             edges_seen=self.flags(places.EDGES_SEEN),
@@ -147,12 +159,12 @@ class Crew:
     def restore(self, counters: Counters, states: int) -> None:
         """Let the threads have counted `counters`, and found so many states."""
         desk = self.desks[0]
-        desk.numbers[places.GENERATED] = counters.generated
         desk.numbers[places.CUTS] = counters.cuts
         desk.numbers[places.DEADLOCKS] = counters.deadlocks
         desk.numbers[places.EDGES_SEEN] = counters.edges_seen
         desk.numbers[places.CHECKS_SEEN] = counters.checks_seen
         desk.tallies[:] = np.array(counters.tallies, np.int64).reshape(-1)
+        self._initial = counters.generated - int(desk.tallies[1::2].sum())
         desk.new_by_action[:] = counters.new
         self._new_before = self.new_by_action()
         self._count_distinct(states)
@@ -243,7 +255,9 @@ class Crew:
             room += self._spill.fixed  # room for candidates, which need not be new
         elif self.states_max is not None:
             room = min(room, self.states_max)
+        arrivals = self.store.arrivals
         self.board[places.QUEUE] = self.store.queue.ctypes.data
+        self.board[places.ARRIVALS] = 0 if arrivals is None else arrivals.ctypes.data
         self.board[places.TABLE] = self.store.table.ctypes.data
         self.board[places.RESERVED_BITS] = self.store.reserved_bits
         self.board[places.CAPACITY] = self.store.capacity
@@ -388,6 +402,8 @@ class Crew:
         kept = np.setdiff1d(np.arange(total, self.tail), holes)
         states = self.store.states(0, self.tail)
         states[holes[holes < total]] = states[kept]
+        if self.store.arrivals is not None:
+            self.store.arrivals[holes[holes < total]] = self.store.arrivals[kept]
         self.board[places.TAIL] = total
         for desk in self.desks:
             desk.numbers[places.CHUNK] = desk.numbers[places.CHUNK_END] = 0

@@ -100,7 +100,7 @@ class _Clock:
             Progress(
                 depth=depth,
                 distinct=distinct,
-                generated=crew.total(places.GENERATED),
+                generated=crew.generated,
                 frontier=frontier,
                 seconds=now - self.started,
                 rate=rate,
@@ -230,7 +230,7 @@ class _Levels:
             engine="local",
             workers=len(crew.desks),
             distinct=distinct,
-            generated=crew.total(places.GENERATED),
+            generated=crew.generated,
             levels=tuple(self.levels),
             depth_complete=self.depth_complete,
             exhaustive=self.exhaustive,

@@ -79,6 +79,19 @@ def store(_context: Any, address: Any, value: Any) -> Any:
 
 
 @intrinsic
+def store_short(_context: Any, address: Any, value: Any) -> Any:
+    """Put the low 16 bits of `value` at `address`."""
+
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        short = ir.IntType(16)
+        pointer = builder.inttoptr(arguments[0], short.as_pointer())
+        builder.store(builder.trunc(arguments[1], short), pointer)
+        return target.get_dummy_value()
+
+    return types.void(address, value), generate
+
+
+@intrinsic
 def load_acquire(_context: Any, address: Any) -> Any:
     """Return the word at `address`; what its writer wrote before it is visible from here on."""
 
@@ -207,6 +220,29 @@ def call_expand(
         return _call(builder, arguments)
 
     given = (function, states, count, out, capacity, meta, ends, status, tallies)
+    return types.int64(*given), generate
+
+
+@intrinsic
+def call_explore(
+    _context: Any,
+    function: Any,
+    states: Any,
+    count: Any,
+    out: Any,
+    capacity: Any,
+    meta: Any,
+    ends: Any,
+    status: Any,
+    tallies: Any,
+    arrivals: Any,
+) -> Any:
+    """Call a kernel's `explore`."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _call(builder, arguments)
+
+    given = (function, states, count, out, capacity, meta, ends, status, tallies, arrivals)
     return types.int64(*given), generate
 
 

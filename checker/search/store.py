@@ -42,14 +42,20 @@ class Store:
 
     `capacity` is the slots of each segment, `room` how many states the queue may hold before the
     table has to grow, `overhead` the bytes of other buffers that count against the limit.
+    `arrivals` has an int16 for each state of the queue, if it `keeps_arrivals` and is in memory.
     """
 
-    def __init__(self, words: int, limit: int, overhead: int, capacity: int) -> None:
+    def __init__(
+        self, words: int, limit: int, overhead: int, capacity: int, *, keeps_arrivals: bool
+    ) -> None:
         self.words = words
         self.limit = limit
         self.overhead = overhead
         self.queue = reserve_up_to(limit)
         advise_huge_pages(self.queue)
+        self.arrivals: np.ndarray[tuple[int], np.dtype[np.int16]] | None = None
+        if keeps_arrivals:
+            self.arrivals = _arrivals(self.queue.size // words)
         slots = max(limit // (8 * words * SEGMENTS), capacity * 2)
         self.reserved_bits = (slots - 1).bit_length()
         table = reserve_up_to((SEGMENTS << self.reserved_bits) * words * 8)
@@ -69,20 +75,26 @@ class Store:
 
     def bytes_with(self, states: int) -> int:
         """Bytes of memory in use when the queue holds `states` states."""
-        queue = states * self.words * 8 if self.file is None else 0
-        return self.table_bytes + queue + self.overhead
+        return self.table_bytes + states * self.held + self.overhead
+
+    @property
+    def held(self) -> int:
+        """Bytes of memory that a state takes in the queue."""
+        if self.file is not None:
+            return 0
+        return 8 * self.words + (0 if self.arrivals is None else self.arrivals.itemsize)
 
     def queue_to(self, disk: Disk, states: int) -> bool:
         """Move the queue, which holds `states` states, to a file; False where that is refused.
 
-        States keep their numbers; the queue's address changes.
+        States keep their numbers; the queue's address changes, and arrivals are no longer kept.
         """
         file = disk.growing(disk.free() // 2)
         size = 8 * self.words
         if file is None or not file.ensure(max(states, self.room) * size):
             return False
         file.words[: states * self.words] = self.queue[: states * self.words]
-        self.queue, self.file = file.words, file
+        self.queue, self.file, self.arrivals = file.words, file, None
         return True
 
     def ensure(self, states: int) -> bool:
@@ -104,8 +116,7 @@ class Store:
     def make_room(self, states: int) -> bool:
         """Make room for `states` states in an empty table; False when memory does not allow it."""
         capacity = max(self.capacity, int(states / (LOAD * SEGMENTS)) + 1)
-        held = states if self.file is None else 0
-        extra = (capacity * SEGMENTS + held) * 8 * self.words
+        extra = capacity * SEGMENTS * 8 * self.words + states * self.held
         if (
             capacity > min(CAPACITY_MAX, 1 << self.reserved_bits)
             or extra + self.overhead > self.limit
@@ -123,14 +134,13 @@ class Store:
         size = 8 * self.words
         budget = self.limit - self.overhead
         wanted = grown(self.capacity, size)
-        held = LOAD if self.file is None else 0.0
-        affordable = int(budget / (SEGMENTS * size * (1 + held)))
+        affordable = int(budget / (SEGMENTS * (size + LOAD * self.held)))
         target = min(wanted, affordable, CAPACITY_MAX, 1 << self.reserved_bits)
         room = min(int(LOAD * SEGMENTS * target), self.queue.size // self.words)
         if room <= self.room or target < self.capacity * 1.05:
             return self._fill_up(budget)
         extra = (target - self.capacity) * SEGMENTS * size
-        extra += (room - states) * size if self.file is None else 0
+        extra += (room - states) * self.held
         if extra > _SAFETY * available() or not self.ensure(room):
             return False
         self._spread(target, executor, workers)
@@ -141,8 +151,8 @@ class Store:
         """Allow a higher load where the table itself cannot grow any more."""
         room = min(int(LOAD_MAX * SEGMENTS * self.capacity), self.queue.size // self.words)
         if self.file is None:
-            room = min(room, (budget - self.table_bytes) // (8 * self.words))
-        if room <= self.room or (room - self.room) * 8 * self.words > _SAFETY * available():
+            room = min(room, (budget - self.table_bytes) // self.held)
+        if room <= self.room or (room - self.room) * self.held > _SAFETY * available():
             return False
         if not self.ensure(room):
             return False
@@ -178,6 +188,13 @@ class Store:
         for task in tasks:
             task()
         self.capacity = target
+
+
+def _arrivals(states: int) -> np.ndarray[tuple[int], np.dtype[np.int16]] | None:
+    """Return room for the arrivals of so many states; None where the system refuses it."""
+    space = reserve_up_to(2 * states)
+    advise_huge_pages(space)
+    return space.view(np.int16) if space.nbytes >= 2 * states else None
 
 
 def grown(capacity: int, size: int) -> int:

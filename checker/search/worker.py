@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from numba import njit
 
-from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR
+from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR, NUMBER
 from checker.search.board import (
+    ARRIVALS,
+    BESIDE,
     BLOCK,
     BLOCK_END,
     BLOCK_SIZE,
@@ -29,10 +31,11 @@ from checker.search.board import (
     ENDS,
     EXPAND,
     EXPANDED,
+    EXPLORE,
     FLAGS,
-    GENERATED,
     HALT,
     LEVEL_END,
+    LOOKED_UP,
     META,
     NEW_BY_ACTION,
     NEXT,
@@ -57,9 +60,11 @@ from checker.search.native import (
     call_canonical,
     call_check,
     call_expand,
+    call_explore,
     fetch_add,
     load,
     store,
+    store_short,
 )
 from checker.search.visited import CROWDED, NEW, NO_ROOM, insert, locate
 
@@ -86,7 +91,7 @@ def work(board: Numbers, desk: Numbers, board_address: int) -> int:
     while True:
         result = _keep_pending(board, desk, board_address)
         if result == WORKING:
-            result = expand_next(board, desk, board_address)
+            result = expand_next(board, desk, board_address, board[ARRIVALS])
         if result == WORKING:
             _locate_pending(board, desk)
         else:
@@ -96,8 +101,12 @@ def work(board: Numbers, desk: Numbers, board_address: int) -> int:
 
 
 @njit(**OPTIONS)
-def expand_next(board: Numbers, desk: Numbers, board_address: int) -> int:
-    """Expand states of the claimed block, or of a newly claimed one, into the buffer."""
+def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int) -> int:
+    """Expand states of the claimed block, or of a newly claimed one, into the buffer.
+
+    Successors that need not be looked up are left out where `arrivals` is the address of the
+    arrivals of the queue's states, not 0.
+    """
     words = board[WORDS]
     if desk[BLOCK] == desk[BLOCK_END]:
         if load(board_address + 8 * HALT) != 0:
@@ -107,17 +116,33 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int) -> int:
             return FINISHED
         desk[BLOCK] = first
         desk[BLOCK_END] = min(first + board[BLOCK_SIZE], board[LEVEL_END])
-    processed = call_expand(
-        board[EXPAND],
-        board[QUEUE] + 8 * words * desk[BLOCK],
-        desk[BLOCK_END] - desk[BLOCK],
-        desk[OUT],
-        desk[OUT_CAPACITY],
-        desk[META],
-        desk[ENDS],
-        desk[STATUS],
-        desk[TALLIES],
-    )
+    states = board[QUEUE] + 8 * words * desk[BLOCK]
+    count = desk[BLOCK_END] - desk[BLOCK]
+    if arrivals != 0:
+        processed = call_explore(
+            board[EXPLORE],
+            states,
+            count,
+            desk[OUT],
+            desk[OUT_CAPACITY],
+            desk[META],
+            desk[ENDS],
+            desk[STATUS],
+            desk[TALLIES],
+            arrivals + 2 * desk[BLOCK],
+        )
+    else:
+        processed = call_expand(
+            board[EXPAND],
+            states,
+            count,
+            desk[OUT],
+            desk[OUT_CAPACITY],
+            desk[META],
+            desk[ENDS],
+            desk[STATUS],
+            desk[TALLIES],
+        )
     if processed == 0:
         return TOO_NARROW
     deadlocks = 0
@@ -131,7 +156,7 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int) -> int:
     if board[CANONICAL] != 0:
         call_canonical(board[CANONICAL], desk[OUT], pending)
     desk[DEADLOCKS] += deadlocks
-    desk[GENERATED] += pending
+    desk[LOOKED_UP] += pending
     desk[BLOCK] += processed
     desk[EXPANDED] = processed
     desk[NEXT] = 0
@@ -194,6 +219,7 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
     bits, queue = board[RESERVED_BITS], board[QUEUE]
     out, metas, slots, news = desk[OUT], desk[META], desk[SLOTS], desk[NEW_BY_ACTION]
     chunk, chunk_end, pending = desk[CHUNK], desk[CHUNK_END], desk[PENDING]
+    arrivals, beside = board[ARRIVALS], board[BESIDE]
     unchecked = chunk
     edges = 0
     result = WORKING
@@ -201,17 +227,19 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
     while index < pending:
         meta = load(metas + 8 * index)
         state = out + 8 * words * index
-        if meta > ACTION_MASK:
+        if meta & beside != 0:
             if meta & _SPECIAL != 0:
                 edges |= _note_special(board, desk, meta, state)
                 index += 1
                 continue
-            edges |= meta
+            edges |= meta & beside
         slot = load(slots + 8 * index)
         outcome = insert(table, slot, capacity, bits, words, state, chunk < chunk_end)
         if outcome == NEW:
             for word in range(words):
                 store(queue + 8 * (words * chunk + word), load(state + 8 * word))
+            if arrivals != 0:
+                store_short(arrivals + 2 * chunk, meta >> NUMBER)
             chunk += 1
             place = news + 8 * (meta & ACTION_MASK)
             store(place, load(place) + 1)
@@ -254,7 +282,6 @@ def _check(board: Numbers, desk: Numbers, start: int, end: int) -> None:
 def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
     """Count a successor that is not stored, check it if it is a state; return what it showed."""
     if meta & ERROR != 0:
-        desk[GENERATED] -= 1  # a step that failed made no state
         return ERROR
     desk[CUTS] += 1
     if meta & DROPPED != 0:

@@ -100,9 +100,10 @@ def expand_into(board: Numbers, desk: Numbers, board_address: int, numbers: Numb
     """
     while True:
         if desk[NEXT] == desk[PENDING]:
-            result = expand_next(board, desk, board_address)
+            result = expand_next(board, desk, board_address, 0)
             if result != WORKING:
                 return int(result)
+            desk[GENERATED] += desk[PENDING]
         if numbers[USED] + desk[PENDING] > numbers[ROOM]:
             return FULL
         _collect(board, desk, numbers)

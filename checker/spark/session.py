@@ -25,8 +25,9 @@ RETRIES = 4
 
 _LOCAL = re.compile(r"local(?:\[(\*|\d+)\])?")
 
+_SILENT = Path(__file__).with_name("log4j2.properties")
+
 DEFAULTS = {
-    "spark.log.level": "OFF",  # what goes wrong is told by us; the UI has the rest
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.adaptive.enabled": "false",  # plans are small and fixed: planning twice costs
     "spark.sql.parquet.compression.codec": "zstd",
@@ -81,6 +82,8 @@ def spark_session(
         return
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # spark-submit has started Java already
         os.environ["JAVA_HOME"] = str(find_java())
+        if "SPARK_CONF_DIR" not in os.environ:  # there the user says what Spark logs
+            os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_SILENT))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = _start(cluster, name)
     tell(f"Spark {session.version} on {session.sparkContext.master}: {_address(session)}")

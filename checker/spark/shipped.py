@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import checker
 from checker.errors import InternalError
+from checker.kernel.functions import EXPLORE
 from checker.kernel.kernel import Kernel
 from checker.kernel.native import NativeCode, cached, compile_object, keep, toolchain
 
@@ -80,6 +81,7 @@ def load(shipped: Shipped) -> Kernel:
         observe_address=code.address("observe"),
         instance_shift=shipped.instance_shift,
         canonical_address=code.address("canonical") if shipped.reduces else 0,
+        explore_address=code.address("explore") if EXPLORE in shipped.ir else 0,
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from checker.errors import Diagnostic
 from checker.source import Span
 from checker.table.state_table import StateTable
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,9 @@ class TableAnalysis:
 
 def analyse_table(table: StateTable) -> TableAnalysis:
     """Return the analysis of a table's graph, from its initial and created states."""
+    # A tenth of a second, which specifications without tables need not spend.
+    import networkx as nx  # noqa: PLC0415
+
     order = {name: index for index, (name, _) in enumerate(table.states)}
     graph = nx.DiGraph()
     graph.add_nodes_from(order)
@@ -63,6 +68,8 @@ def _dominators(
     graph: nx.DiGraph, beginnings: list[str], order: dict[str, int]
 ) -> Mapping[str, tuple[str, ...]]:
     """Return every reachable state's dominators, the nearest to the beginning first."""
+    import networkx as nx  # noqa: PLC0415 (as above)
+
     rooted = graph.copy()
     # A root before all beginnings makes "every way from any of them" one dominator tree.
     root = ""

@@ -184,7 +184,7 @@ def test_growing_keeps_states_that_all_collide() -> None:
 
 @pytest.mark.parametrize("words", [1, 2, 3])
 def test_segments_grow_to_whole_huge_pages(words: int) -> None:
-    store = Store(words=words, limit=2 << 30, overhead=0, capacity=1024)
+    store = Store(words=words, limit=2 << 30, overhead=0, capacity=1024, keeps_arrivals=False)
     sizes = [store.capacity]
     with ThreadPoolExecutor(1) as pool:
         while sizes[-1] * 8 * words < 3 * HUGE_PAGE and store.grow(0, pool, 1):
@@ -208,7 +208,7 @@ def test_table_and_queue_take_few_bytes_a_state_from_twenty_million_on(
 
 
 def test_a_store_grows_within_its_limit_and_then_says_no() -> None:
-    store = Store(words=1, limit=1 << 20, overhead=1000, capacity=4)
+    store = Store(words=1, limit=1 << 20, overhead=1000, capacity=4, keeps_arrivals=False)
     rooms = [store.room]
     with ThreadPoolExecutor(2) as pool:
         while store.grow(0, pool, 2):

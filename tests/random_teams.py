@@ -1,0 +1,165 @@
+"""Random machines of workers that mostly mind their own business: many of their steps commute.
+
+Each row takes its worker's, or some fixed worker's, part of a few variables into account and
+changes such parts; now and then all of a variable. Nothing can be an evaluation error but for
+positions that are taken out of an empty box.
+"""
+
+from __future__ import annotations
+
+import random
+
+from machines import (
+    action,
+    assign,
+    at,
+    binding,
+    both,
+    cast,
+    contains,
+    equal,
+    everything,
+    less,
+    lit,
+    local,
+    loop,
+    machine,
+    negated,
+    number,
+    pick,
+    place,
+    plus,
+    read,
+    receive,
+    send,
+    variable,
+    when,
+)
+
+from checker.machine import terms as t
+from checker.machine.machine import Action, Machine
+from checker.machine.types import Id, Map, Range, Record, Set
+from checker.semantics.values import RecordValue, map_value
+from checker.source import NOWHERE
+
+WORKER = Id("Worker", ("w1", "w2", "w3"), symmetric=False)
+PHASE = Range(0, 2)
+PHASES = Map(WORKER, PHASE, total=True)
+TEAM = Set(WORKER)
+BOXES = Map(WORKER, PHASE, total=False)
+DESK = Record("Desk", (("left", PHASE), ("right", PHASE)))
+DESKS = Map(WORKER, DESK, total=True)
+
+
+def random_team(seed: int) -> Machine:
+    """Return machine number `seed`."""
+    choose = random.Random(seed)  # noqa: S311
+    desk = RecordValue("Desk", (("left", 0), ("right", 0)))
+    variables = [
+        variable("phase", PHASES, map_value(PHASES, dict.fromkeys(WORKER.members, 0))),
+        variable("team", TEAM, frozenset()),
+        variable("box", BOXES, map_value(BOXES, {})),
+        variable("desk", DESKS, map_value(DESKS, dict.fromkeys(WORKER.members, desk))),
+        variable("count", PHASE, 0),
+    ]
+    rows = [_row(choose, f"row{index}") for index in range(choose.randint(3, 5))]
+    bounds = [_test(choose, _fixed(choose)) for _ in range(choose.choice((0, 0, 1)))]
+    return machine(f"team{seed}", variables, rows, bounds=[_or_at_start(b) for b in bounds])
+
+
+def _or_at_start(bound: t.Term) -> t.Term:
+    return t.Or((bound, less(read("count", PHASE), number(1))), NOWHERE)
+
+
+def _row(choose: random.Random, title: str) -> Action:
+    who = local("w", WORKER)
+    bindings = [binding("w", everything(WORKER))]
+    if choose.randrange(6) == 0:
+        bindings.append(binding("k", read("team", TEAM), negated(equal(local("k", WORKER), who))))
+    tests = [_test(choose, _worker(choose, who)) for _ in range(choose.randint(1, 2))]
+    body = [_effect(choose, who) for _ in range(choose.randint(1, 2))]
+    return action(title, *body, bindings=bindings, guard=both(*tests))
+
+
+def _worker(choose: random.Random, who: t.Term) -> t.Term:
+    return _fixed(choose) if choose.randrange(6) == 0 else who
+
+
+def _fixed(choose: random.Random) -> t.Term:
+    return lit(choose.choice(WORKER.members), WORKER)
+
+
+def _number(choose: random.Random, who: t.Term) -> t.Term:
+    """Some number that the state holds, of a worker or of all."""
+    side = choose.choice(("left", "right"))
+    return choose.choice(
+        (
+            at(read("phase", PHASES), who),
+            at(read("phase", PHASES), who),
+            t.Field(at(read("desk", DESKS), who), side, PHASE, NOWHERE),
+            t.Field(at(read("desk", DESKS), who), side, PHASE, NOWHERE),
+            read("count", PHASE),
+        )
+    )
+
+
+def _test(choose: random.Random, who: t.Term) -> t.Term:
+    match choose.randrange(6):
+        case 0:
+            test: t.Term = contains(who, read("team", TEAM))
+        case 1:
+            test = contains(who, read("box", BOXES))
+        case 2 if choose.randrange(3) == 0:
+            test = equal(read("team", TEAM), lit(frozenset(WORKER.members), TEAM))
+        case _:
+            test = less(_number(choose, who), number(choose.randint(1, 2)))
+    return negated(test) if choose.randrange(3) == 0 else test
+
+
+def _target(choose: random.Random, who: t.Term) -> t.Place:
+    side = choose.choice(("left", "right"))
+    return choose.choice(
+        (
+            place("phase", PHASE, who),
+            place("phase", PHASE, who),
+            place("box", PHASE, who),
+            place("desk", PHASE, who, side),
+            place("desk", PHASE, who, side),
+            place("count", PHASE),
+        )
+    )
+
+
+def _effect(choose: random.Random, own: t.Term) -> t.Statement:
+    who = _worker(choose, own)
+    member = t.SetOf((who,), TEAM, NOWHERE)
+    match choose.randrange(10):
+        case 0:
+            operator = choose.choice(("|", "-", "^"))
+            value = t.SetOperation(operator, read("team", TEAM), member, TEAM, NOWHERE)
+            return assign(place("team", TEAM), value)
+        case 1:
+            return send(place("team", TEAM), who)
+        case 2:
+            inside = contains(who, read("team", TEAM))
+            return when(inside, receive(place("team", TEAM), who))
+        case 3:
+            inside = contains(who, read("box", BOXES))
+            return when(inside, t.Delete(place("box", PHASE, who), NOWHERE))
+        case 4 if choose.randrange(3) == 0:
+            return loop("i", read("team", TEAM), assign(place("phase", PHASE, local("i", WORKER)),
+                                                        number(choose.randint(0, 2))))  # fmt: skip
+        case 5 if choose.randrange(2) == 0:
+            choice = pick("p", everything(PHASE), less(local("p", PHASE), number(2)))
+            return t.Scope("s", (choice, assign(_target(choose, who), local("p", PHASE))), NOWHERE)
+        case 6:
+            return when(_test(choose, who), assign(_target(choose, who), _number(choose, own)))
+        case 7:
+            first = t.SetLocal("x", who, NOWHERE)
+            place_ = place("phase", PHASE, local("x", WORKER))
+            return t.Scope("s", (first, assign(place_, number(choose.randint(0, 2)))), NOWHERE)
+        case _:
+            sum_ = plus(_number(choose, own), 1)
+            most = t.Extreme("min", (sum_, number(2)), Range(0, 3), NOWHERE)
+            value = cast(most, PHASE) if choose.randrange(2) else number(choose.randint(0, 2))
+            return assign(_target(choose, who), value)
