@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from checker.kernel import cells, loops
-from checker.kernel.analysis import Facts
+from checker.kernel.analysis import NO_FACTS, Facts, learned, without
 from checker.kernel.choices import Drawn, Script
 from checker.kernel.code import Operand, Ref
 from checker.kernel.commuting import LOOPS, Wanted
@@ -41,11 +41,15 @@ UNROLLED_MODULE = 12_000
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One thing on the way to an instance: a binding, a `let`, or a conjunct of the guard."""
+    """One thing on the way to an instance: a binding, a `let`, or a conjunct of the guard.
+
+    `facts` are what the conditions of bindings before it establish.
+    """
 
     binding: Binding | None = None
     name: str = ""
     term: Term | None = None
+    facts: Facts = NO_FACTS
 
 
 @dataclass(slots=True)
@@ -309,16 +313,31 @@ def plan(frame: Frame, action: Action) -> list[Stage]:
     A conjunct that cannot fail moves before what it does not need, as far as nothing that it
     passes can fail; so the same instances are enabled and the same errors happen.
     """
-    stages = [Stage(binding=binding) for binding in action.bindings]
-    stages += [Stage(name=name, term=term) for name, term in action.lets]
-    facts = frozenset(
-        ((binding.name,), variant)
-        for binding in action.bindings
-        for variant in _variant_of(binding)
-    )
+    facts, stages = NO_FACTS, []
+    for binding in action.bindings:
+        stages.append(Stage(binding=binding, facts=facts))
+        facts = without(facts, binding.name) | _established(binding)
+    for name, term in action.lets:
+        stages.append(Stage(name=name, term=term, facts=facts))
+        facts = without(facts, name)
     for conjunct in _conjuncts(action.guard):
-        _insert(frame, stages, Stage(term=conjunct), facts)
+        _insert(frame, stages, Stage(term=conjunct, facts=facts))
     return stages
+
+
+def _established(binding: Binding) -> Facts:
+    """Return what a binding's condition says of parts that its name leads to.
+
+    What relies on that mentions the name, and so never moves before the binding.
+    """
+    facts = learned(binding.condition) if binding.condition is not None else NO_FACTS
+    return frozenset(fact for fact in facts if binding.name in fact[0])
+
+
+def _matching(binding: Binding, item: Shape) -> list[int]:
+    """Return how many values the message kind has that a binding is of, if it is."""
+    kinds = _variant_of(binding)
+    return [variant.count for variant in item.variants if item.scalar and variant.name in kinds]
 
 
 def _variant_of(binding: Binding) -> list[str]:
@@ -330,12 +349,6 @@ def _variant_of(binding: Binding) -> list[str]:
     return []
 
 
-def _matching(binding: Binding, item: Shape) -> list[int]:
-    """Return how many values the message kind has that a binding is of, if it is."""
-    kinds = _variant_of(binding)
-    return [variant.count for variant in item.variants if item.scalar and variant.name in kinds]
-
-
 def _conjuncts(term: Term) -> list[Term]:
     if isinstance(term, terms.And):
         return [part for item in term.items for part in _conjuncts(item)]
@@ -344,13 +357,13 @@ def _conjuncts(term: Term) -> list[Term]:
     return [term]
 
 
-def _insert(frame: Frame, stages: list[Stage], new: Stage, facts: Facts) -> None:
+def _insert(frame: Frame, stages: list[Stage], new: Stage) -> None:
     analysis = frame.analysis
     assert new.term is not None
     place = len(stages)
-    if not analysis.may_fail(new.term, facts):
+    if not analysis.may_fail(new.term, new.facts):
         names = analysis.names(new.term)
-        while place and _may_pass(frame, stages[place - 1], names, facts):
+        while place and _may_pass(frame, stages[place - 1], names):
             place -= 1
         # Behind the conjuncts that were there before: the order of tests stays as written.
         while place < len(stages) and stages[place].binding is None and not stages[place].name:
@@ -358,13 +371,13 @@ def _insert(frame: Frame, stages: list[Stage], new: Stage, facts: Facts) -> None
     stages.insert(place, new)
 
 
-def _may_pass(frame: Frame, stage: Stage, names: frozenset[str], facts: Facts) -> bool:
+def _may_pass(frame: Frame, stage: Stage, names: frozenset[str]) -> bool:
     """Whether a conjunct that mentions `names` may move before `stage`."""
     analysis = frame.analysis
     if stage.binding is not None:
         parts = [stage.binding.domain]
         parts += [stage.binding.condition] if stage.binding.condition is not None else []
         passes = stage.binding.name not in names
-        return passes and not any(analysis.may_fail(part, facts) for part in parts)
+        return passes and not any(analysis.may_fail(part, stage.facts) for part in parts)
     assert stage.term is not None
-    return stage.name not in names and not analysis.may_fail(stage.term, facts)
+    return stage.name not in names and not analysis.may_fail(stage.term, stage.facts)

@@ -27,7 +27,7 @@ Path = tuple[object, ...]
 """A part of a local or of the state, as what leads to it: names, keys, fields."""
 
 Facts = frozenset[tuple[Path, str]]
-"""Parts whose message kind is known: (path, variant)."""
+"""Parts whose message kind is known: (path, variant); options known to hold something."""
 
 NO_FACTS: Facts = frozenset()
 
@@ -53,7 +53,7 @@ def children(term: Term) -> Iterator[Term]:
         case terms.Literal() | terms.Read() | terms.Local() | terms.Everything():
             return
         case _:
-            for attribute in _parts(type(term)):
+            for attribute in part_names(type(term)):
                 value = getattr(term, attribute)
                 if isinstance(value, tuple):
                     yield from value
@@ -65,7 +65,8 @@ _TERM_PARTS: dict[type, tuple[str, ...]] = {}
 _NOT_PARTS = {"operator", "type", "span", "name", "variant", "strict"}
 
 
-def _parts(kind: type) -> tuple[str, ...]:
+def part_names(kind: type) -> tuple[str, ...]:
+    """Return the attributes of a kind of term that hold terms, or tuples of them."""
     known = _TERM_PARTS.get(kind)
     if known is None:
         names = tuple(item.name for item in fields(kind) if item.name not in _NOT_PARTS)
@@ -89,11 +90,11 @@ def _scoped(term: Term, facts: Facts) -> Iterator[tuple[Term, Facts]]:
             yield otherwise, facts
         case terms.Let(name, value, body, _, _):
             yield value, facts
-            yield body, _without(facts, name)
+            yield body, without(facts, name)
         case terms.Fold(_, generators, body, key, _, _):
             for generator in generators:
                 yield generator.domain, facts
-                facts = _without(facts, generator.name)
+                facts = without(facts, generator.name)
                 if generator.condition is not None:
                     yield generator.condition, facts
                     facts |= learned(generator.condition)
@@ -101,18 +102,21 @@ def _scoped(term: Term, facts: Facts) -> Iterator[tuple[Term, Facts]]:
             if key is not None:
                 yield key, facts
         case terms.Next(item, _, _):
-            yield item, _without(facts, _STATE)
+            yield item, without(facts, _STATE)
         case _:
             for child in children(term):
                 yield child, facts
 
 
 def learned(term: Term) -> Facts:
-    """Return what the truth of a term says of message kinds."""
+    """Return what the truth of a term says of message kinds, and of options that hold something."""
     match term:
         case terms.IsVariant(item, variant, _):
             path = path_of(item)
             return frozenset({(path, variant)}) if path is not None else NO_FACTS
+        case terms.Not(terms.IsNone(item, _, _), _, _):
+            path = path_of(item)
+            return frozenset({((*path, _SOME), "")}) if path is not None else NO_FACTS
         case terms.And(items, _):
             return NO_FACTS.union(*(learned(item) for item in items))
     return NO_FACTS
@@ -125,6 +129,8 @@ def path_of(term: Term) -> Path | None:
             return (name,)
         case terms.Read(variable, _, _):
             return (_STATE, variable)
+        case terms.Next(terms.Read(variable, _, _), _, _):
+            return (_NEXT, variable)
         case terms.Literal(value, _, _):
             return (_LITERAL, value)
         case terms.Field(item, name, _, _):
@@ -136,10 +142,10 @@ def path_of(term: Term) -> Path | None:
     return None
 
 
-_STATE, _LITERAL, _FIELD, _AT, _END = (object() for _ in range(5))
+_STATE, _NEXT, _LITERAL, _FIELD, _AT, _END, _SOME = (object() for _ in range(7))
 
 
-def _without(facts: Facts, name: object) -> Facts:
+def without(facts: Facts, name: object) -> Facts:
     """Return the facts whose paths do not mention a name that means something else now."""
     return frozenset(fact for fact in facts if name not in fact[0]) if facts else facts
 
@@ -244,7 +250,10 @@ def domain_size(kind: Type) -> int:
 def _fails_itself(term: Term, facts: Facts) -> bool:
     match term:
         case terms.Cast(item, kind, _):
-            return not always_fits(item.type, kind)
+            given = item.type
+            if isinstance(given, Option) and facts and _is_some(item, facts):
+                given = given.item
+            return not always_fits(given, kind)
         case terms.Arithmetic(operator, _, right, _, _) if operator in {"//", "%"}:
             return not isinstance(right.type, Range) or right.type.low <= 0 <= right.type.high
         case terms.Field(item, name, _, _) | terms.With(item, name, _, _, _):
@@ -314,6 +323,11 @@ def _most(generators: tuple[terms.Generator, ...]) -> int:
 
 def _may_be_negative(bound: Term | None) -> bool:
     return bound is not None and (not isinstance(bound.type, Range) or bound.type.low < 0)
+
+
+def _is_some(item: Term, facts: Facts) -> bool:
+    path = path_of(item)
+    return path is not None and ((*path, _SOME), "") in facts
 
 
 def _may_lack(item: Term, name: str, facts: Facts) -> bool:

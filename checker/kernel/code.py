@@ -67,8 +67,8 @@ class Code(Blocks):
     """The text of one native function under construction.
 
     `known` are cells of memory that is written once, before everything that reads it: what they
-    hold, by pointer and offset; `frozen` are the pointers to such memory. `escaped` are pointers
-    used with offsets not known now.
+    hold, by pointer and offset, or the cell that holds the same; `frozen` are the pointers to such
+    memory. `escaped` are pointers used with offsets not known now.
     """
 
     def __init__(self, signature: str) -> None:
@@ -79,7 +79,7 @@ class Code(Blocks):
         self._taken: list[tuple[int, str]] = []
         self._sums: dict[str, tuple[str, int]] = {}
         self._named: dict[tuple[str, int], Ref] = {}
-        self.known: dict[tuple[str, int], Operand] = {}
+        self.known: dict[tuple[str, int], Operand | Ref] = {}
         self.frozen: set[str] = set()
         self.escaped: set[str] = set()
 
@@ -310,9 +310,10 @@ class Code(Blocks):
     def pointer(self, ref: Ref) -> str:
         """Return the address of a place, for whatever may be done with it."""
         self.escaped.add(ref.base)
-        return self._address(ref)
+        return self.address(ref)
 
-    def _address(self, ref: Ref) -> str:
+    def address(self, ref: Ref) -> str:
+        """Return the address of a place, for what reads and writes cells of this function."""
         if ref.offset == 0:
             return ref.base
         if not isinstance(ref.offset, int):
@@ -323,15 +324,17 @@ class Code(Blocks):
         """Return the cell at a place; without looking where `known` holds it."""
         if self.known and isinstance(ref.offset, int):
             cell = self.known.get((ref.base, ref.offset))
+            if isinstance(cell, Ref):
+                return self.settled(self.pure(f"load i64, ptr {self.address(cell)}, align 8"))
             if cell is not None:
                 return self.settled(cell)
-        instruction = f"load i64, ptr {self._address(ref)}, align 8"
+        instruction = f"load i64, ptr {self.address(ref)}, align 8"
         frozen = ref.base in self.frozen or ref.base[0] == "@"
         return self.pure(instruction) if frozen else self.value(instruction)
 
     def store(self, value: Operand, ref: Ref) -> None:
         """Put `value` into the cell at a place."""
-        self.emit(f"store i64 {value}, ptr {self._address(ref)}, align 8")
+        self.emit(f"store i64 {value}, ptr {self.address(ref)}, align 8")
 
     def reserve(self, cells: int) -> Ref:
         """Return memory of the function's frame that nothing else ever uses."""

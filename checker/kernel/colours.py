@@ -61,7 +61,9 @@ class Colours:
     def rank(self, code: Code, colours: Ref, sums: Ref, *, anew: bool) -> Flag:
         """Write: colour the ids of each type by the numbers at `sums`; return whether some share.
 
-        Unless `anew`, ids keep their order by the colours they have.
+        If `anew`, ids with larger numbers come first, those of which nothing is said last: there
+        a fresh id is what it will be called. Otherwise ids keep their order by the colours they
+        have.
         """
         shared: Flag = False
         for kind in self.kinds:
@@ -71,6 +73,8 @@ class Colours:
             for one, two in combinations(places, 2):
                 less = code.compare("ult", keys[one], keys[two])
                 more = code.compare("ult", keys[two], keys[one])
+                if anew:
+                    less, more = more, less
                 found[two] = code.add(found[two], code.number(less))
                 found[one] = code.add(found[one], code.number(more))
                 shared = code.either(shared, code.both(code.negate(less), code.negate(more)))

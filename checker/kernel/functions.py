@@ -10,8 +10,11 @@ from checker.kernel.actions import ActionWriter, Spent
 from checker.kernel.analysis import Analysis, mentions_id
 from checker.kernel.code import Code, Flag, Operand, Ref
 from checker.kernel.commuting import Wanted, commuting, wanted_row
+from checker.kernel.deltas import deltas
 from checker.kernel.fit import convert
+from checker.kernel.fixed import changeable, fixed_cells
 from checker.kernel.frame import Constants, Frame, Shapes
+from checker.kernel.judging import StepJudge
 from checker.kernel.kernel import (
     ACTION_MASK,
     CHECK_ERROR,
@@ -25,7 +28,15 @@ from checker.kernel.kernel import (
     SKIPPED,
     STEP,
 )
-from checker.kernel.states import Sink, emit_source, unpack, word_place
+from checker.kernel.states import (
+    Sink,
+    emit_source,
+    places_of,
+    unpack,
+    unpacked_before,
+    word_place,
+    words_at,
+)
 from checker.kernel.symmetry import SymmetryWriter
 from checker.kernel.tallies import Count, tally
 from checker.kernel.terms import evaluate
@@ -41,8 +52,9 @@ PIECE_LINES = 8_000
 """Lines of IR from which on the actions that are left go into another function."""
 
 _PIECE_PARAMETERS = (
-    "ptr noalias %state, ptr noalias %out, i64 %capacity, ptr noalias %meta, i64 %begin,"
-    " ptr noalias %tallies, ptr noalias %alive, i64 %sign, ptr noalias %row"
+    "ptr noalias %state, ptr noalias %cells, ptr noalias %out, i64 %capacity, ptr noalias %meta,"
+    " i64 %begin, ptr noalias %tallies, ptr noalias %alive, i64 %sign,"
+    " ptr noalias %row"
 )
 
 _EXPAND_PARAMETERS = (
@@ -78,6 +90,8 @@ class Writer:
         self.steps = [item for item in machine.properties if item.kind == "step"]
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
         self.observed = [item for item in machine.properties if item.kind in LIVENESS]
+        self.fixed = fixed_cells(machine, layout)
+        self.deltas = deltas((item.condition for item in self.steps), self.analysis)
         self._judges = bool(machine.bounds or self.steps)
         self.commuting = commuting(machine, self.analysis)
         self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
@@ -132,7 +146,11 @@ class Writer:
         cursor, number, full = code.reserve(1), code.reserve(1), code.new_label()
         first, alive, sign = code.reserve(1), code.reserve(1), code.reserve(1)
         again = code.new_label()
-        source = self._arrays(code, self.layout.variables)
+        whole = code.reserve(len(self.layout.leaves)) if len(pieces) > 1 else None
+        if whole is None:
+            source = self._arrays(code, self.layout.variables)
+        else:
+            source = places_of(code, self.layout, whole)
         following = self._arrays(code, self._judged_variables())
         code.store(0, cursor)
 
@@ -147,12 +165,11 @@ class Writer:
             state = word_place(code, "%states", index, self.layout.words)
             frame = self._frame(code, full)
             frame.variables = source
-            if len(pieces) > 1:
+            held = unpack(code, self.layout, state, self._used_variables(), source, self.fixed)
+            if whole is not None:
                 for piece in range(len(pieces)):
-                    self._call_piece(code, piece, state, cursor, alive, full, sign, row)
-                unpack(code, self.layout, state, self._reads(self._final_terms()), source)
+                    self._call_piece(code, piece, (state, whole), cursor, alive, full, sign, row)
             else:
-                held = unpack(code, self.layout, state, self._used_variables(0), source)
                 room = "%out", "%meta", "%capacity"
                 sink = Sink(code, self.layout, *room, cursor, full, state, held)
                 spent = Spent()
@@ -196,22 +213,23 @@ class Writer:
         """Return the actions as functions of at least PIECE_LINES lines each, but for the last.
 
         What the compiler does with a function takes more than twice as long for one of twice the
-        length. A piece takes a packed state and where its successors go, and returns the cursor
-        behind them; where there is no room for one, -1 less the cursor.
+        length. A piece takes a state, packed and unpacked, and where its successors go, and returns
+        the cursor behind them; where there is no room for one, -1 less the cursor.
         """
         texts: list[str] = []
         place, spent = 0, Spent()
         while place < len(self.machine.actions):
             code = Code(f"define private i64 @piece{len(texts)}({_PIECE_PARAMETERS})")
             cursor, alive, full = code.reserve(1), code.reserve(1), code.new_label()
-            source = self._arrays(code, self.layout.variables)
+            source = places_of(code, self.layout, Ref("%cells"))
             code.store("%begin", cursor)
             sign = code.reserve(1)
             code.store(0, alive)
             code.store("%sign", sign)
             wanted = self._wanted(code, "%row")
             state = Ref("%state")
-            held = unpack(code, self.layout, state, self._used_variables(place), source)
+            held = words_at(code, self.layout, state)
+            unpacked_before(code, self.layout, source, self.fixed)
             frame = self._frame(code, full)
             frame.variables = source
             room = "%out", "%meta", "%capacity"
@@ -234,15 +252,16 @@ class Writer:
         self,
         code: Code,
         piece: int,
-        state: Ref,
+        state: tuple[Ref, Ref],
         cursor: Ref,
         alive: Ref,
         full: str,
         sign: Ref,
         row: str,
     ) -> None:
-        """Write: the successors that a piece makes of the packed state at `state`."""
-        given = f"ptr {code.pointer(state)}, ptr %out, i64 %capacity, ptr %meta"
+        """Write: the successors that a piece makes of a state, packed and unpacked."""
+        packed, cells_ = (code.pointer(place) for place in state)
+        given = f"ptr {packed}, ptr {cells_}, ptr %out, i64 %capacity, ptr %meta"
         counts = f"i64 {code.load(cursor)}, ptr %tallies, ptr {code.pointer(alive)}"
         kind = f"i64 {code.load(sign)}, ptr {row}"
         result = code.value(f"call i64 @piece{piece}({given}, {counts}, {kind})")
@@ -296,7 +315,7 @@ class Writer:
 
         def one(index: str) -> None:
             state = word_place(code, "%states", index, self.layout.words)
-            unpack(code, self.layout, state, names, arrays)
+            unpack(code, self.layout, state, names, arrays, self.fixed)
             code.store(0, flags)
             for place, item in enumerate(self.checks):
                 self._check(code, arrays, item, place, flags)
@@ -317,7 +336,7 @@ class Writer:
 
         def one(index: str) -> None:
             state = word_place(code, "%states", index, self.layout.words)
-            unpack(code, self.layout, state, names, arrays)
+            unpack(code, self.layout, state, names, arrays, self.fixed)
             code.store(0, flags)
             for place, item in enumerate(self.observed):
                 failed = 1 << (FAILED + place)
@@ -335,7 +354,11 @@ class Writer:
         """Return the text of `canonical` and of what it calls."""
         kinds = symmetric_ids(self.machine)
         return SymmetryWriter(
-            self.layout, kinds, lambda code: self._frame(code, ""), self.constants
+            self.layout,
+            changeable(self.machine, self.fixed),
+            kinds,
+            lambda code: self._frame(code, ""),
+            self.constants,
         ).text()
 
     # ---------------------------------------------------------------------------------- parts
@@ -481,16 +504,13 @@ class Writer:
         code.leave_if(code.compare("ne", code.bits("and", mark, ERROR | DROPPED), 0), end)
         state = word_place(code, out, index, self.layout.words)
         before = dict(code.known)
-        unpack(code, self.layout, state, self._judged_variables(), following)
+        unpack(code, self.layout, state, self._reads(self.machine.bounds), following, self.fixed)
         frame = self._frame(code, error)
         frame.variables = following
-        total = code.bits("or", mark, code.select(self._inside(frame), 0, CUT))
+        code.store(code.bits("or", mark, code.select(self._inside(frame), 0, CUT)), result)
         if step:
             frame.variables, frame.following = step[1], following
-            for place, item in enumerate(self.steps):
-                bit = code.select(frame.flag(item.condition), 0, 1 << (STEP + place))
-                total = code.bits("or", total, bit)
-        code.store(total, result)
+            StepJudge(frame, self.layout, self.fixed, self.deltas, step[0], state, result).write()
         code.jump(end)
         code.label(error)
         code.store(code.bits("or", code.bits("and", mark, ACTION_MASK), ERROR), result)
@@ -549,11 +569,11 @@ class Writer:
     def _reads(self, items: Iterable[Term]) -> frozenset[str]:
         return frozenset().union(*(self.analysis.reads(item) for item in items))
 
-    def _used_variables(self, first: int) -> frozenset[str]:
-        """Return the variables that `expand` needs of a source state from action `first` on."""
-        names = set(self._reads(self._expanded_terms(first)))
+    def _used_variables(self) -> frozenset[str]:
+        """Return the variables that `expand` needs of a source state."""
+        names = set(self._reads(self._expanded_terms()))
         kinds = []
-        for action in self.machine.actions[first:]:
+        for action in self.machine.actions:
             for statement in inside(action.body):
                 place = getattr(statement, "place", None)
                 if place is not None:
@@ -570,9 +590,9 @@ class Writer:
         yield from self.machine.terminal
         yield from (item.condition for item in self.steps)
 
-    def _expanded_terms(self, first: int) -> Iterator[Term]:
+    def _expanded_terms(self) -> Iterator[Term]:
         yield from self._final_terms()
-        for action in self.machine.actions[first:]:
+        for action in self.machine.actions:
             yield action.guard
             yield from (term for _, term in action.lets)
             for binding in action.bindings:

@@ -1,7 +1,9 @@
 """The Kernel: a machine as native code over packed states. The narrow waist of every engine.
 
 A packed state is `words` int64 words, least significant field first; bit 63 of word 0 is always
-clear. Its native functions (C calling convention, all integers int64, all pointers to int64):
+clear. A kernel is only given states that a run can be in: a variable that no row writes is taken to
+hold what it holds initially (`fixed`). Its native functions (C calling convention, all integers
+int64, all pointers to int64):
 
 `initial(out, capacity, meta) -> count`
     The initial states in canonical order. Returns -1 when `capacity` states are too few.

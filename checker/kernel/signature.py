@@ -24,6 +24,7 @@ from checker.kernel.colours import Colours
 from checker.kernel.facts import Digits, Fact, Member, weight
 from checker.kernel.frame import Frame, Value
 from checker.kernel.renaming import mentions
+from checker.kernel.sorts import sorts_of
 from checker.layout.shape import Shape, VariantShape, cell_cardinalities, is_dense
 from checker.machine.types import Id, Map, Option, Record, Sequence, Set, Union
 
@@ -96,6 +97,12 @@ class Signature:
         if self.most_ids(shape) == 0:
             self._end(self._with_plain(value, shape, fact))
             return
+        sorts = self._sorts(shape, fact)
+        if sorts is not None and not isinstance(value, Ref):
+            table = self.frame.constants.array(sorts)
+            sort = self.frame.code.load(self.frame.code.shift(table, value))
+            self._end(self._counting(sort, max(sorts) + 1, "", fact))
+            return
         mark = self.frame.code.mark()
         match shape.type:
             case Id(name, _, _):
@@ -112,6 +119,13 @@ class Signature:
             case _:
                 self._row(value, shape, fact)
         self.frame.code.release(mark)
+
+    def _sorts(self, shape: Shape, fact: Fact) -> list[int] | None:
+        """Return the sorts of a union's values, if all that matters of one is its sort."""
+        digit = self.aspect == "own" and fact.own and len(fact.ids) == 1
+        if not digit or not isinstance(shape.type, Union):
+            return None
+        return sorts_of(shape, frozenset(self.places.starts))
 
     def _wanted(self, fact: Fact, shape: Shape) -> bool:
         """Whether this value has facts of the number of ids that is looked for."""

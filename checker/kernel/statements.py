@@ -92,8 +92,7 @@ class Body:
         code, target, origin = self.frame.code, self.work[name], self.source[name]
         for cell in range(self.shapes[name].cells):
             if cell not in self.changed[name]:
-                value = code.known[origin.base, cell]
-                code.store(value, code.shift(target, cell))
+                code.store(code.load(code.shift(origin, cell)), code.shift(target, cell))
 
     def _forget(self) -> None:
         known = self.frame.code.known

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from checker.kernel.code import Code, Flag, Operand, Ref
+from checker.kernel.fixed import Fixed
 from checker.layout.layout import Layout, Leaf
 
 WORDS_HELD = 8
@@ -21,27 +22,57 @@ def word_place(code: Code, base: str, index: Operand, words: int, word: int = 0)
 
 
 def unpack(
-    code: Code, layout: Layout, state: Ref, names: Iterable[str], arrays: Mapping[str, Ref]
+    code: Code,
+    layout: Layout,
+    state: Ref,
+    names: Iterable[str],
+    arrays: Mapping[str, Ref],
+    fixed: Fixed,
 ) -> dict[int, Operand]:
     """Write: the cells of these variables of the packed state at `state`, into their arrays.
 
-    The cells are known from here on. Returns the words that are held in registers.
+    The cells are known from here on, and now where they are `fixed`. Returns the words that are
+    held in registers.
     """
     wanted = set(names)
     code.frozen.update(array.base for array in arrays.values())
-    words: dict[int, Operand] = {}
-    if layout.words <= WORDS_HELD:
-        words = {word: code.load(code.shift(state, word)) for word in range(layout.words)}
+    words = words_at(code, layout, state)
     groups: dict[tuple[int, int], Operand] = {}
     for index, name in enumerate(layout.variables):
         if name not in wanted:
             continue
         array = arrays[name]
+        constant = fixed.get(name)
         for cell, leaf in enumerate(layout.variable_leaves(index)):
-            value = _unpacked(code, state, leaf, words, groups)
+            value = (
+                _unpacked(code, state, leaf, words, groups) if constant is None else constant[cell]
+            )
             code.store(value, code.shift(array, cell))
             code.known[array.base, cell] = value
     return words
+
+
+def places_of(code: Code, layout: Layout, cells: Ref) -> dict[str, Ref]:
+    """Return the places of all variables of a state whose cells lie at `cells`, one by one."""
+    starts = zip(layout.variables, layout.starts, strict=False)
+    return {name: Ref(code.address(code.shift(cells, start))) for name, start in starts}
+
+
+def unpacked_before(code: Code, layout: Layout, arrays: Mapping[str, Ref], fixed: Fixed) -> None:
+    """Note that arrays hold what `unpack` wrote into them; cells are loaded where they are used."""
+    for name, shape in zip(layout.variables, layout.shapes, strict=True):
+        array, constant = arrays[name], fixed.get(name)
+        code.frozen.add(array.base)
+        for cell in range(shape.cells):
+            place = code.shift(array, cell)
+            code.known[array.base, cell] = place if constant is None else constant[cell]
+
+
+def words_at(code: Code, layout: Layout, state: Ref) -> dict[int, Operand]:
+    """Write: load the words of the packed state at `state` that are held in registers."""
+    if layout.words > WORDS_HELD:
+        return {}
+    return {word: code.load(code.shift(state, word)) for word in range(layout.words)}
 
 
 def _unpacked(

@@ -14,7 +14,7 @@ apart and were not are told apart by trying, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from checker.kernel import cells
@@ -32,11 +32,16 @@ from checker.machine.types import Id
 
 
 class SymmetryWriter:
-    """Writes `canonical` for states of a layout and ids of some types, and what it calls."""
+    """Writes `canonical` for states of a layout and ids of some types, and what it calls.
+
+    `variables` are those that tell ids apart, from the least to the most important: where the last
+    ones seldom change, ids seldom change places.
+    """
 
     def __init__(
         self,
         layout: Layout,
+        variables: Sequence[str],
         kinds: tuple[Id, ...],
         frame_of: Callable[[Code], Frame],
         constants: Constants,
@@ -46,10 +51,9 @@ class SymmetryWriter:
         self.ties = TieWriter(self.colours, layout.words, frame_of, constants)
         self.frame_of = frame_of
         names = frozenset(kind.name for kind in kinds)
+        shapes = dict(zip(layout.variables, layout.shapes, strict=True))
         self.shapes: dict[str, Shape] = {
-            name: shape
-            for name, shape in zip(layout.variables, layout.shapes, strict=True)
-            if mentions(shape.type, names)
+            name: shapes[name] for name in variables if mentions(shapes[name].type, names)
         }
         self.digits = Digits()
         self.shares = False
@@ -72,7 +76,7 @@ class SymmetryWriter:
             state = word_place(code, "%states", index, self.layout.words)
             there = code.pointer(state)
             cells.clear(self.frame_of(code), sums, self.colours.size)
-            unpack(code, self.layout, Ref(there), self.shapes, arrays)
+            unpack(code, self.layout, Ref(there), self.shapes, arrays, {})
             self._observe(code, arrays, "own", sums, None)
             alike = self.colours.rank(code, colours, sums, anew=True)
             self._name(code, there, code.pointer(colours), alike)
@@ -111,7 +115,7 @@ class SymmetryWriter:
         arrays = self._arrays(code)
         links = code.reserve(self.colours.size)
         cells.clear(self.frame_of(code), links, self.colours.size)
-        unpack(code, self.layout, Ref("%state"), self.shapes, arrays)
+        unpack(code, self.layout, Ref("%state"), self.shapes, arrays, {})
         self._observe(code, arrays, "links", links, None)
         linked: Flag = False
         for kind in self.colours.kinds:
@@ -130,7 +134,7 @@ class SymmetryWriter:
         code = Code(f"define internal void @rename(ptr %state, ptr %out, {given})")
         frame = self.frame_of(code)
         arrays = self._arrays(code)
-        held = unpack(code, self.layout, Ref("%state"), self.shapes, arrays)
+        held = unpack(code, self.layout, Ref("%state"), self.shapes, arrays, {})
         names = (kind.name for kind in self.colours.kinds)
         renaming = Renaming(frame, dict(zip(names, namings, strict=True)))
         after = self._arrays(code)
@@ -181,7 +185,7 @@ class SymmetryWriter:
         arrays = self._arrays(code)
         sums, colours, classes = code.reserve(self.colours.size), Ref("%colours"), code.reserve(1)
         again, end = code.new_label(), code.new_label()
-        unpack(code, self.layout, Ref("%state"), self.shapes, arrays)
+        unpack(code, self.layout, Ref("%state"), self.shapes, arrays, {})
         code.store(self.colours.classes(code), classes)
         code.loop_label(again)
         cells.clear(self.frame_of(code), sums, self.colours.size)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from machines import machine, variable
+from machines import action, assign, machine, place, read, variable
 
 from checker.errors import SpecificationError
 from checker.kernel import Kernel, build
@@ -103,10 +103,11 @@ def sample(choose: random.Random, kind: Type) -> object:
 
 
 def holder(*kinds: Type, ids: tuple[Id, ...] = (A, B, PLAIN)) -> tuple[Machine, Layout, Kernel]:
-    """A machine with variables of these types that does nothing, its layout and kernel."""
+    """A machine with variables of these types, any of which it writes, its layout and kernel."""
     choose = random.Random(0)  # noqa: S311
     held = [variable(f"v{n}", kind, sample(choose, kind)) for n, kind in enumerate(kinds)]
-    made = replace(machine("holder", held, [], ids=ids), symmetry=True)
+    same = [assign(place(item.name, item.type), read(item.name, item.type)) for item in held]
+    made = replace(machine("holder", held, [action("stay", *same)], ids=ids), symmetry=True)
     layout = pack(made)
     return made, layout, build(made, layout, use_cache=False)
 

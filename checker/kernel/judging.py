@@ -1,0 +1,101 @@
+"""Step properties as code: which of them a step is asked, and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from checker.kernel.code import Flag, Operand, Ref
+from checker.kernel.deltas import Delta
+from checker.kernel.fixed import Fixed
+from checker.kernel.folds import each
+from checker.kernel.frame import Frame
+from checker.kernel.kernel import STEP
+from checker.kernel.rewriting import read_ahead
+from checker.kernel.states import unpack
+from checker.layout.layout import Layout
+from checker.machine.terms import Term
+
+
+@dataclass(slots=True)
+class StepJudge:
+    """Writes what one step violates into the meta word at `result`.
+
+    `source` and `target` are packed states. `frame.variables` are those of the source, and
+    `frame.following` room for those of the target, of which only what is looked at is unpacked.
+    """
+
+    frame: Frame
+    layout: Layout
+    fixed: Fixed
+    deltas: list[Delta]
+    source: Ref
+    target: Ref
+    result: Ref
+    _differences: dict[int, Operand] = field(default_factory=dict)
+
+    def write(self) -> None:
+        """Write all properties, each behind a jump around it for steps that are not asked."""
+        code = self.frame.code
+        for word in sorted({word for delta in self.deltas for word in self._words_of(delta)}):
+            words = (code.load(code.shift(state, word)) for state in (self.source, self.target))
+            self._differences[word] = code.bits("xor", *words)
+        for delta in self.deltas:
+            end = code.new_label()
+            for stay in delta.triggers:
+                code.leave_unless(self._changed(stay), end)
+            self._ask(delta)
+            code.label(end)
+
+    def _ask(self, delta: Delta) -> None:
+        frame, code = self.frame, self.frame.code
+        known, mark, unrolling = dict(code.known), code.mark(), frame.unrolling
+        asked = [condition for _, condition in delta.conditions]
+        domains = [generator.domain for generator in delta.generators]
+        names = frozenset[str]().union(*map(read_ahead, (*asked, *domains)))
+        assert frame.following is not None
+        unpack(code, self.layout, self.target, names, frame.following, self.fixed)
+        frame.unrolling = not delta.generators
+
+        def visit() -> None:
+            frame.unrolling = True
+            for number, condition in delta.conditions:
+                self._judge(number, condition, again=bool(delta.generators))
+            frame.unrolling = not delta.generators
+
+        each(frame, delta.generators, visit)
+        frame.unrolling = unrolling
+        code.release(mark)
+        code.known = known
+
+    def _judge(self, number: int, condition: Term, *, again: bool) -> None:
+        """Write: note whether a condition is violated, unless it was violated before."""
+        code, bit, end = self.frame.code, 1 << (STEP + number), self.frame.code.new_label()
+        if again and self.frame.analysis.may_fail(condition):
+            before = code.bits("and", code.load(self.result), bit)
+            code.leave_if(code.compare("ne", before, 0), end)
+        broken = code.select(self.frame.flag(condition), 0, bit)
+        code.store(code.bits("or", code.load(self.result), broken), self.result)
+        code.label(end)
+
+    # ---------------------------------------------------------------------- what has changed
+
+    def _changed(self, variables: frozenset[str]) -> Flag:
+        """Write: whether a step may have changed one of these variables."""
+        code = self.frame.code
+        bits: Operand = 0
+        for word, mask in sorted(self._masks(variables).items()):
+            bits = code.bits("or", bits, code.bits("and", self._differences[word], mask))
+        return code.compare("ne", bits, 0)
+
+    def _masks(self, variables: frozenset[str]) -> dict[int, int]:
+        """Return the bits of each word that these variables, and perhaps others, stand in."""
+        masks: dict[int, int] = {}
+        for index, name in enumerate(self.layout.variables):
+            for leaf in self.layout.variable_leaves(index) if name in variables else ():
+                bits = ((1 << leaf.width) - 1) << leaf.shift
+                if bits:
+                    masks[leaf.word] = masks.get(leaf.word, 0) | bits
+        return masks
+
+    def _words_of(self, delta: Delta) -> set[int]:
+        return {word for stay in delta.triggers for word in self._masks(stay)}
