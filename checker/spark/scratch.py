@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import functools
 import mmap
 import os
 import shutil
@@ -198,6 +199,7 @@ def _status(process: int) -> tuple[int, str]:
     return int(fields[1]), fields[19]
 
 
+@functools.cache
 def _executor() -> int:
     """Return the Java process that this one works for; this one where there is none."""
     process = os.getpid()

@@ -8,6 +8,8 @@ makes nothing and says that its shard is cold.
 
 from __future__ import annotations
 
+import functools
+import gc
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -138,6 +140,17 @@ def _pieces(states: Words) -> Iterator[Words]:
         yield states[start : start + size]
 
 
+@functools.cache
+def _rest_after(task: str) -> None:
+    """Once a process: let garbage collection pass over all that the first `task` has loaded.
+
+    Spark collects all garbage after every task; looking through a compiler takes longer than a
+    small task.
+    """
+    del task
+    gc.freeze()
+
+
 # ---------------------------------------------------------------------------------------- expand
 
 
@@ -187,6 +200,7 @@ def _expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) 
     yield from dealt()
     counts = of_desk(expander.desk, expanded, candidates, shuffled)
     yield index, ("counts", counts.text().encode(), b"")
+    _rest_after("expand")
 
 
 def _states(index: int, pairs: Iterable[Pair], words: int) -> Iterator[Words]:
@@ -262,6 +276,7 @@ def settle(
     counts = total(parts)
     yield from rows_of(index, dealt.states, counts)
     told.add({index: Report(len(dealt.states), counts.text(), size, kept.on_disk)})
+    _rest_after("settle")
 
 
 def _parted(pairs: Iterable[Pair]) -> tuple[Iterator[Pair], Iterator[Pair]]:
