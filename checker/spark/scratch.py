@@ -17,6 +17,7 @@ import mmap
 import os
 import shutil
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -85,8 +86,7 @@ class Scratch:
 
         OSError where neither memory nor disk has room.
         """
-        own = self.folder / f"{name}.{os.getpid()}.tmp"
-        self.forget(own)
+        own = self.folder / f"{name}.{uuid.uuid4().hex[:12]}.tmp"
         if self._fits(size):
             with suppress(OSError):
                 return own, _allocated(own, size)
@@ -189,14 +189,14 @@ def _mark_of(process: int) -> str:
 
 
 def _status(process: int) -> tuple[int, str]:
-    """Return the parent of a process and when it started; (0, "0") where that is unknown."""
+    """Return the parent of a process and when it started; (0, "0") where it does not run."""
     try:
         text = Path(f"/proc/{process}/stat").read_text()
     except OSError:
         return 0, "0"
     # pid (name) state parent ...; a name may hold blanks and brackets
     fields = text.rpartition(")")[2].split()
-    return int(fields[1]), fields[19]
+    return (0, "0") if fields[0] == "Z" else (int(fields[1]), fields[19])
 
 
 @functools.cache

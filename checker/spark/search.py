@@ -54,7 +54,7 @@ from checker.spark.shipped import Shipped
 from checker.spark.store import Manifest, Place, Store, row_type
 
 if TYPE_CHECKING:
-    from pyspark import RDD, SparkContext
+    from pyspark import RDD, SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
 _FEW = 10_000_000
@@ -484,16 +484,24 @@ class Search:
 def _place(context: SparkContext) -> Beside:
     """Return where owners keep what they have; UsageError where the properties are no such."""
     given = context.getConf()
-    size = given.get("spark.checker.tables.memory")
-    if size is None:
-        limit = None
-    else:
-        match = re.fullmatch(r"(\d+)([kmgt]?)b?", size.lower())
-        if match is None:
-            raise UsageError(f"spark.checker.tables.memory: a size like 4g is expected, not {size}")
-        limit = int(match[1]) << 10 * " kmgt".index(match[2] or " ")
+    limit = _size_of(given, "spark.checker.tables.memory", "")
+    if limit is None:
+        # What is not Java's of an executor's memory, half of it for the workers themselves.
+        overhead = _size_of(given, "spark.executor.memoryOverhead", "m")
+        limit = None if overhead is None else overhead // 2
     run = f"{context.applicationId}-{uuid.uuid4().hex[:12]}"
     return Beside(run, given.get("spark.checker.tables"), limit)
+
+
+def _size_of(given: SparkConf, name: str, unit: str) -> int | None:
+    """Return the bytes that a property says, in `unit` where it names none; None without it."""
+    text = given.get(name)
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+) *([kmgt]?)b?", text.lower())
+    if match is None:
+        raise UsageError(f"{name}: a size like 4g is expected, not {text!r}")
+    return int(match[1]) << 10 * " kmgt".index(match[2] or unit or " ")
 
 
 def _skew(shards: Sequence[int]) -> float:
