@@ -63,6 +63,8 @@ many executors, for what moves is made again."""
 HEAVY = 2.0
 """Skew from which a level is told of, unless it is too small to matter."""
 _SMALL = 100_000
+_REMOVAL_SECONDS = 30.0
+"""How long to wait for executors, of which there may be none left, to remove what they keep."""
 _PROGRESS_SECONDS = 0.5
 
 
@@ -291,8 +293,16 @@ class Search:
         if self.context.master.startswith("local"):
             remove(self.place)
         elif self.anchor is not None:
+            until = time.perf_counter() + _REMOVAL_SECONDS
+            anchor, clear = self.anchor, partial(tasks.clear, self.place)
+
+            def late() -> StoppedBy | None:
+                return "seconds" if time.perf_counter() > until else None
+
             with suppress(Exception):  # the answer is there already, or an error that says more
-                self.anchor.foreachPartition(partial(tasks.clear, self.place))
+                Jobs(self.context, self.store.root, late).run(
+                    f"{self.machine.name}: end", lambda: anchor.foreachPartition(clear)
+                )
 
     def _finish(self, level: int, told: Told) -> None:
         """Note what the shards told of a written level, and declare it finished."""

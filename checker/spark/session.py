@@ -32,6 +32,7 @@ DEFAULTS = {
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.driver.maxResultSize": "0",
     "spark.python.worker.reuse": "true",
+    "spark.locality.wait": "5min",  # elsewhere a shard's index has to be made anew first
     "spark.cleaner.periodicGC.interval": "5min",  # shuffle files of old levels go with it
 }
 
