@@ -43,6 +43,9 @@ Row = tuple[int, int, bytes | None, int | None, str | None]
 BLOB_BYTES = 1 << 20
 """Bytes of states that travel together."""
 
+_PASS = 1024
+"""States that `_interleaved` takes in one pass; less than an empty table has room for."""
+
 TABLE_BYTES = 1 << 28
 """Bytes of the table that a task drops duplicates with before it sends candidates on."""
 
@@ -190,7 +193,7 @@ def _expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) 
             shuffled += len(pair[1][1]) + len(pair[1][2])
             yield pair
 
-    for states in pieces:
+    for states in _interleaved(pieces, kernel.words):
         expanded += len(states)
         done = expander.expand(states, TABLE_BYTES)
         while not done:
@@ -201,6 +204,21 @@ def _expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) 
     counts = of_desk(expander.desk, expanded, candidates, shuffled)
     yield index, ("counts", counts.text().encode(), b"")
     _rest_after("expand")
+
+
+def _interleaved(pieces: Iterable[Words], words: int) -> Iterator[Words]:
+    """Yield the same states in an order that goes through them again and again in large strides.
+
+    A frontier comes in the order of homes, and so do those successors that are the state itself. A
+    table that grows while it is filled in that order is crowded at its beginning, and empty beyond.
+    """
+    parts = list(pieces)
+    states = parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, words), int), *parts])
+    stride = -(-len(states) // _PASS)
+    at_a_time = max(BLOB_BYTES // (8 * words * _PASS), 1)
+    for first in range(0, stride, at_a_time):
+        last = min(first + at_a_time, stride)
+        yield np.concatenate([states[start::stride] for start in range(first, last)])
 
 
 def _states(index: int, pairs: Iterable[Pair], words: int) -> Iterator[Words]:
