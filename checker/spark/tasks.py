@@ -43,6 +43,9 @@ Row = tuple[int, int, bytes | None, int | None, str | None]
 BLOB_BYTES = 1 << 20
 """Bytes of states that travel together."""
 
+_EXPECTED = 2
+"""Candidates a state for which a table has room at first."""
+
 _PASS = 1024
 """States that `_interleaved` takes in one pass; less than an empty table has room for."""
 
@@ -193,7 +196,11 @@ def _expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) 
             shuffled += len(pair[1][1]) + len(pair[1][2])
             yield pair
 
-    for states in _interleaved(pieces, kernel.words):
+    parts = list(pieces)
+    whole = parts[0] if len(parts) == 1 else np.concatenate([_none(kernel), *parts])
+    room = min(_EXPECTED * len(whole), TABLE_BYTES // (8 * kernel.words + 8) // 4)
+    expander.table.make_room(room)
+    for states in _interleaved(whole):
         expanded += len(states)
         done = expander.expand(states, TABLE_BYTES)
         while not done:
@@ -206,16 +213,18 @@ def _expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) 
     _rest_after("expand")
 
 
-def _interleaved(pieces: Iterable[Words], words: int) -> Iterator[Words]:
+def _none(kernel: Kernel) -> Words:
+    return np.empty((0, kernel.words), np.int64)
+
+
+def _interleaved(states: Words) -> Iterator[Words]:
     """Yield the same states in an order that goes through them again and again in large strides.
 
     A frontier comes in the order of homes, and so do those successors that are the state itself. A
     table that grows while it is filled in that order is crowded at its beginning, and empty beyond.
     """
-    parts = list(pieces)
-    states = parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, words), int), *parts])
     stride = -(-len(states) // _PASS)
-    at_a_time = max(BLOB_BYTES // (8 * words * _PASS), 1)
+    at_a_time = max(BLOB_BYTES // (8 * states.shape[1] * _PASS), 1)
     for first in range(0, stride, at_a_time):
         last = min(first + at_a_time, stride)
         yield np.concatenate([states[start::stride] for start in range(first, last)])
