@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 FORMAT = 1
+# No two blobs are the same, and states in the order of their hash compress alike at every level.
+_PARQUET = {"parquet.enable.dictionary": "false", "parquet.compression.codec.zstd.level": "1"}
 SCHEMA = "shard int, count bigint, states binary, checksum bigint, counts string"
 
 
@@ -87,7 +89,7 @@ class Store:
 
     def write(self, level: int, rows: DataFrame) -> None:
         """Keep a level's rows; what an attempt that was not finished left is replaced."""
-        rows.write.mode("overwrite").parquet(self.level_path(level))
+        rows.write.mode("overwrite").options(**_PARQUET).parquet(self.level_path(level))
 
     def states(self, levels: range, shards: Iterable[int] | None = None) -> DataFrame:
         """Return the stored states of some levels: shard, count, states, checksum.
