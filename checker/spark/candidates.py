@@ -2,7 +2,8 @@
 
 A task makes such a table for itself and throws it away: nothing outlives an attempt, so that a
 retry counts what the first try would have counted. A slot is a state's words and a tag: 0 where
-nothing stands, the action plus 1, REMOVED for a state that turned out to be known.
+nothing stands, else the action plus 1. Homes rise with the lower half of the hash, so a table is
+dealt out in an order that an index (`index.py`) can take up without jumping.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ forget_outdated(
 # Places of a table's numbers.
 TABLE = 0
 """Address of the slots."""
-MASK = 1
+CAPACITY = 1
+"""How many slots there are."""
 USED = 2
 ROOM = 3
 """How many slots may be in use."""
 NUMBERS = 4
 
-REMOVED = -1
 FULL = 6
 """The table has no room for the pending successors; beside what `expand_next` says."""
 
@@ -62,8 +63,8 @@ Actions = NDArray[np.uint16]
 
 
 @njit(**OPTIONS)
-def _home(state: int, words: int, mask: int) -> int:
-    return int(hash_state(state, words) & mask)
+def _home(state: int, words: int, capacity: int) -> int:
+    return int(((hash_state(state, words) & _LOW_32) * capacity) >> 32)
 
 
 @njit(**OPTIONS)
@@ -89,7 +90,9 @@ def _put(numbers: Numbers, words: int, place: int, state: int, tag: int) -> None
             if tag < found:
                 store(slot + 8 * words, tag)
             return
-        place = (place + 1) & numbers[MASK]
+        place += 1
+        if place == numbers[CAPACITY]:
+            place = 0
 
 
 @njit(**OPTIONS)
@@ -122,7 +125,7 @@ def _collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
     words, out, slots, pending = board[WORDS], desk[OUT], desk[SLOTS], desk[PENDING]
     size = 8 * (words + 1)
     for index in range(pending):
-        place = _home(out + 8 * words * index, words, numbers[MASK])
+        place = _home(out + 8 * words * index, words, numbers[CAPACITY])
         store(slots + 8 * index, place)
         prefetch(numbers[TABLE] + size * place)
     edges = 0
@@ -157,43 +160,26 @@ def enter(numbers: Numbers, words: int, states: int, actions: Actions) -> None:
     """Enter the states at address `states`, one for each of `actions`; the table has room."""
     for index in range(len(actions)):
         state = states + 8 * words * index
-        place = _home(state, words, numbers[MASK])
+        place = _home(state, words, numbers[CAPACITY])
         _put(numbers, words, place, state, int(actions[index]) + 1)
-
-
-@njit(**OPTIONS)
-def remove(numbers: Numbers, words: int, states: int, count: int) -> None:
-    """Take `count` states at address `states` out of the table, those that are there."""
-    size, mask = 8 * (words + 1), numbers[MASK]
-    for index in range(count):
-        state = states + 8 * words * index
-        place = _home(state, words, mask)
-        while True:
-            slot = numbers[TABLE] + size * place
-            if load(slot + 8 * words) == 0:
-                break
-            if load(slot) == load(state) and same_tail(slot, state, words):
-                store(slot + 8 * words, REMOVED)
-                break
-            place = (place + 1) & mask
 
 
 @njit(**OPTIONS)
 def move(source: Numbers, target: Numbers, words: int) -> None:
     """Enter all states of one table into another, larger one."""
     size = 8 * (words + 1)
-    for place in range(source[MASK] + 1):
+    for place in range(source[CAPACITY]):
         slot = source[TABLE] + size * place
         tag = load(slot + 8 * words)
         if tag > 0:
-            _put(target, words, _home(slot, words, target[MASK]), slot, tag)
+            _put(target, words, _home(slot, words, target[CAPACITY]), slot, tag)
 
 
 @njit(**OPTIONS)
 def count_owners(numbers: Numbers, words: int, counts: Numbers) -> None:
     """Add up in `counts`, one number a shard, how many states of the table each owns."""
     size, shards = 8 * (words + 1), len(counts)
-    for place in range(numbers[MASK] + 1):
+    for place in range(numbers[CAPACITY]):
         slot = numbers[TABLE] + size * place
         if load(slot + 8 * words) > 0:
             counts[_owner(slot, words, shards)] += 1
@@ -206,7 +192,7 @@ def deal(numbers: Numbers, words: int, starts: Numbers, states: int, actions: Ac
     `states` is the address of room for all of them.
     """
     size, shards = 8 * (words + 1), len(starts)
-    for place in range(numbers[MASK] + 1):
+    for place in range(numbers[CAPACITY]):
         slot = numbers[TABLE] + size * place
         tag = load(slot + 8 * words)
         if tag > 0:

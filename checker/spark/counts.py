@@ -39,8 +39,23 @@ class Counts:
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
-Told = dict[int, tuple[int, str]]
-"""What each shard told of a level: the states that it holds of it, and its counts as text."""
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a shard tells of a level: its states of it, its counts as text, the size of its index.
+
+    `missing` are the shards that it lacks something of, its own or another; then it tells only
+    that.
+    """
+
+    states: int = 0
+    text: str = ""
+    index_bytes: int = 0
+    on_disk: bool = False
+    missing: tuple[int, ...] = ()
+
+
+Told = dict[int, Report]
+"""What each shard told of a level."""
 
 
 class Telling(AccumulatorParam[Told]):  # type: ignore[misc]

@@ -1,20 +1,24 @@
 """The driver's side of the Spark engine: one job a level, and when to stop.
 
-Everything that decides a count is in the stored levels and their manifests. What Spark keeps in
-memory can be made from them again, and Spark does so by itself where a machine is lost.
+Everything that decides a count is in the stored levels and their manifests. What owners keep on
+their hosts can be made from them again: a shard that misses it says so, and the job of the level is
+run again with the stored states of that shard.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
 import time
+import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pyspark import StorageLevel
 
 from checker.errors import InternalError, UsageError
 from checker.graph.build import fits
@@ -32,25 +36,38 @@ from checker.search.outcome import Liveness
 from checker.search.paths import Path, least_paths
 from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
 from checker.spark import tasks
-from checker.spark.counts import Counts, Telling, Told, as_counters, from_counters, parse, total
+from checker.spark.counts import (
+    Counts,
+    Report,
+    Telling,
+    Told,
+    as_counters,
+    from_counters,
+    parse,
+    total,
+)
 from checker.spark.endless import Ground, judge_on_spark
 from checker.spark.graph import level_rows, matching
 from checker.spark.jobs import Jobs, Stopped
 from checker.spark.room import Room
+from checker.spark.scratch import Place as Beside
+from checker.spark.scratch import remove
 from checker.spark.session import Cluster
 from checker.spark.shipped import Shipped
-from checker.spark.store import SCHEMA, Manifest, Place, Store
+from checker.spark.store import Manifest, Place, Store, row_type
 
 if TYPE_CHECKING:
-    from pyspark import RDD
+    from pyspark import RDD, SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-RUNS = 32
-"""Pieces of the visited set, one a level, that are kept apart before they become one."""
-
+_FEW = 10_000_000
+"""States up to which shards move to every executor that joins; later only when there are twice as
+many executors, for what moves is made again."""
 HEAVY = 2.0
 """Skew from which a level is told of, unless it is too small to matter."""
 _SMALL = 100_000
+_REMOVAL_SECONDS = 30.0
+"""How long to wait for executors, of which there may be none left, to remove what they keep."""
 _PROGRESS_SECONDS = 0.5
 
 
@@ -90,11 +107,17 @@ class Search:
         self.manifests: list[Manifest] = []
         self.counts = Counts()
         self.aims: list[Aim] = []
-        self.visited: list[RDD[tasks.Pair]] = []
+        self.place = _place(self.context)
+        self.serials = itertools.count()
+        self.serial = ""
+        self.anchor: RDD[tasks.Pair] | None = None
+        self.executors = 0
+        self.index_bytes = 0
         self.stopped_by: StoppedBy | None = None
         self.unstored = 0
         self.seconds = 0.0
         self.warned = False
+        self.told_of_disk = False
         self.reported = (0.0, 0)
         self.shuffled = 0
         self.started = time.perf_counter()
@@ -117,6 +140,8 @@ class Search:
                 self._search()
             except Stopped as stop:
                 self.stopped_by = stop.reason
+            finally:
+                self._remove_kept()
             self.seconds += time.perf_counter() - self.started
             kept = cluster.resume or cluster.checkpoint
             return self._exploration(layout, kept, room or Room())
@@ -177,9 +202,6 @@ class Search:
         self.counts = from_counters(last.counters)
         self.aims = list(last.aims)
         self.seconds = last.seconds
-        if self.level:
-            title = f"{self._title(self.level)}: resumed"
-            self.visited = [self.jobs.run(title, lambda: self._owned(range(self.level)))]
 
     def _begin(self) -> None:
         """Make the initial states the first level."""
@@ -189,54 +211,111 @@ class Search:
             for shard, held in enumerate(states)
             for row in tasks.rows_of(shard, held, counts if shard == 0 else Counts())
         ]
-        data = self.session.createDataFrame(rows, SCHEMA)
+        data = self.session.createDataFrame(rows, row_type())
         self.jobs.run(self._title(0), lambda: self.store.write(0, data))
-        told = {shard: (count, text) for shard, count, _, _, text in rows if text is not None}
+        told = {shard: Report(count, text) for shard, count, _, _, text in rows if text is not None}
         self._finish(0, told)
 
     def _expand(self, level: int) -> None:
         """Expand a level: what it leads to and is new becomes the next one."""
+        every = frozenset(range(self.shards))
+        cold = frozenset[int]() if self.serial else every
+        while True:
+            told, serial = self._try(level, cold)
+            missing = frozenset(shard for report in told.values() for shard in report.missing)
+            if not missing:
+                break
+            # Whoever is given its states is not cold, so a third try is the last.
+            cold = every if cold else missing
+        self.serial = serial
+        self._finish(level + 1, told)
+
+    def _try(self, level: int, cold: frozenset[int]) -> tuple[Told, str]:
+        """Run the job of a level; return what the shards told and the job's serial."""
         told = self.context.accumulator({}, Telling())
+        serial = f"{level + 1}-{next(self.serials)}"
+        step = tasks.Step(
+            level=level,
+            serial=serial,
+            before=self.serial,
+            stored=tuple(map(sum, zip(*(m.shards for m in self.manifests), strict=True))),
+            last=self.manifests[-1].shards,
+            cold=cold,
+            place=self.place,
+        )
 
         def job() -> None:
-            frontier = self._owned(range(level, level + 1))
-            candidates = frontier.mapPartitionsWithIndex(
-                partial(tasks.expand, self.shipped, self.shards)
-            ).partitionBy(self.shards, tasks.owner)
-            stored = [sum(held) for held in zip(*(m.shards for m in self.manifests), strict=True)]
-            # Both are owned alike, so Spark joins them where they are; the candidates come first.
-            new = self.context.union([candidates, *self._runs(frontier)]).mapPartitionsWithIndex(
-                partial(tasks.settle, self.shipped, told, stored)
+            # All are owned alike, so Spark joins them where the anchor is; stored ones come first.
+            anchor = self._anchored()
+            frontier = [anchor]
+            stored = [anchor]
+            if cold:
+                frontier.append(self._owned(range(level, level + 1), cold))
+                stored.append(self._owned(range(level + 1), cold))
+            candidates = (
+                self.context.union(frontier)
+                .mapPartitionsWithIndex(partial(tasks.expand, self.shipped, step, self.shards))
+                .partitionBy(self.shards, tasks.owner)
             )
-            rows = self.session.createDataFrame(new, SCHEMA, verifySchema=False)
-            self.store.write(level + 1, rows)
+            new = self.context.union([*stored, candidates]).mapPartitionsWithIndex(
+                partial(tasks.settle, self.shipped, step, told)
+            )
+            self.store.write(
+                level + 1, self.session.createDataFrame(new, row_type(), verifySchema=False)
+            )
 
-        self.jobs.run(self._title(level + 1), job)
-        self._finish(level + 1, told.value)
+        title = self._title(level + 1)
+        self.jobs.run(f"{title}: {len(cold)} cold shards" if cold else title, job)
+        return told.value, serial
 
-    def _owned(self, levels: range) -> RDD[tasks.Pair]:
-        """Return the stored states of some levels where they are owned.
+    def _owned(self, levels: range, shards: frozenset[int]) -> RDD[tasks.Pair]:
+        """Return the stored states of some levels and shards where they are owned."""
+        pairs = self.store.states(levels, shards).rdd.mapPartitions(tasks.visited)
+        return pairs.partitionBy(self.shards, tasks.owner)
 
-        They are read once and kept by Spark, in memory or on its local disks.
+    def _anchored(self) -> RDD[tasks.Pair]:
+        """Return an item a shard that Spark keeps on the executor that is the shard's from then on.
+
+        By it Spark knows where to run what belongs to a shard. Where an executor is lost, Spark
+        makes its items again on another; where some have joined, we let it place all anew.
         """
-        pairs = self.store.states(levels).rdd.mapPartitions(tasks.visited)
-        owned = pairs.partitionBy(self.shards, tasks.owner)
-        return owned.persist(StorageLevel.MEMORY_AND_DISK)
+        executors = self._count_executors()
+        joined = executors > self.executors
+        if self.anchor is None or (
+            joined and (self.distinct < _FEW or executors >= 2 * self.executors)
+        ):
+            if self.anchor is not None:
+                self.anchor.unpersist()
+            self.executors = executors
+            items = self.context.parallelize(range(self.shards), self.shards)
+            self.anchor = items.map(tasks.anchor).partitionBy(self.shards, tasks.owner).persist()
+        return self.anchor
 
-    def _runs(self, frontier: RDD[tasks.Pair]) -> list[RDD[tasks.Pair]]:
-        """Return the visited set, the frontier included, in a bounded number of pieces."""
-        if len(self.visited) >= RUNS:
-            for run in self.visited:
-                run.unpersist()
-            self.visited = [self._owned(range(self.level))]
-        self.visited.append(frontier)
-        return self.visited
+    def _count_executors(self) -> int:
+        context = self.context._jsc.sc()  # noqa: SLF001 (Python has no other way to them)
+        return len(context.statusTracker().getExecutorInfos())
+
+    def _remove_kept(self) -> None:
+        """Remove what owners kept on their hosts; what is left there, a later search removes."""
+        if self.context.master.startswith("local"):
+            remove(self.place)
+        elif self.anchor is not None:
+            until = time.perf_counter() + _REMOVAL_SECONDS
+            anchor, clear = self.anchor, partial(tasks.clear, self.place)
+
+            def late() -> StoppedBy | None:
+                return "seconds" if time.perf_counter() > until else None
+
+            with suppress(Exception):  # the answer is there already, or an error that says more
+                Jobs(self.context, self.store.root, late).run(
+                    f"{self.machine.name}: end", lambda: anchor.foreachPartition(clear)
+                )
 
     def _finish(self, level: int, told: Told) -> None:
         """Note what the shards told of a written level, and declare it finished."""
         if sorted(told) != list(range(self.shards)):
             raise InternalError(f"of {self.shards} shards only {sorted(told)} told their counts")
-        counts = total(parse(text) for _, text in told.values())
+        counts = total(parse(report.text) for report in told.values())
         if level and counts.expanded != self.manifests[-1].count:
             raise InternalError(
                 f"{counts.expanded:,} states were expanded of {self.manifests[-1].count:,}"
@@ -252,12 +331,19 @@ class Search:
         )
         manifest = Manifest(
             level=level,
-            shards=tuple(told[shard][0] for shard in range(self.shards)),
+            shards=tuple(told[shard].states for shard in range(self.shards)),
             counters=as_counters(self.counts, self.kernel),
             aims=tuple(self.aims),
             seconds=self.seconds + time.perf_counter() - self.started,
         )
         self.shuffled = counts.shuffled
+        self.index_bytes = sum(report.index_bytes for report in told.values())
+        if any(report.on_disk for report in told.values()) and not self.told_of_disk:
+            self.told_of_disk = True
+            self.options.notice(
+                f"level {level}: the index of the states has no room left in memory and goes on in "
+                "files below spark.local.dir; the search stays right, but slows down"
+            )
         most = self.limits.states
         if most is not None and self.distinct + manifest.count > most:
             # As many as may be stored are told of; the level is found again on resuming.
@@ -308,7 +394,7 @@ class Search:
                 seconds=now,
                 rate=(self.distinct - distinct) / (now - before),
                 memory_bytes=peak_rss(),
-                table_bytes=8 * self.kernel.words * self.distinct,
+                table_bytes=self.index_bytes,
                 frontier_before=self.manifests[-2].count if self.level else 0,
                 shuffle_bytes=self.shuffled,
                 skew=skew,
@@ -428,6 +514,29 @@ class Search:
         states = _joined(found, self.kernel.words)
         ordered: Words = states[np.lexsort(states.T[::-1])]
         return ordered
+
+
+def _place(context: SparkContext) -> Beside:
+    """Return where owners keep what they have; UsageError where the properties are no such."""
+    given = context.getConf()
+    limit = _size_of(given, "spark.checker.tables.memory", "")
+    if limit is None:
+        # What is not Java's of an executor's memory, half of it for the workers themselves.
+        overhead = _size_of(given, "spark.executor.memoryOverhead", "m")
+        limit = None if overhead is None else overhead // 2
+    run = f"{context.applicationId}-{uuid.uuid4().hex[:12]}"
+    return Beside(run, given.get("spark.checker.tables"), limit)
+
+
+def _size_of(given: SparkConf, name: str, unit: str) -> int | None:
+    """Return the bytes that a property says, in `unit` where it names none; None without it."""
+    text = given.get(name)
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+) *([kmgt]?)b?", text.lower())
+    if match is None:
+        raise UsageError(f"{name}: a size like 4g is expected, not {text!r}")
+    return int(match[1]) << 10 * " kmgt".index(match[2] or unit or " ")
 
 
 def _skew(shards: Sequence[int]) -> float:

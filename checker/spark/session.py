@@ -33,6 +33,7 @@ DEFAULTS = {
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.driver.maxResultSize": "0",
     "spark.python.worker.reuse": "true",
+    "spark.locality.wait": "1min",  # elsewhere a shard's index has to be made anew first
     "spark.cleaner.periodicGC.interval": "5min",  # shuffle files of old levels go with it
 }
 
@@ -124,6 +125,7 @@ def _properties(cluster: Cluster) -> dict[str, str]:
             f"local[{match[1] or 1},{RETRIES}]" if match is not None else master
         )
         if match is not None:
+            properties["spark.shuffle.compress"] = "false"  # it crosses no network
             properties["spark.driver.host"] = "127.0.0.1"
             properties["spark.driver.bindAddress"] = "127.0.0.1"
     root = str(Path(checker.__file__).parents[1])

@@ -8,12 +8,13 @@ A level without a manifest was not finished and is written again. docs/spark.md 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -26,9 +27,27 @@ from checker.spark.session import reason_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 FORMAT = 1
+# No two blobs are the same, and states in the order of their hash compress alike at every level.
+_PARQUET = {"parquet.enable.dictionary": "false", "parquet.compression.codec.zstd.level": "1"}
 SCHEMA = "shard int, count bigint, states binary, checksum bigint, counts string"
+
+
+@functools.cache
+def row_type() -> StructType:
+    """Return the schema as Spark has it; reading the text would be a job for Java each time."""
+    from pyspark.sql import types  # noqa: PLC0415 (an extra)
+
+    kinds = {
+        "int": types.IntegerType(),
+        "bigint": types.LongType(),
+        "binary": types.BinaryType(),
+        "string": types.StringType(),
+    }
+    columns = (column.split() for column in SCHEMA.split(", "))
+    return types.StructType([types.StructField(name, kinds[kind]) for name, kind in columns])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +89,17 @@ class Store:
 
     def write(self, level: int, rows: DataFrame) -> None:
         """Keep a level's rows; what an attempt that was not finished left is replaced."""
-        rows.write.mode("overwrite").parquet(self.level_path(level))
+        rows.write.mode("overwrite").options(**_PARQUET).parquet(self.level_path(level))
 
-    def states(self, levels: range) -> DataFrame:
-        """Return the stored states of some levels: shard, count, states, checksum."""
+    def states(self, levels: range, shards: Iterable[int] | None = None) -> DataFrame:
+        """Return the stored states of some levels: shard, count, states, checksum.
+
+        Of all shards, or of some.
+        """
         paths = [self.level_path(level) for level in levels]
-        rows = self.session.read.schema(SCHEMA).parquet(*paths)
+        rows = self.session.read.schema(row_type()).parquet(*paths)
+        if shards is not None:
+            rows = rows.where(rows["shard"].isin(sorted(shards)))
         return rows.where("states is not null").select("shard", "count", "states", "checksum")
 
     # ---------------------------------------------------------------------------- manifests

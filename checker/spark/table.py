@@ -9,6 +9,7 @@ import numpy as np
 from checker.kernel.kernel import Kernel, Words
 from checker.search import board as places
 from checker.search.board import Desk, new_board
+from checker.search.memory import advise_huge_pages, reserve
 from checker.search.worker import TOO_NARROW
 from checker.spark import candidates
 from checker.spark.candidates import Actions
@@ -19,6 +20,8 @@ LOAD = 0.6
 _CAPACITY_START = 1 << 12
 _OUT_CAPACITY = 4096
 """Successors a desk has room for at first."""
+_LARGE = 1 << 24
+"""Bytes from which a table stands in huge pages."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,10 +41,15 @@ class Table:
         self._open(_CAPACITY_START)
 
     def _open(self, capacity: int) -> None:
-        self._slots = np.zeros(capacity * (self.words + 1), np.int64)
+        size = 8 * capacity * (self.words + 1)
+        if size < _LARGE:
+            self._slots = np.zeros(size // 8, np.int64)
+        else:
+            self._slots = reserve(size)[: size // 8]
+            advise_huge_pages(self._slots)
         self.numbers = np.zeros(candidates.NUMBERS, np.int64)
         self.numbers[candidates.TABLE] = self._slots.ctypes.data
-        self.numbers[candidates.MASK] = capacity - 1
+        self.numbers[candidates.CAPACITY] = capacity
         self.numbers[candidates.ROOM] = int(LOAD * capacity)
 
     @property
@@ -64,12 +72,13 @@ class Table:
         self.make_room(len(states))
         candidates.enter(self.numbers, self.words, states.ctypes.data, actions)
 
-    def remove(self, states: Words) -> None:
-        """Take out those of `states` that are there."""
-        candidates.remove(self.numbers, self.words, states.ctypes.data, len(states))
+    def clear(self) -> None:
+        """Empty the table."""
+        self._slots[:] = 0
+        self.numbers[candidates.USED] = 0
 
     def deal(self, shards: int) -> Dealt:
-        """Return all states by the shard that owns them, and empty the table."""
+        """Return all states by the shard that owns them."""
         counts = np.zeros(shards, np.int64)
         candidates.count_owners(self.numbers, self.words, counts)
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
@@ -77,8 +86,6 @@ class Table:
         actions = np.empty(len(states), np.uint16)
         running = starts[:-1].copy()
         candidates.deal(self.numbers, self.words, running, states.ctypes.data, actions)
-        self._slots[:] = 0
-        self.numbers[candidates.USED] = 0
         return Dealt(states, actions, starts)
 
 

@@ -1,13 +1,19 @@
 """What runs in Spark's Python workers: expand a level, find what is new of it, mark a level.
 
 Data are pairs of a shard and an Item, a blob of packed states. Every function is a pure one of the
-items it is given: a task that runs again, after a failure or on speculation, makes the same.
+finished levels: a task that runs again, after a failure or on speculation, makes the same. What
+owners keep on their hosts (`kept.py`) only saves them from being sent it again; without it a task
+makes nothing and says that its shard is cold.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -16,14 +22,18 @@ from checker.kernel.kernel import Kernel, Words
 from checker.search.aims import Aim
 from checker.search.paths import mark_states
 from checker.search.stepper import Stepper
-from checker.spark.counts import Counts, Told, of_desk, parse, total
+from checker.spark.candidates import Actions
+from checker.spark.counts import Counts, Report, Told, of_desk, parse, total
+from checker.spark.kept import Index, Kept
+from checker.spark.scratch import Place, Scratch, remove
 from checker.spark.shipped import load
 from checker.spark.table import Dealt, Expander, Table
 
-Kind = Literal["candidates", "states", "counts"]
+Kind = Literal["anchor", "states", "candidates", "counts", "cold"]
 
 Item = tuple[Kind, bytes, bytes]
-"""Packed states, and for candidates their actions (uint16 each); or counts as text."""
+"""Packed states, and for candidates their actions (uint16 each); or counts as text; or the number
+of a cold shard, whose candidates are missing; or nothing, in a place that Spark remembers."""
 
 Pair = tuple[int, Item]
 
@@ -33,8 +43,32 @@ Row = tuple[int, int, bytes | None, int | None, str | None]
 BLOB_BYTES = 1 << 20
 """Bytes of states that travel together."""
 
+_EXPECTED = 2
+"""Candidates a state for which a table has room at first."""
+
+_PASS = 1024
+"""States that `_interleaved` takes in one pass; less than an empty table has room for."""
+
 TABLE_BYTES = 1 << 28
 """Bytes of the table that a task drops duplicates with before it sends candidates on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One job: from level `level`, which is finished, to the next.
+
+    `serial` is the job's own, `before` that of the job that found `level`. Shard s holds `last[s]`
+    states of `level`, and `stored[s]` of all levels up to it. The shards in `cold` are given their
+    stored states: those of `level` to expand them, all to make an index.
+    """
+
+    level: int
+    serial: str
+    before: str
+    stored: tuple[int, ...]
+    last: tuple[int, ...]
+    cold: frozenset[int]
+    place: Place
 
 
 class DamagedError(Exception):
@@ -59,6 +93,16 @@ class Accumulator(Protocol):
 def owner(shard: int) -> int:
     """Return the partition of a shard. Spark knows data as owned alike by this very function."""
     return shard
+
+
+def anchor(shard: int) -> Pair:
+    """Return the item that keeps a shard in its place."""
+    return shard, ("anchor", b"", b"")
+
+
+def clear(place: Place, _: Iterable[Pair]) -> None:
+    """Remove what is kept on this host."""
+    remove(place)
 
 
 # ------------------------------------------------------------------------------------ stored rows
@@ -102,33 +146,106 @@ def _pieces(states: Words) -> Iterator[Words]:
         yield states[start : start + size]
 
 
+@functools.cache
+def _rest_after(task: str) -> None:
+    """Once a process: let garbage collection pass over all that the first `task` has loaded.
+
+    Spark collects all garbage after every task; looking through a compiler takes longer than a
+    small task.
+    """
+    del task
+    gc.freeze()
+
+
 # ---------------------------------------------------------------------------------------- expand
 
 
-def expand(shipped: Broadcast, shards: int, index: int, pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the different successors of a partition's states, for those who own them.
+def expand(
+    shipped: Broadcast, step: Step, shards: int, index: int, pairs: Iterable[Pair]
+) -> Iterator[Pair]:
+    """Yield the different successors of a shard's states of the level, for those who own them.
 
-    Last come the counts, for any one shard.
+    Last come the counts, for the shard itself; or, for every shard, that this one is cold.
     """
     kernel = load(shipped.value)
+    given = (pair for pair in pairs if pair[1][0] == "states")
+    states: Iterable[Words]
+    if index in step.cold:
+        states = _counted(index, step.last[index], _states(index, given, kernel.words))
+    else:
+        for _ in given:
+            raise DamagedError(f"shard {index} was given states that it has")
+        frontier = Kept(Scratch(step.place), index, kernel.words).frontier(
+            step.before, step.last[index]
+        )
+        if frontier is None:
+            yield from ((shard, ("cold", str(index).encode(), b"")) for shard in range(shards))
+            return
+        states = [frontier]
+    yield from _expanded(kernel, shards, index, states)
+
+
+def _expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) -> Iterator[Pair]:
     expander = Expander(kernel)
     expanded = candidates = shuffled = 0
-    for _, (_, content, _) in pairs:
-        states = states_of(content, kernel.words)
+
+    def dealt() -> Iterator[Pair]:
+        nonlocal candidates, shuffled
+        for pair in _candidates(expander.table.deal(shards)):
+            candidates += len(pair[1][2]) // 2
+            shuffled += len(pair[1][1]) + len(pair[1][2])
+            yield pair
+
+    parts = list(pieces)
+    whole = parts[0] if len(parts) == 1 else np.concatenate([_none(kernel), *parts])
+    room = min(_EXPECTED * len(whole), TABLE_BYTES // (8 * kernel.words + 8) // 4)
+    expander.table.make_room(room)
+    for states in _interleaved(whole):
         expanded += len(states)
         done = expander.expand(states, TABLE_BYTES)
         while not done:
-            for pair in _candidates(expander.table.deal(shards)):
-                candidates += len(pair[1][2]) // 2
-                shuffled += len(pair[1][1]) + len(pair[1][2])
-                yield pair
+            yield from dealt()
+            expander.table.clear()
             done = expander.go_on(TABLE_BYTES)
-    for pair in _candidates(expander.table.deal(shards)):
-        candidates += len(pair[1][2]) // 2
-        shuffled += len(pair[1][1]) + len(pair[1][2])
-        yield pair
+    yield from dealt()
     counts = of_desk(expander.desk, expanded, candidates, shuffled)
-    yield index % shards, ("counts", counts.text().encode(), b"")
+    yield index, ("counts", counts.text().encode(), b"")
+    _rest_after("expand")
+
+
+def _none(kernel: Kernel) -> Words:
+    return np.empty((0, kernel.words), np.int64)
+
+
+def _interleaved(states: Words) -> Iterator[Words]:
+    """Yield the same states in an order that goes through them again and again in large strides.
+
+    A frontier comes in the order of homes, and so do those successors that are the state itself. A
+    table that grows while it is filled in that order is crowded at its beginning, and empty beyond.
+    """
+    stride = -(-len(states) // _PASS)
+    at_a_time = max(BLOB_BYTES // (8 * states.shape[1] * _PASS), 1)
+    for first in range(0, stride, at_a_time):
+        last = min(first + at_a_time, stride)
+        yield np.concatenate([states[start::stride] for start in range(first, last)])
+
+
+def _states(index: int, pairs: Iterable[Pair], words: int) -> Iterator[Words]:
+    """Yield the states of items."""
+    for shard, (_, content, _) in pairs:
+        if shard != index:
+            raise DamagedError(f"shard {index} was given data of shard {shard}")
+        yield states_of(content, words)
+
+
+def _counted(index: int, count: int, pieces: Iterable[Words]) -> Iterator[Words]:
+    """Yield stored states; DamagedError where they are not `count`."""
+    seen = 0
+    for states in pieces:
+        seen += len(states)
+        yield states
+    if seen != count:
+        raise DamagedError(f"shard {index} holds {seen:,} states where {count:,} were written")
 
 
 def _candidates(dealt: Dealt) -> Iterator[Pair]:
@@ -146,40 +263,107 @@ def _candidates(dealt: Dealt) -> Iterator[Pair]:
 
 
 def settle(
-    shipped: Broadcast, told: Accumulator, stored: Sequence[int], index: int, pairs: Iterable[Pair]
+    shipped: Broadcast, step: Step, told: Accumulator, index: int, pairs: Iterable[Pair]
 ) -> Iterator[Row]:
     """Yield the rows of the candidates of a shard that are new: in none of the levels so far.
 
-    The counts also go to `told`. Candidates come before stored states, of which there are
-    `stored[index]`; DamagedError where that is not so.
+    Stored states, which a cold shard is given, come before the candidates. The counts also go to
+    `told`, or which shards are cold; then there are no rows.
     """
     kernel = load(shipped.value)
-    table = Table(kernel.words)
+    kept = Kept(Scratch(step.place), index, kernel.words)
+    stored, others = _parted(pairs)
     parts: list[Counts] = []
-    seen = 0
-    for shard, (kind, content, actions) in pairs:
-        if shard != index:
-            raise DamagedError(f"shard {index} was given data of shard {shard}")
-        if kind == "counts":
-            parts.append(parse(content.decode()))
-        elif kind == "states":
-            states = states_of(content, kernel.words)
-            table.remove(states)
-            seen += len(states)
-        elif seen:
-            raise DamagedError("candidates came after stored states")
-        else:
-            table.enter(states_of(content, kernel.words), np.frombuffer(actions, np.uint16))
-    if seen != stored[index]:
-        raise DamagedError(
-            f"shard {index} holds {seen:,} states where {stored[index]:,} were written"
-        )
-    dealt = table.deal(1)
+    fresh = _Fresh(kernel.words)
+    missing: set[int] = set()
+    with _known(kept, step, index, stored) as known:
+        if known is None:
+            missing.add(index)
+        for shard, (kind, content, actions) in others:
+            if kind == "anchor":
+                continue
+            if shard != index or kind == "states":
+                raise DamagedError(f"shard {index} was given {kind} of shard {shard}")
+            if kind == "counts":
+                parts.append(parse(content.decode()))
+            elif kind == "cold":
+                missing.add(int(content))
+            elif known is not None:
+                states = states_of(content, kernel.words)
+                fresh.take(known.absent(states, np.frombuffer(actions, np.uint16)))
+        size = 0 if known is None else known.bytes
+    if missing:
+        told.add({index: Report(missing=tuple(sorted(missing)))})
+        return
+    dealt = fresh.dealt()
+    kept.put_frontier(step.serial, dealt.states)
+    kept.forget_frontiers(step.serial, step.before)
     new = np.bincount(dealt.actions, minlength=len(kernel.actions))
     parts.append(Counts(checks=checked(kernel, dealt.states), new=tuple(new.tolist())))
     counts = total(parts)
     yield from rows_of(index, dealt.states, counts)
-    told.add({index: (len(dealt.states), counts.text())})
+    told.add({index: Report(len(dealt.states), counts.text(), size, kept.on_disk)})
+    _rest_after("settle")
+
+
+def _parted(pairs: Iterable[Pair]) -> tuple[Iterator[Pair], Iterator[Pair]]:
+    """Return the stored states that come first, and the rest; the first has to be used up first."""
+    source = iter(pairs)
+    held: list[Pair] = []
+
+    def first() -> Iterator[Pair]:
+        for pair in source:
+            if pair[1][0] == "states":
+                yield pair
+            elif pair[1][0] != "anchor":
+                held.append(pair)
+                return
+
+    def rest() -> Iterator[Pair]:
+        yield from held
+        yield from source
+
+    return first(), rest()
+
+
+@contextmanager
+def _known(kept: Kept, step: Step, index: int, stored: Iterator[Pair]) -> Iterator[Index | None]:
+    """Yield the index of a shard's states: the one that is kept, or one made of `stored`."""
+    count = step.stored[index]
+    if index not in step.cold:
+        for _ in stored:
+            raise DamagedError(f"shard {index} was given states that it has")
+        with kept.up_to(step.level, count, step.before, step.last[index]) as known:
+            yield known
+        return
+    states = _counted(index, count, _states(index, stored, kept.words))
+    with kept.rebuilt(step.level, count, states) as known:
+        if known is None:
+            raise DamagedError(f"shard {index} does not hold {count:,} different states")
+        yield known
+
+
+class _Fresh:
+    """Candidates that no finished level holds, from several tasks."""
+
+    def __init__(self, words: int) -> None:
+        self._table = Table(words)
+        self._parts: list[tuple[Words, Actions]] = []
+
+    def take(self, part: tuple[Words, Actions]) -> None:
+        """Take states with their actions."""
+        self._parts.append(part)
+
+    def dealt(self) -> Dealt:
+        """Return each state once, with its least action.
+
+        They come in the order of their homes, so that the table has to have its size before.
+        """
+        self._table.make_room(sum(len(actions) for _, actions in self._parts))
+        for states, actions in self._parts:
+            self._table.enter(states, actions)
+        self._parts.clear()
+        return self._table.deal(1)
 
 
 def checked(kernel: Kernel, states: Words) -> int:

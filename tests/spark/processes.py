@@ -37,6 +37,15 @@ def end(process: int) -> None:
         os.kill(process, signal.SIGKILL)
 
 
+def running(process: int) -> bool:
+    """Return whether a process runs; one that ended and was not waited for does not."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] != "Z"
+
+
 def eventually(condition: Callable[[], object], seconds: float = 120) -> bool:
     """Wait until a condition is true; False where it does not become true in time."""
     until = time.monotonic() + seconds

@@ -5,6 +5,7 @@ Workers and drivers are killed in the middle of a search; stored levels are dama
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -12,16 +13,20 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 import pytest
 from machines import two_phase
 from pairs import assert_same, locally, on_spark
-from processes import below, end, eventually
+from processes import below, end, eventually, running
 
 from checker.errors import EnvironmentFailure, UsageError
 from checker.flow import machine_of
 from checker.search.limits import Limits
 from checker.spark.jobs import Jobs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,14 +75,81 @@ def test_a_killed_driver_resumes_from_the_last_whole_level(tmp_path: Path) -> No
     command += ["--engine", "spark", "--workers", "2", "--checkpoint", str(tmp_path)]
     driver = subprocess.Popen([*command, "--conf", "spark.ui.enabled=false"], cwd=ROOT)
     assert eventually(lambda: manifests(tmp_path) >= 8)
+    (java,) = below(driver.pid, "org.apache.spark.deploy.SparkSubmit")
+    left = [mark.parent for mark in Path("/dev/shm").glob(f"checker-*/alive-{java}-*")]  # noqa: S108
+    assert len(left) == 1
     end(driver.pid)
     driver.wait()
     assert manifests(tmp_path) < 24
+    end(java)
+    assert eventually(lambda: not running(java))
     machine = machine_of("two_phase", "managers_7", {})
     found = on_spark(machine, resume=tmp_path)
+    assert not left[0].exists(), "a later search removes what a killed one kept in memory"
     assert_same(found, locally(machine))
     assert found.checkpoint is not None
     assert found.checkpoint.distinct == found.distinct
+
+
+# ------------------------------------------------------------------------ lost by their owners
+
+
+def kept_files(context: object, pattern: str) -> list[Path]:
+    """Files that owners keep for the search that runs in this session."""
+    application = context.applicationId  # type: ignore[attr-defined]
+    return sorted(Path("/dev/shm").glob(f"checker-{application}-*/{pattern}"))  # noqa: S108
+
+
+def forget_all(file: Path) -> None:
+    shutil.rmtree(file.parent, ignore_errors=True)
+
+
+def shorten(file: Path) -> None:
+    os.truncate(file, 4096)
+
+
+def miscount(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[24:32] = (1).to_bytes(8, "little")
+    file.write_bytes(content)
+
+
+LOSSES = {
+    "an index is lost": ("0.index", Path.unlink),
+    "an index does not hold what it should": ("1.index", miscount),
+    "an index is cut off": ("0.index", shorten),
+    "a frontier is lost": ("1.*.states", Path.unlink),
+    "everything is lost": ("0.index", forget_all),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_shards_that_lose_what_they_keep_are_made_again(
+    session: SparkSession, tmp_path: Path, loss: str
+) -> None:
+    pattern, harm = LOSSES[loss]
+    machine = two_phase(5)
+    over = Event()
+    harmed: list[int] = []
+
+    def lose() -> None:
+        for wanted in (3, 6, 9):
+            eventually(lambda least=wanted: over.is_set() or manifests(tmp_path) >= least)
+            for file in kept_files(session.sparkContext, pattern):
+                with contextlib.suppress(FileNotFoundError):
+                    harm(file)
+                    harmed.append(wanted)
+
+    loser = Thread(target=lose)
+    loser.start()
+    try:
+        found = on_spark(machine, checkpoint=tmp_path)
+    finally:
+        over.set()
+        loser.join()
+    assert harmed
+    assert_same(found, locally(machine))
+    assert kept_files(session.sparkContext, "") == [], "a search that ends leaves nothing"
 
 
 # --------------------------------------------------------------------------------- resumed

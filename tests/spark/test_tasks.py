@@ -6,8 +6,10 @@ The whole search without Spark: the same functions, called as Spark calls them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +24,17 @@ from checker.layout.layout import pack
 from checker.machine.machine import Machine
 from checker.search.limits import Limits
 from checker.spark import tasks
-from checker.spark.counts import Counts, Telling, Told, as_counters, from_counters, parse, total
+from checker.spark.counts import (
+    Counts,
+    Report,
+    Telling,
+    Told,
+    as_counters,
+    from_counters,
+    parse,
+    total,
+)
+from checker.spark.scratch import Place, remove
 from checker.spark.shipped import Shipped, WrongVersionError, load, ship
 from checker.spark.table import Table
 
@@ -45,41 +57,74 @@ def sent(machine: Machine) -> tuple[Kernel, Sent]:
     return kernel, Sent(ship(kernel, fingerprint(machine)))
 
 
-def searched(machine: Machine, shards: int, depth: int) -> tuple[list[int], Counts]:
-    """Return the sizes of the levels and the counts; every task runs twice."""
+def stored_again(rows: list[tasks.Row]) -> list[tasks.Pair]:
+    return list(tasks.visited(row[:4] for row in rows if row[2] is not None))
+
+
+def searched(
+    machine: Machine, shards: int, depth: int, cold: Callable[[int, int], bool]
+) -> tuple[list[int], Counts]:
+    """Return the sizes of the levels and the counts; every task runs twice.
+
+    `cold` says of a level and a shard that what was kept of it is lost.
+    """
     kernel, shipped = sent(machine)
     first, counts = tasks.first_level(kernel, shards)
-    owned = [[(shard, ("states", states.tobytes(), b""))] for shard, states in enumerate(first)]
-    stored = [len(states) for states in first]
-    visited: list[list[tasks.Pair]] = [list(pairs) for pairs in owned]
+    held: list[list[tasks.Pair]] = []
+    for shard, states in enumerate(first):
+        rows = list(tasks.rows_of(shard, states, Counts()))
+        held.append(stored_again(rows))
+    newest = held
+    everything = [list(pairs) for pairs in held]
+    last = tuple(len(states) for states in first)
+    stored = last
     levels = [sum(stored)]
+    place = Place(uuid.uuid4().hex)
     while levels[-1] and len(levels) <= depth:
+        level = len(levels) - 1
+        lost = frozenset(shard for shard in range(shards) if level == 0 or cold(level, shard))
+        step = tasks.Step(level, str(level + 1), str(level), stored, last, lost, place)
         made: list[tasks.Pair] = []
         for index in range(shards):
-            list(tasks.expand(shipped, shards, index, owned[index]))
-            made += tasks.expand(shipped, shards, index, owned[index])
+            given = newest[index] if index in lost else [tasks.anchor(index)]
+            list(tasks.expand(shipped, step, shards, index, given))
+            made += tasks.expand(shipped, step, shards, index, given)
         heard = Heard({})
-        owned = []
+        newest = []
         for index in range(shards):
-            given = [pair for pair in made if pair[0] == index] + visited[index]
-            list(tasks.settle(shipped, heard, stored, index, given))
-            rows = list(tasks.settle(shipped, heard, stored, index, given))
-            owned.append(list(tasks.visited(row[:4] for row in rows if row[2] is not None)))
-            visited[index] += owned[-1]
-        found = {shard: count for shard, (count, _) in heard.told.items()}
-        stored = [before + found[shard] for shard, before in enumerate(stored)]
-        levels.append(sum(found.values()))
-        counts = total((counts, *(parse(text) for _, text in heard.told.values())))
+            known = everything[index] if index in lost else []
+            given = [*known, tasks.anchor(index), *(pair for pair in made if pair[0] == index)]
+            list(tasks.settle(shipped, step, heard, index, given))
+            rows = list(tasks.settle(shipped, step, heard, index, given))
+            newest.append(stored_again(rows))
+        for shard, pairs in enumerate(newest):
+            everything[shard] += pairs
+        last = tuple(heard.told[shard].states for shard in range(shards))
+        stored = tuple(map(sum, zip(stored, last, strict=True)))
+        levels.append(sum(last))
+        counts = total((counts, *(parse(report.text) for report in heard.told.values())))
+    remove(place)
     return [size for size in levels if size], counts
 
 
+def never(_level: int, _shard: int) -> bool:
+    return False
+
+
+def often(level: int, shard: int) -> bool:
+    return (level + shard) % 3 == 0
+
+
+@pytest.mark.parametrize("cold", [never, often])
 @pytest.mark.parametrize("shards", [1, 2, 7])
 @pytest.mark.parametrize(
     "machine", [two_phase(4), *map(seeded_machine, range(6))], ids=lambda machine: machine.name
 )
-def test_no_count_depends_on_shards_or_attempts(machine: Machine, shards: int) -> None:
+def test_no_count_depends_on_shards_or_attempts(
+    machine: Machine, shards: int, cold: Callable[[int, int], bool]
+) -> None:
     depth = 6
-    levels, counts = searched(machine, shards, depth)
+    levels, counts = searched(machine, shards, depth, cold)
     wanted = locally(machine, Limits(keep_going=True, depth=depth))
     if wanted.stopped_by == "evaluation_error":
         levels = levels[: len(wanted.levels)]
@@ -94,12 +139,12 @@ def test_no_count_depends_on_shards_or_attempts(machine: Machine, shards: int) -
     pairs = [(row.enabled, row.fired) for row in wanted.rows]
     kernel = build(machine, pack(machine))
     assert list(as_counters(counts, kernel).tallies) == pairs
-    assert counts.new == searched(machine, 3, depth)[1].new
+    assert counts.new == searched(machine, 3, depth, never)[1].new
 
 
 def test_counts_survive_being_kept() -> None:
     kernel = build(two_phase(3), pack(two_phase(3)))
-    counts = searched(two_phase(3), 2, 4)[1]
+    counts = searched(two_phase(3), 2, 4, never)[1]
     again = from_counters(as_counters(counts, kernel))
     zeroed = replace(counts, expanded=0, candidates=0, shuffled=0)
     assert again == zeroed
@@ -108,8 +153,8 @@ def test_counts_survive_being_kept() -> None:
 
 def test_a_shard_that_tells_twice_counts_once() -> None:
     telling = Telling()
-    told = telling.addInPlace(telling.zero({}), {0: (3, "a")})
-    assert telling.addInPlace(told, {0: (3, "a")}) == {0: (3, "a")}
+    told = telling.addInPlace(telling.zero({}), {0: Report(3, "a")})
+    assert telling.addInPlace(told, {0: Report(3, "a")}) == {0: Report(3, "a")}
 
 
 @pytest.mark.parametrize("words", [1, 3])
@@ -117,16 +162,12 @@ def test_a_table_keeps_the_least_action_of_each_state(words: int) -> None:
     choose = np.random.default_rng(0)
     states = choose.integers(0, 40, (20_000, words), np.int64)
     actions = choose.integers(0, 9, len(states)).astype(np.uint16)
-    known = choose.integers(0, 40, (500, words), np.int64)
     wanted: dict[bytes, int] = {}
     for state, action in zip(states, actions, strict=True):
         wanted[state.tobytes()] = min(wanted.get(state.tobytes(), 99), int(action))
-    for state in known:
-        wanted.pop(state.tobytes(), None)
     table = Table(words)
     for start in range(0, len(states), 3000):
         table.enter(states[start : start + 3000], actions[start : start + 3000])
-    table.remove(known)
     dealt = table.deal(5)
     found = {
         state.tobytes(): int(action)
@@ -134,7 +175,20 @@ def test_a_table_keeps_the_least_action_of_each_state(words: int) -> None:
     }
     assert found == wanted
     assert len(dealt.states) == len(wanted)
+    table.clear()
     assert len(table.deal(2).states) == 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 1023, 1025, 300_000])
+def test_a_frontier_is_expanded_everywhere_at_once(count: int) -> None:
+    # In the order of homes, states that lead to themselves would crowd a growing table's beginning.
+    states = np.arange(2 * count, dtype=np.int64).reshape(-1, 2)
+    pieces = list(tasks._interleaved(states))
+    order = np.concatenate([np.empty((0, 2), np.int64), *pieces])
+    assert (order[order[:, 0].argsort()] == states).all()
+    for seen in range(2048, count, 4096):
+        part = np.histogram(order[:seen, 0], bins=16, range=(0, 2 * count))[0]
+        assert part.max() <= 2 * seen / 16
 
 
 def damaged(rows: list[tasks.Row]) -> Iterator[tuple[object, ...]]:
@@ -149,10 +203,23 @@ def test_damaged_states_are_noticed() -> None:
         list(tasks.visited(damaged(rows)))
 
 
-def test_missing_states_are_noticed() -> None:
+def test_missing_states_are_noticed(tmp_path: Path) -> None:
     _, shipped = sent(two_phase(3))
+    step = tasks.Step(0, "1", "0", (5,), (5,), frozenset({0}), Place("missing", str(tmp_path)))
     with pytest.raises(tasks.DamagedError, match="holds 0 states where 5 were written"):
-        list(tasks.settle(shipped, Heard({}), [5], 0, []))
+        list(tasks.expand(shipped, step, 1, 0, []))
+    with pytest.raises(tasks.DamagedError, match="holds 0 states where 5 were written"):
+        list(tasks.settle(shipped, step, Heard({}), 0, []))
+
+
+def test_a_shard_without_what_it_kept_says_so_to_every_owner(tmp_path: Path) -> None:
+    _, shipped = sent(two_phase(3))
+    step = tasks.Step(1, "2", "1", (5, 5), (3, 3), frozenset(), Place("cold", str(tmp_path)))
+    made = list(tasks.expand(shipped, step, 2, 1, [tasks.anchor(1)]))
+    assert made == [(0, ("cold", b"1", b"")), (1, ("cold", b"1", b""))]
+    heard = Heard({})
+    assert list(tasks.settle(shipped, step, heard, 0, made[:1])) == []
+    assert heard.told == {0: Report(missing=(0, 1))}
 
 
 def test_another_processor_compiles_for_itself(
