@@ -1,7 +1,8 @@
 """The Spark engine on `local[2]` against the local engine on two threads, in one session of Spark.
 
 Three searches of `turns`: one of 2,500 states in 99 levels, which is nothing but rounds; one of a
-million states in 125 levels; one of 10^N states. What is measured of memory is that of Java, of
+million states in 125 levels; one of 10^N states, which are cheap. Then a shipped specification of
+120 million states, as people run it. What is measured of memory is that of Java, of
 all Python processes below this one, and of the files that owners share; sampled while it searches.
 """
 
@@ -12,6 +13,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,12 +24,17 @@ from process import ROOT, check, settings
 
 MODEL = str(Path(__file__).parent / "models" / "turns.yaml")
 HEAP = 1 << 30
-OVERHEAD = 8 << 30
-"""Bytes beside Java's heap: half of them for what owners keep in memory."""
+OVERHEAD = 15 << 30
+"""Bytes beside Java's heap."""
+KEPT = 11 << 30
+"""How many of them are for what owners keep in memory."""
+
+SHIPPED = ("controller_basics", {"crashes": 2, "failovers": 1, "lost_replies": 1})
 
 CONFIGURATION = (
     ("spark.driver.memory", f"{HEAP >> 20}m"),
     ("spark.executor.memoryOverhead", f"{OVERHEAD >> 20}m"),
+    ("spark.checker.tables.memory", f"{KEPT >> 20}m"),
     ("spark.default.parallelism", "2"),
     ("spark.ui.enabled", "false"),
 )
@@ -127,12 +134,20 @@ class Searched:
     peak: Peak
     candidates: int
     shuffled: int
+    packed: int
 
 
-def _search(session: Any, sampler: Sampler, workers: int, last: int) -> Searched:
-    """Search `turns` in the session that is there."""
+def _turns(workers: int, last: int) -> Any:
+    """Return the machine of `turns`, of which nothing is judged."""
     from checker.flow import machine_of  # noqa: PLC0415 (Spark's packages are an extra)
-    from checker.kernel.build import build  # noqa: PLC0415
+
+    constants = {"Worker": workers, "last": last, "lively": False}
+    return replace(machine_of(MODEL, "default", constants), properties=())
+
+
+def _search(session: Any, sampler: Sampler, machine: Any) -> Searched:
+    """Search a machine in the session that is there."""
+    from checker.kernel.build import build  # noqa: PLC0415 (Spark's packages are an extra)
     from checker.layout.layout import pack  # noqa: PLC0415
     from checker.search.identity import identity_of  # noqa: PLC0415
     from checker.search.limits import Limits  # noqa: PLC0415
@@ -140,8 +155,6 @@ def _search(session: Any, sampler: Sampler, workers: int, last: int) -> Searched
     from checker.spark.explore import explore_spark  # noqa: PLC0415
     from checker.spark.session import Cluster  # noqa: PLC0415
 
-    constants = {"Worker": workers, "last": last, "lively": False}
-    machine = replace(machine_of(MODEL, "default", constants), properties=())
     layout = pack(machine)
     kernel = build(machine, layout)
     options = Options(identity=identity_of(machine, kernel), notice=print)
@@ -160,6 +173,7 @@ def _search(session: Any, sampler: Sampler, workers: int, last: int) -> Searched
         peak=peak,
         candidates=sum(part["candidates"] for part in counts),
         shuffled=sum(part["shuffled"] for part in counts),
+        packed=8 * kernel.words,
     )
 
 
@@ -170,30 +184,24 @@ def _gib(size: int) -> str:
 def spark(exponent: int) -> list[str]:
     """Measure, with 10^exponent states at last; return the lines of a table."""
     sys.path.insert(0, str(ROOT))  # the checker of this tree, whichever is installed
-    from checker.spark.session import Cluster, spark_session  # noqa: PLC0415 (an extra)
+    from checker.flow import machine_of  # noqa: PLC0415 (an extra)
+    from checker.spark.session import Cluster, spark_session  # noqa: PLC0415
 
     with Sampler() as sampler:
         started = time.perf_counter()
         with spark_session(Cluster(workers=2, conf=CONFIGURATION), "bench", print) as session:
             start = time.perf_counter() - started
-            first = _search(session, sampler, 2, 4)
-            rounds = _search(session, sampler, 2, 49)
-            deep = _search(session, sampler, 4, 31)
-            large = _search(session, sampler, exponent, 9)
+            first = _search(session, sampler, _turns(2, 4))
+            rounds = _search(session, sampler, _turns(2, 49))
+            deep = _search(session, sampler, _turns(4, 31))
+            large = _search(session, sampler, _turns(exponent, 9))
+            shipped = _search(session, sampler, machine_of(SHIPPED[0], "default", SHIPPED[1]))
             # What a round costs falls while Java compiles itself: the least is taken off.
-            later = _search(session, sampler, 2, 49)
-    local, _run = check(
-        *(MODEL, *settings(Worker=exponent, last=9, lively="false"), "--property", "deadlock"),
-        *("--workers", "2"),
-    )
-    assert (local["distinct"], local["distinct"]) == (large.distinct, 10**exponent)
+            later = _search(session, sampler, _turns(2, 49))
     fixed = [run.seconds / run.levels for run in (rounds, later)]
-    apart = large.seconds - min(fixed) * large.levels
-    rate, own = large.distinct / apart, local["distinct"] / local["seconds"]
-    whole = large.distinct / large.seconds
-    peak = large.peak
-    packed = 8
-    sent = large.shuffled / large.candidates
+    turns = settings(Worker=exponent, last=9, lively="false")
+    alone, _ = check(MODEL, *turns, "--property", "deadlock", "--workers", "2")
+    also, _ = check(SHIPPED[0], *settings(**SHIPPED[1]), "--workers", "2")
     return [
         "| what | bar | measured |",
         "| --- | --- | --- |",
@@ -212,30 +220,45 @@ def spark(exponent: int) -> list[str]:
             f" {fixed[1]:.2f} s ({later.processor / later.levels:.2f} s of processors) |"
         ),
         f"| {deep.distinct:,} states in {deep.levels} levels | 120 s | {deep.seconds:.1f} s |",
+        *_compared("turns", large, alone, min(fixed)),
+        *_compared(SHIPPED[0], shipped, also, min(fixed)),
+    ]
+
+
+def _compared(name: str, found: Searched, local: Mapping[str, Any], fixed: float) -> list[str]:
+    """Return the rows of a large search beside the local engine's; a round costs `fixed` s."""
+    assert local["distinct"] == found.distinct
+    apart = found.seconds - fixed * found.levels
+    rate, own = found.distinct / apart, local["distinct"] / local["seconds"]
+    whole = found.distinct / found.seconds
+    peak = found.peak
+    sent = found.shuffled / found.candidates
+    return [
         (
-            f"| {large.distinct:,} states in {large.levels} levels, local engine, 2 threads | |"
-            f" {local['seconds']:.1f} s, {own / 1e6:.2f} M distinct/s |"
+            f"| **{name}**, {found.distinct:,} states of {found.packed} bytes in {found.levels}"
+            f" levels: local engine, 2 threads | | {local['seconds']:.1f} s,"
+            f" {own / 1e6:.2f} M distinct/s |"
         ),
         (
-            f"| the same, local[2], everything | | {large.seconds:.1f} s, {whole / 1e6:.2f} M"
+            f"| local[2], everything | | {found.seconds:.1f} s, {whole / 1e6:.2f} M"
             f" distinct/s, {whole / own:.2f} of local |"
         ),
         (
-            f"| the same, without the fixed cost of rounds | 0.2 of local | {apart:.1f} s,"
+            f"| without the fixed cost of rounds | 0.2 of local | {apart:.1f} s,"
             f" {rate / 1e6:.2f} M distinct/s, {rate / own:.2f} of local |"
         ),
         (
             f"| processor time of all processes, a state | |"
-            f" {large.processor / large.distinct * 1e6:.2f} us |"
+            f" {found.processor / found.distinct * 1e6:.2f} us |"
         ),
         (
             f"| peak memory: Java, Python processes, kept files | |"
             f" {_gib(peak.java)}, {_gib(peak.python)}, {_gib(peak.kept)} |"
         ),
         f"| peak memory together | {_gib(HEAP + OVERHEAD)} configured | {_gib(peak.together)} |",
-        f"| kept files, bytes a state | | {peak.kept / large.distinct:.1f} |",
+        f"| kept files, bytes a state | | {peak.kept / found.distinct:.1f} |",
         (
-            f"| shuffled bytes a candidate | {2 * packed} | {sent:.1f}"
-            f" ({large.candidates / large.distinct:.1f} candidates a state) |"
+            f"| shuffled bytes a candidate | {2 * found.packed} | {sent:.1f}"
+            f" ({found.candidates / found.distinct:.1f} candidates a state) |"
         ),
     ]
