@@ -114,6 +114,8 @@ def describe(progress: Progress) -> str:
     if progress.skew:
         shuffled = progress.shuffle_bytes / 2**20
         cluster = f", {shuffled:,.1f} MiB shuffled, skew {progress.skew:.2f}"
+    if progress.tasks:
+        cluster += f", {progress.tasks_done:,} of {progress.tasks:,} tasks done"
     return (
         f"depth {progress.depth}: {progress.distinct:,} distinct, "
         f"{progress.generated:,} generated, {progress.rate:,.0f}/s, "

@@ -17,7 +17,8 @@ class Progress:
     the level expanded before this one, 0 when there is none.
 
     A search on a cluster also tells, of the last finished level, `shuffle_bytes` that were sent
-    between machines, and `skew`: states of the fullest partition over those of the average one.
+    between machines, and `skew`: states of the fullest partition over those of the average one. Of
+    a level that takes long it tells how many `tasks` are known, and how many of them are done.
     """
 
     depth: int
@@ -31,6 +32,8 @@ class Progress:
     frontier_before: int = 0
     shuffle_bytes: int = 0
     skew: float = 0.0
+    tasks: int = 0
+    tasks_done: int = 0
 
     @property
     def trend(self) -> str:

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
@@ -69,6 +69,7 @@ _SMALL = 100_000
 _REMOVAL_SECONDS = 30.0
 """How long to wait for executors, of which there may be none left, to remove what they keep."""
 _PROGRESS_SECONDS = 0.5
+_TASKS_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +120,7 @@ class Search:
         self.warned = False
         self.told_of_disk = False
         self.reported = (0.0, 0)
+        self.last_told: Progress | None = None
         self.shuffled = 0
         self.started = time.perf_counter()
         self._goals = sought(machine, kernel)
@@ -370,7 +372,23 @@ class Search:
         seconds = time.perf_counter() - self.started
         if self.limits.seconds is not None and seconds >= self.limits.seconds:
             return "seconds"
+        self._tell_of_tasks(seconds)
         return None
+
+    def _tell_of_tasks(self, seconds: float) -> None:
+        """Tell of a level that takes long how many of its tasks are done."""
+        last = self.last_told
+        if self.progress is None or last is None or seconds - last.seconds < _TASKS_SECONDS:
+            return
+        tracker = self.context.statusTracker()
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        self.last_told = replace(
+            last,
+            seconds=seconds,
+            tasks=sum(stage.numTasks for stage in stages if stage),
+            tasks_done=sum(stage.numCompletedTasks for stage in stages if stage),
+        )
+        self.progress(self.last_told)
 
     def _report(self, skew: float) -> None:
         """Tell how the search goes; warn where one shard has much more to do than the others."""
@@ -385,21 +403,20 @@ class Search:
         if self.progress is None or now - before < _PROGRESS_SECONDS:
             return
         self.reported = (now, self.distinct)
-        self.progress(
-            Progress(
-                depth=self.level,
-                distinct=self.distinct,
-                generated=self.counts.generated,
-                frontier=self.manifests[-1].count,
-                seconds=now,
-                rate=(self.distinct - distinct) / (now - before),
-                memory_bytes=peak_rss(),
-                table_bytes=self.index_bytes,
-                frontier_before=self.manifests[-2].count if self.level else 0,
-                shuffle_bytes=self.shuffled,
-                skew=skew,
-            )
+        self.last_told = Progress(
+            depth=self.level,
+            distinct=self.distinct,
+            generated=self.counts.generated,
+            frontier=self.manifests[-1].count,
+            seconds=now,
+            rate=(self.distinct - distinct) / (now - before),
+            memory_bytes=peak_rss(),
+            table_bytes=self.index_bytes,
+            frontier_before=self.manifests[-2].count if self.level else 0,
+            shuffle_bytes=self.shuffled,
+            skew=skew,
         )
+        self.progress(self.last_told)
 
     # ------------------------------------------------------------------------------- result
 

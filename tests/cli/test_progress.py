@@ -1,6 +1,7 @@
 """Goal: a line of progress says how far the search is, and nothing that it does not know."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,13 @@ def test_a_line_names_everything() -> None:
         "depth 12: 34,567 distinct, 890,123 generated, 1,234/s, "
         "frontier 3,000 (growing, 1.50 x the level before), 3 MiB, 61 s"
     )
+
+
+def test_a_cluster_also_tells_what_was_sent_and_of_tasks() -> None:
+    sent = replace(progress(3000, 0), shuffle_bytes=5 << 20, skew=1.25)
+    assert describe(sent).endswith("3 MiB, 5.0 MiB shuffled, skew 1.25, 61 s")
+    working = replace(sent, tasks=400, tasks_done=7)
+    assert describe(working).endswith("skew 1.25, 7 of 400 tasks done, 61 s")
 
 
 @pytest.mark.parametrize(

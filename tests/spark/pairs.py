@@ -71,14 +71,14 @@ def search_until(machine: Machine, after: int) -> Exploration:
     """Search with the Spark engine, interrupted when so many levels were reported."""
     layout = pack(machine)
     kernel = build(machine, layout)
-    reported: list[int] = []
+    reported: set[int] = set()
     return explore_spark(
         machine,
         layout,
         kernel,
         Limits(),
         Cluster(),
-        progress=lambda progress: reported.append(progress.depth),
+        progress=lambda progress: reported.add(progress.depth),
         interrupt=lambda: len(reported) >= after,
         options=Options(identity=identity_of(machine, kernel)),
     )

@@ -18,6 +18,10 @@ from checker.layout.layout import pack
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
+from checker.search.progress import Progress
+from checker.spark import search
+from checker.spark.explore import explore_spark
+from checker.spark.session import Cluster
 
 pytestmark = pytest.mark.usefixtures("session")
 
@@ -85,6 +89,18 @@ SLOW = [
 def test_larger_shipped_instances(spec: str, instance: str) -> None:
     machine = machine_of(spec, instance, {})
     assert_same(on_spark(machine), locally(machine))
+
+
+def test_a_level_that_takes_long_tells_of_its_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_TASKS_SECONDS", 0.0)
+    machine = machine_of("die_hard", "default", {})
+    layout = pack(machine)
+    told: list[Progress] = []
+    explore_spark(
+        machine, layout, build(machine, layout), Limits(), Cluster(), progress=told.append
+    )
+    assert any(each.tasks for each in told)
+    assert all(0 <= each.tasks_done <= each.tasks for each in told)
 
 
 @pytest.mark.parametrize("seed", range(4))
