@@ -99,3 +99,8 @@ class Kernel:
     def meta_bits(self) -> int:
         """The bits of a meta word that something of a step is said by, numbers left out."""
         return NUMBER if self.explore_address else META_BITS
+
+    def instances(self, meta: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the fair row instances that made steps, by their meta words; -1 for none."""
+        said: NDArray[np.int64] = meta & ((1 << self.meta_bits) - 1)
+        return (said >> self.instance_shift) - 1

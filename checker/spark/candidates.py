@@ -19,6 +19,7 @@ from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.search import board as board_module
 from checker.search import native, visited, worker
 from checker.search.board import (
+    BESIDE,
     CHECK,
     CHECKS_SEEN,
     CUTS,
@@ -137,7 +138,7 @@ def _collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
             continue
         edges |= meta
         _put(numbers, words, load(slots + 8 * index), state, (meta & ACTION_MASK) + 1)
-    desk[EDGES_SEEN] |= edges & ~ACTION_MASK
+    desk[EDGES_SEEN] |= edges & board[BESIDE]
 
 
 @njit(**OPTIONS)

@@ -95,7 +95,7 @@ def _outlook(kernel: Kernel, calls: Calls, level: int, states: Words) -> pa.Reco
     source = np.repeat(np.arange(len(states)), np.diff(steps.ends, prepend=0))
     cut = (steps.meta & (CUT | DROPPED)) != 0
     moving = cut | (steps.words != states[source]).any(axis=1)
-    labels = (steps.meta >> kernel.instance_shift) - 1
+    labels = kernel.instances(steps.meta)
     flags, seen = calls.observe(states), calls.observe(steps.words)
     outside = np.zeros(len(states), np.int64)
     np.bitwise_or.at(outside, source[cut], _told(kernel, steps.meta[cut], seen[cut]))

@@ -36,7 +36,7 @@ from machines import (
     variable,
 )
 from machines import local as name
-from random_machines import machines, seeded_machine
+from random_machines import lively_machine, machines, seeded_machine
 from random_teams import random_team
 
 from checker.kernel import functions
@@ -51,6 +51,9 @@ from checker.layout import pack
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
 from checker.machine.types import Bag, Id, Map, Range, Set
+from checker.search.explore import explore
+from checker.search.limits import Limits
+from checker.semantics.fairness import fair_rows
 from checker.semantics.values import map_value
 from checker.source import NOWHERE
 
@@ -327,3 +330,16 @@ def test_messages_of_a_bag_are_one_thing() -> None:
     footprints = Footprints((channel,), Analysis())
     one, two = (footprints.of(put, {}) for put in puts)
     assert (one.writes, two.writes) == (1, 1)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 16])
+def test_numbers_of_instances_are_no_part_of_fairness(seed: int) -> None:
+    machine_ = lively_machine(seed, states=60)
+    layout = pack(machine_)
+    kernel = build(machine_, layout)
+    assert kernel.explore_address
+    found = explore(machine_, layout, kernel, Limits(keep_going=True), 1)
+    assert found.states is not None
+    steps = Calls(kernel).expand(found.states)
+    assert ((steps.meta >> NUMBER) > 0).any()
+    assert set(kernel.instances(steps.meta).tolist()) <= set(range(-1, fair_rows(machine_).count))
