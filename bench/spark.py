@@ -23,7 +23,7 @@ from typing import Any, Self
 from process import ROOT, check, settings
 
 MODEL = str(Path(__file__).parent / "models" / "turns.yaml")
-HEAP = 1 << 30
+HEAP = 2 << 30
 OVERHEAD = 15 << 30
 """Bytes beside Java's heap."""
 KEPT = 11 << 30
@@ -100,7 +100,7 @@ class Sampler:
         kept = 0
         for file in Path("/dev/shm").glob("checker-*/*"):  # noqa: S108 (looked at only)
             with suppress(OSError):
-                kept += 512 * file.stat().st_blocks
+                kept += 512 * file.lstat().st_blocks  # what is a link is on a disk
         peak = self.peak
         peak.java, peak.python = max(peak.java, java), max(peak.python, python)
         peak.kept = max(peak.kept, kept)

@@ -87,10 +87,11 @@ class Scratch:
         OSError where neither memory nor disk has room.
         """
         own = self.folder / f"{name}.{uuid.uuid4().hex[:12]}.tmp"
-        if self._fits(size):
-            with suppress(OSError):
-                return own, _allocated(own, size)
-            own.unlink(missing_ok=True)
+        with self.locked("memory", alone=True):  # two that fit may not fit together
+            if self._fits(size):
+                with suppress(OSError):
+                    return own, _allocated(own, size)
+                own.unlink(missing_ok=True)
         folder = Path(os.environ.get("SPARK_LOCAL_DIRS", tempfile.gettempdir()).split(",")[0])
         beside = folder / self.folder.name
         beside.mkdir(mode=0o700, parents=True, exist_ok=True)

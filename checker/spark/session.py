@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +75,7 @@ def spark_session(
     `name` is the application's. UsageError or EnvironmentFailure where Spark does not start.
     """
     require_pyspark()
+    from py4j.protocol import Py4JError  # noqa: PLC0415 (an extra)
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
     running = SparkSession.getActiveSession()
@@ -91,7 +92,9 @@ def spark_session(
     try:
         yield session
     finally:
-        session.stop()
+        # Where Java has died, what it died of is told already.
+        with suppress(OSError, Py4JError):
+            session.stop()
 
 
 def _start(cluster: Cluster, name: str) -> SparkSession:

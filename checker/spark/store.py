@@ -31,7 +31,15 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 # No two blobs are the same, and states in the order of their hash compress alike at every level.
-_PARQUET = {"parquet.enable.dictionary": "false", "parquet.compression.codec.zstd.level": "1"}
+_PARQUET = {
+    "parquet.enable.dictionary": "false",
+    "parquet.compression.codec.zstd.level": "1",
+    # A row is a blob of a mebibyte. Parquet would take a hundred of them before it first asks how
+    # large they are: too many for Java's usual heap.
+    "parquet.block.size": str(1 << 24),
+    "parquet.block.size.row.check.min": "1",
+    "parquet.page.size.row.check.min": "1",
+}
 SCHEMA = "shard int, count bigint, states binary, checksum bigint, counts string"
 
 
