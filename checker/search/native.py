@@ -201,6 +201,11 @@ def _call(builder: Any, arguments: Any) -> Any:
     return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), words)
 
 
+def _generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    """Write the call of a kernel's function: all of an intrinsic's arguments are its own."""
+    return _call(builder, arguments)
+
+
 @intrinsic
 def call_expand(
     _context: Any,
@@ -215,12 +220,8 @@ def call_expand(
     tallies: Any,
 ) -> Any:
     """Call a kernel's `expand`; pointers are passed as addresses, in the same registers."""
-
-    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _call(builder, arguments)
-
     given = (function, states, count, out, capacity, meta, ends, status, tallies)
-    return types.int64(*given), generate
+    return types.int64(*given), _generate
 
 
 @intrinsic
@@ -238,29 +239,17 @@ def call_explore(
     arrivals: Any,
 ) -> Any:
     """Call a kernel's `explore`."""
-
-    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _call(builder, arguments)
-
     given = (function, states, count, out, capacity, meta, ends, status, tallies, arrivals)
-    return types.int64(*given), generate
+    return types.int64(*given), _generate
 
 
 @intrinsic
 def call_canonical(_context: Any, function: Any, states: Any, count: Any) -> Any:
     """Call a kernel's `canonical`."""
-
-    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _call(builder, arguments)
-
-    return types.int64(function, states, count), generate
+    return types.int64(function, states, count), _generate
 
 
 @intrinsic
 def call_check(_context: Any, function: Any, states: Any, count: Any, flags: Any) -> Any:
     """Call a kernel's `check`."""
-
-    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _call(builder, arguments)
-
-    return types.int64(function, states, count, flags), generate
+    return types.int64(function, states, count, flags), _generate
