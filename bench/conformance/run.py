@@ -21,6 +21,7 @@ from typing import IO
 
 from calls import Sizes, call, seen
 
+from checker.errors import CheckerError
 from checker.flow import Request, Silent, prepare
 from checker.machine.machine import Machine
 from checker.semantics.successors import as_mapping, initial_states, successors
@@ -40,7 +41,10 @@ def main() -> None:
     parser.add_argument("--walks", type=int, metavar="STEPS", help="random walks, not everything")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    machine, sizes = _prepared(given.instance, given.set)
+    try:
+        machine, sizes = _prepared(given.instance, given.set)
+    except (CheckerError, ValueError) as error:
+        parser.error(str(error))
     classpath = _compiled()
     with tempfile.TemporaryFile("w+") as cases:
         if given.walks is None:
