@@ -9,7 +9,7 @@ import pytest
 from checker.errors import Diagnostic, SpecificationError
 from checker.table import read, read_table
 
-SECONDS_MAX = 3.0
+SECONDS_MAX = 10.0  # all take a tenth of a second; what grows without bound takes minutes
 
 EXPRESSIONS = (
     "__import__('os').system('true')",
@@ -258,9 +258,12 @@ def values_swapped(good: str) -> Iterator[bytes]:
 
 
 def judge(path: Path, data: bytes, *, table: bool = False) -> None:
-    """Read `data`; whatever is wrong with it must be said with a place, and soon."""
+    """Read `data`; whatever is wrong with it must be said with a place, and soon.
+
+    The clock is that of this thread: others may compile, or wait for Spark, at the same time.
+    """
     path.write_bytes(data)
-    begin = time.process_time()
+    begin = time.thread_time()
     try:
         (read_table if table else read)(path)
     except SpecificationError as failure:
@@ -268,7 +271,7 @@ def judge(path: Path, data: bytes, *, table: bool = False) -> None:
         located = all(is_located(error) for error in diagnostics)
         if not (diagnostics and located):
             pytest.fail(f"an error without a place in {data[:200]!r}: {diagnostics}")
-    assert time.process_time() - begin < SECONDS_MAX
+    assert time.thread_time() - begin < SECONDS_MAX
 
 
 def is_located(error: Diagnostic) -> bool:
