@@ -8,6 +8,7 @@ positions that are taken out of an empty box.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from machines import (
     action,
@@ -42,7 +43,7 @@ from checker.machine.types import Id, Map, Range, Record, Set
 from checker.semantics.values import RecordValue, map_value
 from checker.source import NOWHERE
 
-WORKER = Id("Worker", ("w1", "w2", "w3"), symmetric=False)
+WORKER = Id("Worker", ("w1", "w2", "w3"), symmetric=True)
 PHASE = Range(0, 2)
 PHASES = Map(WORKER, PHASE, total=True)
 TEAM = Set(WORKER)
@@ -51,9 +52,25 @@ DESK = Record("Desk", (("left", PHASE), ("right", PHASE)))
 DESKS = Map(WORKER, DESK, total=True)
 
 
+class Choose(random.Random):
+    """Random choices. `alike`: no worker is called by its name, so that all of them are alike."""
+
+    def __init__(self, seed: int, *, alike: bool) -> None:
+        super().__init__(seed)
+        self.alike = alike
+
+
 def random_team(seed: int) -> Machine:
     """Return machine number `seed`."""
-    choose = random.Random(seed)  # noqa: S311
+    return _team(Choose(seed, alike=False))
+
+
+def random_team_alike(seed: int) -> Machine:
+    """Return a machine in which all workers are alike, to be reduced."""
+    return replace(_team(Choose(seed, alike=True)), ids=(WORKER,), symmetry=True)
+
+
+def _team(choose: Choose) -> Machine:
     desk = RecordValue("Desk", (("left", 0), ("right", 0)))
     variables = [
         variable("phase", PHASES, map_value(PHASES, dict.fromkeys(WORKER.members, 0))),
@@ -62,16 +79,28 @@ def random_team(seed: int) -> Machine:
         variable("desk", DESKS, map_value(DESKS, dict.fromkeys(WORKER.members, desk))),
         variable("count", PHASE, 0),
     ]
-    rows = [_row(choose, f"row{index}") for index in range(choose.randint(3, 5))]
-    bounds = [_test(choose, _fixed(choose)) for _ in range(choose.choice((0, 0, 1)))]
-    return machine(f"team{seed}", variables, rows, bounds=[_or_at_start(b) for b in bounds])
+    most = 7 if choose.alike else 5
+    rows = [_row(choose, f"row{index}") for index in range(choose.randint(3, most))]
+    bounds = [_bound(choose) for _ in range(choose.choice((0, 0, 1)))]
+    return machine("team", variables, rows, bounds=[_or_at_start(b) for b in bounds])
+
+
+def _bound(choose: Choose) -> t.Term:
+    if choose.alike:
+        few = less(read("count", PHASE), number(2))
+        return choose.choice((few, negated(_full_team())))
+    return _test(choose, _fixed(choose))
+
+
+def _full_team() -> t.Term:
+    return equal(read("team", TEAM), lit(frozenset(WORKER.members), TEAM))
 
 
 def _or_at_start(bound: t.Term) -> t.Term:
     return t.Or((bound, less(read("count", PHASE), number(1))), NOWHERE)
 
 
-def _row(choose: random.Random, title: str) -> Action:
+def _row(choose: Choose, title: str) -> Action:
     who = local("w", WORKER)
     bindings = [binding("w", everything(WORKER))]
     if choose.randrange(6) == 0:
@@ -81,15 +110,15 @@ def _row(choose: random.Random, title: str) -> Action:
     return action(title, *body, bindings=bindings, guard=both(*tests))
 
 
-def _worker(choose: random.Random, who: t.Term) -> t.Term:
-    return _fixed(choose) if choose.randrange(6) == 0 else who
+def _worker(choose: Choose, who: t.Term) -> t.Term:
+    return _fixed(choose) if choose.randrange(6) == 0 and not choose.alike else who
 
 
-def _fixed(choose: random.Random) -> t.Term:
+def _fixed(choose: Choose) -> t.Term:
     return lit(choose.choice(WORKER.members), WORKER)
 
 
-def _number(choose: random.Random, who: t.Term) -> t.Term:
+def _number(choose: Choose, who: t.Term) -> t.Term:
     """Some number that the state holds, of a worker or of all."""
     side = choose.choice(("left", "right"))
     return choose.choice(
@@ -103,20 +132,20 @@ def _number(choose: random.Random, who: t.Term) -> t.Term:
     )
 
 
-def _test(choose: random.Random, who: t.Term) -> t.Term:
+def _test(choose: Choose, who: t.Term) -> t.Term:
     match choose.randrange(6):
         case 0:
             test: t.Term = contains(who, read("team", TEAM))
         case 1:
             test = contains(who, read("box", BOXES))
         case 2 if choose.randrange(3) == 0:
-            test = equal(read("team", TEAM), lit(frozenset(WORKER.members), TEAM))
+            test = _full_team()
         case _:
             test = less(_number(choose, who), number(choose.randint(1, 2)))
     return negated(test) if choose.randrange(3) == 0 else test
 
 
-def _target(choose: random.Random, who: t.Term) -> t.Place:
+def _target(choose: Choose, who: t.Term) -> t.Place:
     side = choose.choice(("left", "right"))
     return choose.choice(
         (
@@ -130,7 +159,7 @@ def _target(choose: random.Random, who: t.Term) -> t.Place:
     )
 
 
-def _effect(choose: random.Random, own: t.Term) -> t.Statement:
+def _effect(choose: Choose, own: t.Term) -> t.Statement:
     who = _worker(choose, own)
     member = t.SetOf((who,), TEAM, NOWHERE)
     match choose.randrange(10):

@@ -8,6 +8,9 @@ an instance with a number above a's. Numbers rise along such a chain, so it ends
 (docs/decisions/008-commuting-steps.md; P. Godefroid, Partial-Order Methods for the Verification
 of Concurrent Systems, 1996, calls them sleep sets; this is their part that is known beforehand).
 
+Where states are renamed to representatives, an arrival counts only if its state stayed as it was,
+and numbers of one row are taken for equal: renaming ids takes each of its instances to another.
+
 b(s) must be expanded wherever b(t) may be stored, so one of the two instances must leave alone
 what the bounds look at. Where judging a step may fail, nothing is left out: b(s) could be given up
 for that.
@@ -50,7 +53,10 @@ class Commuting:
 
     footprints: Footprints
     bounds: int
-    instances: list[Footprint] = field(default_factory=list)
+    by_row: bool
+    """Whether of two instances of one row both are always to be looked up."""
+    instances: list[tuple[str, Footprint]] = field(default_factory=list)
+    """The action and the footprint of each number, from 1 on."""
     _found: dict[tuple[str, tuple[object, ...]], Footprint] = field(default_factory=dict)
 
     def restart(self) -> None:
@@ -65,7 +71,7 @@ class Commuting:
         key = action.name, tuple(values.items())
         if key not in self._found:
             self._found[key] = self.footprints.of(action, values)
-        self.instances.append(self._found[key])
+        self.instances.append((action.name, self._found[key]))
         return len(self.instances)
 
     def settles(self, number: int) -> bool:
@@ -73,15 +79,17 @@ class Commuting:
 
         Only such steps are compared with their source; of others, hardly any leads back to it.
         """
-        return number != 0 and self.instances[number - 1].settles
+        return number != 0 and self.instances[number - 1][1].settles
 
     def rows(self) -> list[int]:
         """Return the row of each number."""
         rows = [_ALL & ~(1 << LOOPS)]
-        touching = [bool(item.writes & self.bounds) for item in self.instances]
-        for a, arrival in enumerate(self.instances):
+        touching = [bool(item.writes & self.bounds) for _, item in self.instances]
+        for a, (action, arrival) in enumerate(self.instances):
             row = rows[0]
-            for b, other in enumerate(self.instances[:a]):
+            for b, (another, other) in enumerate(self.instances[:a]):
+                if self.by_row and another == action:
+                    break  # they follow each other, and are all that come before
                 if not (touching[a] and touching[b]) and arrival.apart_from(other):
                     row &= ~(1 << (b + 1))
             rows.append(row)
@@ -103,24 +111,17 @@ def _words(row: int) -> list[int]:
 
 
 def commuting(machine: Machine, analysis: Analysis) -> Commuting | None:
-    """Return what numbers the instances of a machine; None where all steps are to be looked up.
-
-    So it is under symmetry: renaming a state's ids renames its arrival, too.
-    """
+    """Return what numbers the instances of a machine; None where all steps are to be looked up."""
     steps = [item.condition for item in machine.properties if item.kind == "step"]
     fair = any(item.kind in LIVENESS for item in machine.properties)
     beside = fair_rows(machine).count.bit_length() if fair else 0
-    if (
-        reduces(machine)
-        or any(analysis.may_fail(term) for term in steps)
-        or STEP + len(steps) + beside > NUMBER
-    ):
+    if any(analysis.may_fail(term) for term in steps) or STEP + len(steps) + beside > NUMBER:
         return None
     footprints = Footprints(machine.variables, analysis)
     bounds = 0
     for term in machine.bounds:
         bounds |= footprints.read_by(term, {})
-    return Commuting(footprints, bounds)
+    return Commuting(footprints, bounds, reduces(machine))
 
 
 def _values(action: Action, names: Mapping[str, Bound | Mutable]) -> dict[str, object]:

@@ -359,6 +359,7 @@ class Writer:
             kinds,
             lambda code: self._frame(code, ""),
             self.constants,
+            numbered=self.commuting is not None,
         ).text()
 
     # ---------------------------------------------------------------------------------- parts

@@ -34,9 +34,10 @@ int64, all pointers to int64):
     premise of a `leads_to` is true; bit CONDITION + p, what must come about is true; FAILED + p,
     one of them could not be evaluated (the property's other two bits mean nothing then).
 
-`canonical(states, count) -> count`
+`canonical(states, count, meta) -> count`
     Replaces each state, in place, by the representative of its orbit: the same state for all that
-    renaming symmetric ids makes of it, and one of them. Only where the machine is to be reduced
+    renaming symmetric ids makes of it, and one of them. Where that changes a state, the number is
+    taken out of its meta word (below). Only where the machine is to be reduced
     by symmetry (`semantics.symmetry.reduces`); otherwise its address is 0.
 
 A successor's meta word: bits 0..15 the action; ILLEGAL: it made an illegal transition; ERROR: the

@@ -22,6 +22,7 @@ from checker.kernel.code import Code, Flag, Operand, Ref
 from checker.kernel.colours import Colours, returned
 from checker.kernel.facts import Digits
 from checker.kernel.frame import Constants, Frame
+from checker.kernel.kernel import NUMBER
 from checker.kernel.renaming import NIBBLE, Renaming, mentions
 from checker.kernel.signature import Aspect, Signature
 from checker.kernel.states import Sink, unpack, word_place
@@ -35,7 +36,7 @@ class SymmetryWriter:
     """Writes `canonical` for states of a layout and ids of some types, and what it calls.
 
     `variables` are those that tell ids apart, from the least to the most important: where the last
-    ones seldom change, ids seldom change places.
+    ones seldom change, ids seldom change places. `numbered`: meta words have numbers of instances.
     """
 
     def __init__(
@@ -45,8 +46,11 @@ class SymmetryWriter:
         kinds: tuple[Id, ...],
         frame_of: Callable[[Code], Frame],
         constants: Constants,
+        *,
+        numbered: bool,
     ) -> None:
         self.layout = layout
+        self.numbered = numbered
         self.colours = Colours(kinds)
         self.ties = TieWriter(self.colours, layout.words, frame_of, constants)
         self.frame_of = frame_of
@@ -67,7 +71,7 @@ class SymmetryWriter:
 
     def canonical(self) -> str:
         """Return the text of `canonical`."""
-        code = Code("define i64 @canonical(ptr noalias %states, i64 %count)")
+        code = Code("define i64 @canonical(ptr noalias %states, i64 %count, ptr noalias %meta)")
         arrays = self._arrays(code)
         colours = code.reserve(self.colours.size)
         sums = code.reserve(self.colours.size)
@@ -75,14 +79,27 @@ class SymmetryWriter:
         def one(index: str) -> None:
             state = word_place(code, "%states", index, self.layout.words)
             there = code.pointer(state)
+            before = [code.load(code.shift(state, word)) for word in range(self.layout.words)]
             cells.clear(self.frame_of(code), sums, self.colours.size)
             unpack(code, self.layout, Ref(there), self.shapes, arrays, {})
             self._observe(code, arrays, "own", sums, None)
             alike = self.colours.rank(code, colours, sums, anew=True)
             self._name(code, there, code.pointer(colours), alike)
+            if self.numbered:
+                self._forget_number(code, state, before, Ref("%meta", index))
 
         code.counted(0, "%count", one)
         return returned(code, "i64 %count")
+
+    def _forget_number(self, code: Code, state: Ref, before: list[Operand], mark: Ref) -> None:
+        """Write: take the number out of the meta word of a state that is not what it was."""
+        same: Flag = True
+        for word, old in enumerate(before):
+            same = code.both(same, code.compare("eq", code.load(code.shift(state, word)), old))
+        end = code.new_label()
+        code.leave_if(same, end)
+        code.store(code.bits("and", code.load(mark), (1 << NUMBER) - 1), mark)
+        code.label(end)
 
     def _name(self, code: Code, state: str, colours: str, alike: Flag) -> None:
         """Write: rename the state by colours, which `alike` says that some ids share."""

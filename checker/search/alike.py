@@ -79,9 +79,9 @@ def _difference(
 
 def _moves(stepper: Stepper, step: Step) -> Counter[tuple[int, bytes]]:
     """Return how often each step leads to each representative."""
-    same = stepper.canonical(step.states)
+    same, said = stepper.canonical(step.states), (1 << stepper.kernel.meta_bits) - 1
     return Counter(
-        (int(meta), state.tobytes()) for meta, state in zip(step.meta, same, strict=True)
+        (meta & said, state.tobytes()) for meta, state in zip(step.meta.tolist(), same, strict=True)
     )
 
 

@@ -244,9 +244,9 @@ def call_explore(
 
 
 @intrinsic
-def call_canonical(_context: Any, function: Any, states: Any, count: Any) -> Any:
+def call_canonical(_context: Any, function: Any, states: Any, count: Any, meta: Any) -> Any:
     """Call a kernel's `canonical`."""
-    return types.int64(function, states, count), _generate
+    return types.int64(function, states, count, meta), _generate
 
 
 @intrinsic

@@ -35,7 +35,7 @@ class Stepper:
         self._initial = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.initial_address)
         self._expand = ctypes.CFUNCTYPE(word, *[word] * 8)(kernel.expand_address)
         self._check = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.check_address)
-        self._canonical = ctypes.CFUNCTYPE(word, word, word)(kernel.canonical_address)
+        self._canonical = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.canonical_address)
         self._tallies = np.zeros(2 * len(kernel.actions), np.int64)
         self._capacity = 1 << 10
 
@@ -81,7 +81,8 @@ class Stepper:
         if not self.kernel.canonical_address:
             return states
         same = np.array(states, np.int64, order="C")
-        self._canonical(same.ctypes.data, len(same))
+        meta = np.zeros(len(same), np.int64)
+        self._canonical(same.ctypes.data, len(same), meta.ctypes.data)
         return same
 
     def check(self, states: Words) -> Words:

@@ -154,7 +154,7 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int
             desk[EDGES_SEEN] |= ERROR
     pending = load(desk[ENDS] + 8 * (processed - 1))
     if board[CANONICAL] != 0:
-        call_canonical(board[CANONICAL], desk[OUT], pending)
+        call_canonical(board[CANONICAL], desk[OUT], pending, desk[META])
     desk[DEADLOCKS] += deadlocks
     desk[LOOKED_UP] += pending
     desk[BLOCK] += processed

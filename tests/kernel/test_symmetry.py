@@ -14,6 +14,7 @@ from machines import action, assign, machine, place, read, variable
 
 from checker.errors import SpecificationError
 from checker.kernel import Kernel, build
+from checker.kernel.kernel import NUMBER
 from checker.layout import Layout, decode_all, encode_all, pack
 from checker.layout.shape import is_dense
 from checker.machine.machine import Machine
@@ -115,9 +116,22 @@ def holder(*kinds: Type, ids: tuple[Id, ...] = (A, B, PLAIN)) -> tuple[Machine, 
 def canonical(layout: Layout, kernel: Kernel, states: list[State]) -> list[State]:
     packed = np.ascontiguousarray(encode_all(layout, states))
     word = ctypes.c_int64
-    call = ctypes.CFUNCTYPE(word, word, word)(kernel.canonical_address)
-    assert call(packed.ctypes.data, len(states)) == len(states)
+    call = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.canonical_address)
+    meta = np.zeros(len(states), np.int64)
+    assert call(packed.ctypes.data, len(states), meta.ctypes.data) == len(states)
     return decode_all(layout, packed)
+
+
+def check_numbers(layout: Layout, kernel: Kernel, states: list[State]) -> None:
+    """Hold `canonical` to forgetting the numbers of those states that it renames, and no others."""
+    packed = np.ascontiguousarray(encode_all(layout, states))
+    before = packed.copy()
+    meta = np.full(len(states), 5 << NUMBER | 3, np.int64)
+    word = ctypes.c_int64
+    call = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.canonical_address)
+    call(packed.ctypes.data, len(states), meta.ctypes.data)
+    stayed = (packed == before).all(axis=1)
+    assert meta.tolist() == [5 << NUMBER | 3 if same else 3 for same in stayed]
 
 
 def check_orbit(made: Machine, layout: Layout, kernel: Kernel, state: State) -> int:
@@ -126,6 +140,7 @@ def check_orbit(made: Machine, layout: Layout, kernel: Kernel, state: State) -> 
     found = canonical(layout, kernel, same)
     assert found.count(found[0]) == len(found), (state, set(found))
     assert found[0] in same
+    check_numbers(layout, kernel, same)
     return len(same)
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from random_teams import random_team_alike
 from symmetric_machines import symmetric_machine
 
 from checker.errors import SpecificationError
@@ -66,12 +67,21 @@ def check_run(machine: Machine, path: tuple[State, ...]) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_search_keeps_one_state_of_each_orbit(seed: int) -> None:
-    machine = symmetric_machine(seed)
+    check_reduction(symmetric_machine(seed), 1 + seed % 2)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_so_it_does_where_steps_commute(seed: int) -> None:
+    check_reduction(random_team_alike(seed), 1 + seed % 2)
+
+
+def check_reduction(machine: Machine, workers: int) -> None:
+    """Hold the search to the orbits of all states and to the reference engine."""
     states = reachable(machine)
     orbits = {representative(machine, state) for state in states}
     whole = local(replace(machine, symmetry=False), 1)
     reference = explore_reference(machine, LIMITS)
-    reduced = local(machine, 1 + seed % 2)
+    reduced = local(machine, workers)
     assert whole.distinct == len(states)
     assert reference.distinct == reduced.distinct == len(orbits)
     assert outcome(whole) == outcome(reference) == outcome(reduced)
