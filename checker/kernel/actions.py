@@ -11,7 +11,7 @@ from checker.kernel import cells, loops
 from checker.kernel.analysis import NO_FACTS, Analysis, Facts, learned, without
 from checker.kernel.choices import Drawn, Script
 from checker.kernel.code import Operand, Ref
-from checker.kernel.columns import Columns, Finder, Test, keys_of
+from checker.kernel.columns import CellTest, Columns, Finder, keys_of
 from checker.kernel.commuting import LOOPS, Wanted
 from checker.kernel.frame import Bound, Frame
 from checker.kernel.kernel import DROPPED, ERROR, ILLEGAL, NUMBER, SKIPPED
@@ -65,7 +65,7 @@ class Selection:
     first: int
     bindings: tuple[Binding, ...]
     sizes: tuple[int, ...]
-    tests: tuple[Test, ...]
+    tests: tuple[CellTest, ...]
     known: tuple[Term, ...]
     rest: tuple[Stage, ...]
 
@@ -470,7 +470,7 @@ def select(
         return None
     lets: dict[str, Term] = {}
     finder = Finder(shapes, [binding.name for binding in bindings], sizes, lets)
-    tests: list[Test] = []
+    tests: list[CellTest] = []
     known: list[Term] = []
     rest: list[Stage] = []
     sure = True

@@ -37,7 +37,7 @@ _WORD = 63
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class CellTest:
     """A test of one cell of a variable: of each code, whether it holds, as bytes 0 and 1.
 
     Nothing is said of codes where the variable is a set: the test is whether it has the key.
@@ -57,7 +57,7 @@ class Columns:
     _places: dict[tuple[str, bytes], tuple[int, int]] = field(default_factory=dict)
     _words: list[tuple[str, list[bytes]]] = field(default_factory=list)
 
-    def add(self, tests: Iterable[Test], keys: int) -> None:
+    def add(self, tests: Iterable[CellTest], keys: int) -> None:
         """Note tests that are asked at this many keys."""
         for test in tests:
             place = test.variable, test.truth
@@ -110,7 +110,7 @@ class Columns:
         code: Code,
         words: Sequence[Operand],
         variables: Mapping[str, Ref],
-        tests: Iterable[Test],
+        tests: Iterable[CellTest],
         keys: int,
     ) -> Operand:
         """Write: return the keys at which all tests hold."""
@@ -158,7 +158,7 @@ class Finder:
     _variable: str = ""
     _cell: Shape | None = None
 
-    def test(self, term: Term) -> Test | None:
+    def test(self, term: Term) -> CellTest | None:
         """Return the test that a term is, if it is one."""
         membership = self._membership(term)
         if membership is not None:
@@ -168,17 +168,17 @@ class Finder:
         if truth is None or not self._variable:
             return None
         opposite = bool(truth[0])
-        return Test(self._variable, (truth ^ opposite).tobytes(), opposite)
+        return CellTest(self._variable, (truth ^ opposite).tobytes(), opposite)
 
-    def _membership(self, term: Term) -> Test | None:
+    def _membership(self, term: Term) -> CellTest | None:
         """Return the test that asks whether a set has the value of the only binding."""
         match term:
             case terms.Not(item, _, _):
                 inner = self._membership(item)
-                return inner and Test(inner.variable, b"", not inner.opposite)
+                return inner and CellTest(inner.variable, b"", not inner.opposite)
             case terms.Contains(terms.Local(name, kind, _), terms.Read(variable, Set(item), _), _):
                 if [name] == list(self.names) and kind == item and self.shapes[variable].scalar:
-                    return Test(variable, b"", opposite=False)
+                    return CellTest(variable, b"", opposite=False)
         return None
 
     def _truth(self, term: Term) -> Truth | None:
