@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from math import prod
 
 from checker.kernel import cells, loops
-from checker.kernel.analysis import NO_FACTS, Facts, learned, without
+from checker.kernel.analysis import NO_FACTS, Analysis, Facts, learned, without
 from checker.kernel.choices import Drawn, Script
 from checker.kernel.code import Operand, Ref
+from checker.kernel.columns import CellTest, Columns, Finder, keys_of
 from checker.kernel.commuting import LOOPS, Wanted
 from checker.kernel.frame import Bound, Frame
 from checker.kernel.kernel import DROPPED, ERROR, ILLEGAL, NUMBER, SKIPPED
@@ -52,6 +55,26 @@ class Stage:
     facts: Facts = NO_FACTS
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Bindings that are written at once: stages from `first` on are them and `rest`.
+
+    `known` are conditions that hold where `tests` do; `sizes` how many values each binding has.
+    """
+
+    first: int
+    bindings: tuple[Binding, ...]
+    sizes: tuple[int, ...]
+    tests: tuple[CellTest, ...]
+    known: tuple[Term, ...]
+    rest: tuple[Stage, ...]
+
+    @property
+    def count(self) -> int:
+        """How many combinations of values there are."""
+        return prod(self.sizes)
+
+
 @dataclass(slots=True)
 class Spent:
     """How many operations the actions written so far took."""
@@ -81,6 +104,9 @@ class ActionWriter:
     instance_shift: int = 0
     count: Count | None = None
     wanted: Wanted | None = None
+    columns: Columns | None = None
+    words: Sequence[Operand] = ()
+    selection: Selection | None = None
     stages: list[Stage] = field(default_factory=list)
     work: dict[str, Ref] = field(default_factory=dict)
     script: Script | None = None
@@ -90,7 +116,12 @@ class ActionWriter:
     def write(self) -> None:
         """Write all instances of the action, in canonical order."""
         code = self.frame.code
-        self.stages = plan(self.frame, self.action)
+        self.stages = plan(self.frame.analysis, self.action)
+        if self.columns is not None:
+            self.selection = select(self.frame.analysis, self.shapes, self.stages)
+            if self.selection is not None:
+                first = self.selection.first
+                self.stages = [*self.stages[:first], *self.selection.rest]
         for name in written_variables(self.action.body):
             self.work[name] = code.reserve(max(self.shapes[name].cells, 1))
         if any(isinstance(item, terms.Transition) for item in inside(self.action.body)):
@@ -109,6 +140,10 @@ class ActionWriter:
 
     def _stage(self, index: int, skip: str, instances: int) -> None:
         """Write from stage `index` on; `skip` is where the next instance begins."""
+        if self.selection is not None and index == self.selection.first:
+            selection, self.selection = self.selection, None
+            self._selected(selection, skip)
+            return
         if index == len(self.stages):
             self._instance()
             return
@@ -131,6 +166,46 @@ class ActionWriter:
             self._stage(index + 1, skip, instances)
             frame.facts = known
         self._failure(error, skip)
+
+    def _selected(self, selection: Selection, skip: str) -> None:
+        """Write all bindings at once, for the values at which the selection's tests hold."""
+        assert self.columns is not None
+        frame, code = self.frame, self.frame.code
+        mask = self.columns.mask(code, self.words, self.source, selection.tests, selection.count)
+        unroll = self._unrolls(selection.first, selection.count)
+
+        def visit(position: Operand, following: str) -> None:
+            mark = code.mark()
+            with ExitStack() as names:
+                rest: Operand = position
+                pairs = list(zip(selection.bindings, selection.sizes, strict=True))
+                for binding, size in reversed(pairs):
+                    item = frame.shapes[binding.domain.type].item
+                    assert item is not None
+                    place = rest if binding is selection.bindings[0] else code.remainder(rest, size)
+                    rest = code.divide(rest, size)
+                    value = Bound(cells.value_of(frame, place, item), item)
+                    names.enter_context(frame.bound(binding.name, value))
+                before, frame.error = frame.error, code.new_label()
+                for term in selection.known:
+                    code.assume(frame.flag(term))
+                    frame.learn(term)
+                frame.error, error = before, frame.error
+                self._stage(selection.first, following, selection.count if unroll else 1)
+                self._failure(error, following)
+            code.release(mark)
+
+        if unroll:
+            code.leave_if(code.compare("eq", mask, 0), skip)
+            for position in range(selection.count):
+                following = code.new_label()
+                here = code.bits("and", mask, 1 << position)
+                code.leave_if(code.compare("eq", here, 0), following)
+                visit(position, following)
+                code.label(following)
+        else:
+            loops.run_bits(frame, mask, visit)
+        code.jump(skip)
 
     def _binding(self, binding: Binding, index: int, skip: str, instances: int) -> None:
         frame, code = self.frame, self.frame.code
@@ -307,7 +382,7 @@ class ActionWriter:
 # -------------------------------------------------------------------------------- the plan
 
 
-def plan(frame: Frame, action: Action) -> list[Stage]:
+def plan(analysis: Analysis, action: Action) -> list[Stage]:
     """Return the stages of an action: bindings, lets, conjuncts of the guard.
 
     A conjunct that cannot fail moves before what it does not need, as far as nothing that it
@@ -321,7 +396,7 @@ def plan(frame: Frame, action: Action) -> list[Stage]:
         stages.append(Stage(name=name, term=term, facts=facts))
         facts = without(facts, name)
     for conjunct in _conjuncts(action.guard):
-        _insert(frame, stages, Stage(term=conjunct, facts=facts))
+        _insert(analysis, stages, Stage(term=conjunct, facts=facts))
     return stages
 
 
@@ -357,13 +432,12 @@ def _conjuncts(term: Term) -> list[Term]:
     return [term]
 
 
-def _insert(frame: Frame, stages: list[Stage], new: Stage) -> None:
-    analysis = frame.analysis
+def _insert(analysis: Analysis, stages: list[Stage], new: Stage) -> None:
     assert new.term is not None
     place = len(stages)
     if not analysis.may_fail(new.term, new.facts):
         names = analysis.names(new.term)
-        while place and _may_pass(frame, stages[place - 1], names):
+        while place and _may_pass(analysis, stages[place - 1], names):
             place -= 1
         # Behind the conjuncts that were there before: the order of tests stays as written.
         while place < len(stages) and stages[place].binding is None and not stages[place].name:
@@ -371,9 +445,8 @@ def _insert(frame: Frame, stages: list[Stage], new: Stage) -> None:
     stages.insert(place, new)
 
 
-def _may_pass(frame: Frame, stage: Stage, names: frozenset[str]) -> bool:
+def _may_pass(analysis: Analysis, stage: Stage, names: frozenset[str]) -> bool:
     """Whether a conjunct that mentions `names` may move before `stage`."""
-    analysis = frame.analysis
     if stage.binding is not None:
         parts = [stage.binding.domain]
         parts += [stage.binding.condition] if stage.binding.condition is not None else []
@@ -381,3 +454,45 @@ def _may_pass(frame: Frame, stage: Stage, names: frozenset[str]) -> bool:
         return passes and not any(analysis.may_fail(part, stage.facts) for part in parts)
     assert stage.term is not None
     return stage.name not in names and not analysis.may_fail(stage.term, stage.facts)
+
+
+def select(
+    analysis: Analysis, shapes: Mapping[str, Shape], stages: Sequence[Stage]
+) -> Selection | None:
+    """Return how the bindings of an action can be written at once, if they can.
+
+    Tests move before all that stands between: none of that can fail.
+    """
+    first = next((place for place, stage in enumerate(stages) if stage.binding is not None), None)
+    bindings = tuple(stage.binding for stage in stages if stage.binding is not None)
+    sizes = keys_of(bindings)
+    if first is None or sizes is None:
+        return None
+    lets: dict[str, Term] = {}
+    finder = Finder(shapes, [binding.name for binding in bindings], sizes, lets)
+    tests: list[CellTest] = []
+    known: list[Term] = []
+    rest: list[Stage] = []
+    sure = True
+    for stage in stages[first:]:
+        if stage.binding is not None:
+            parts = [stage.binding.condition] if stage.binding.condition is not None else []
+            if not sure or any(analysis.may_fail(part, stage.facts) for part in parts):
+                return None
+            parts = [conjunct for part in parts for conjunct in _conjuncts(part)]
+        else:
+            assert stage.term is not None
+            sure = sure and not analysis.may_fail(stage.term, stage.facts)
+            parts = [stage.term]
+        for part in parts:
+            if stage.name:
+                lets[stage.name] = part
+            test = finder.test(part) if sure and not stage.name else None
+            if test is None:
+                rest.append(Stage(name=stage.name, term=part, facts=stage.facts))
+            else:
+                tests.append(test)
+                known += [part] if analysis.names(part).isdisjoint(lets) else []
+    if not tests:
+        return None
+    return Selection(first, bindings, tuple(sizes), tuple(tests), tuple(known), tuple(rest))

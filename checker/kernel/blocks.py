@@ -200,6 +200,11 @@ class Blocks:
             self._learn(opposite(left))
             self._learn(opposite(right))
 
+    def assume(self, flag: Flag) -> None:
+        """Note that `flag` is true from here on: the way here said so in other words."""
+        if self.open:
+            self._learn(flag)
+
     def decided(self, flag: Flag) -> Flag:
         """Return what a flag is known to be in this block, or the flag."""
         if isinstance(flag, bool):

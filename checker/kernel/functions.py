@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from checker.kernel import cells
-from checker.kernel.actions import ActionWriter, Spent
+from checker.kernel.actions import ActionWriter, Spent, plan, select
 from checker.kernel.analysis import Analysis, mentions_id
 from checker.kernel.code import Code, Flag, Operand, Ref
+from checker.kernel.columns import Columns
 from checker.kernel.commuting import Wanted, commuting, wanted_row
 from checker.kernel.deltas import deltas
 from checker.kernel.fit import convert
@@ -94,6 +95,11 @@ class Writer:
         self.deltas = deltas((item.condition for item in self.steps), self.analysis)
         self._judges = bool(machine.bounds or self.steps)
         self.commuting = commuting(machine, self.analysis)
+        self.columns = Columns(self.variable_shapes, self.constants)
+        for action in machine.actions:
+            found = select(self.analysis, self.variable_shapes, plan(self.analysis, action))
+            if found is not None:
+                self.columns.add(found.tests, found.count)
         self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
 
     # ------------------------------------------------------------------------------- functions
@@ -146,7 +152,8 @@ class Writer:
         cursor, number, full = code.reserve(1), code.reserve(1), code.new_label()
         first, alive, sign = code.reserve(1), code.reserve(1), code.reserve(1)
         again = code.new_label()
-        whole = code.reserve(len(self.layout.leaves)) if len(pieces) > 1 else None
+        leaves = len(self.layout.leaves)
+        whole = code.reserve(leaves + self.columns.count) if len(pieces) > 1 else None
         if whole is None:
             source = self._arrays(code, self.layout.variables)
         else:
@@ -166,7 +173,10 @@ class Writer:
             frame = self._frame(code, full)
             frame.variables = source
             held = unpack(code, self.layout, state, self._used_variables(), source, self.fixed)
+            words = self.columns.words(code, source)
             if whole is not None:
+                for place, word in enumerate(words):
+                    code.store(word, code.shift(whole, leaves + place))
                 for piece in range(len(pieces)):
                     self._call_piece(code, piece, (state, whole), cursor, alive, full, sign, row)
             else:
@@ -178,7 +188,7 @@ class Writer:
                 wanted = self._wanted(code, row)
                 for place in range(len(self.machine.actions)):
                     self._counted_action(
-                        frame, place, sink, spent, alive, sign, wanted, timed=timed
+                        frame, place, sink, spent, alive, sign, wanted, words, timed=timed
                     )
             with self._ticks(code, len(self.machine.actions), timed=timed):
                 pass
@@ -234,9 +244,14 @@ class Writer:
             frame.variables = source
             room = "%out", "%meta", "%capacity"
             sink = Sink(code, self.layout, *room, cursor, full, state, held)
+            cells_ = Ref("%cells", len(self.layout.leaves))
+            code.frozen.add("%cells")
+            words = [code.load(code.shift(cells_, place)) for place in range(self.columns.count)]
             full_at = code.lines + PIECE_LINES
             while place < len(self.machine.actions) and code.lines < full_at:
-                self._counted_action(frame, place, sink, spent, alive, sign, wanted, timed=timed)
+                self._counted_action(
+                    frame, place, sink, spent, alive, sign, wanted, words, timed=timed
+                )
                 place += 1
             known = Ref("%alive")
             code.store(code.bits("or", code.load(known), code.load(alive)), known)
@@ -278,6 +293,7 @@ class Writer:
         alive: Ref,
         sign: Ref,
         wanted: Wanted | None,
+        words: Sequence[Operand],
         *,
         timed: bool,
     ) -> None:
@@ -287,7 +303,9 @@ class Writer:
         with self._ticks(code, place, timed=timed):
             fair = self.fair.get(action.name)
             assert isinstance(frame.variables, dict)
-            self._action(frame, action, place, sink, frame.variables, spent, fair, count, wanted)
+            self._action(
+                frame, action, place, sink, frame.variables, spent, fair, count, wanted, words
+            )
         if count is not None and action.fault is None:
             count.end()
 
@@ -405,10 +423,12 @@ class Writer:
         fair: FairRow | None = None,
         count: Count | None = None,
         wanted: Wanted | None = None,
+        words: Sequence[Operand] | None = None,
     ) -> None:
         ActionWriter(
             frame, action, sink, meta, source, self.variable_shapes, self.tables, spent, fair,
             STEP + len(self.steps), count, wanted,
+            None if words is None else self.columns, words or (),
         ).write()  # fmt: skip
 
     def _check(

@@ -123,12 +123,13 @@ def run(frame: Frame, domain: Domain, visit: Visit, *, distinct: bool, unroll: b
         for position in positions:
             one(position)
     elif isinstance(domain.shape.type, Set) and isinstance(domain.held, (int, str)):
-        _run_bits(frame, domain.held, visit)
+        run_bits(frame, domain.held, visit)
     else:
         code.counted(domain.start, domain.stop, one)
 
 
-def _run_bits(frame: Frame, mask: Operand, visit: Visit) -> None:
+def run_bits(frame: Frame, mask: Operand, visit: Visit) -> None:
+    """Call `visit` for every bit of a mask, from the lowest on."""
     code = frame.code
     rest = code.scratch(1)
     head, inside, end = code.new_label(), code.new_label(), code.new_label()
