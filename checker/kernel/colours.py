@@ -7,9 +7,10 @@ says that the third id comes after the first two, and nothing yet of these.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from checker.kernel.code import Code, Flag, Operand, Ref
+from checker.kernel.facts import Digits
 from checker.kernel.frame import Constants
 from checker.machine.types import Id
 
@@ -82,6 +83,23 @@ class Colours:
             for place, colour in found.items():
                 code.store(colour, code.shift(colours, place))
         return shared
+
+    def descend(self, code: Code, sums: Ref, digits: Digits) -> Flag:
+        """Write: return whether the numbers at `sums` fall from id to id, in every type.
+
+        Where they are hashes their lowest bit is not looked at, so some that fall may seem not to.
+        """
+        every: Operand = -1
+        for kind in self.kinds:
+            rough = int(kind.name in digits.hashed or digits.products.get(kind.name, 1) > 1 << 63)
+            numbers = [
+                code.bits("lshr", code.load(code.shift(sums, place)), rough)
+                for place in self.places(kind)
+            ]
+            for one, two in pairwise(numbers):
+                # Differences of numbers below 2**63; a branch for each could not be foreseen.
+                every = code.bits("and", every, code.sub(two, one))
+        return code.compare("slt", every, 0)
 
     def _key(self, code: Code, colours: Ref, sums: Ref, place: int, *, anew: bool) -> Operand:
         """Write: return what an id is ranked by, an unsigned number: its colour, then its sum."""

@@ -25,10 +25,12 @@ class Digits:
     """The digits of the signatures of each id type: what each site's value is multiplied by.
 
     `spilled` are the types with more digits than a word has room for: the others got hashes.
+    `hashed` are those with hashes of any kind in their signatures.
     """
 
     products: dict[str, int] = field(default_factory=dict)
     spilled: set[str] = field(default_factory=set)
+    hashed: set[str] = field(default_factory=set)
     _weights: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def weight(self, kind: str, site: str, size: int) -> int:
@@ -41,6 +43,7 @@ class Digits:
                 known = signed(product)
             else:
                 self.spilled.add(kind)
+                self.hashed.add(kind)
                 known = weight(site)
             self._weights[kind, site] = known
         return known

@@ -60,8 +60,9 @@ class SymmetryWriter:
 
     def text(self) -> str:
         """Return the text of `canonical` and of the functions it calls."""
-        functions = [self.canonical(), self.harmless(), self.refine(), self.leaf(), self.rename()]
-        return "\n".join([*functions, self.colours.settle(), self.ties.text()])
+        functions = [self.canonical(), self.order(), self.harmless(), self.refine()]
+        rest = [self.leaf(), self.rename(), self.colours.settle(), self.ties.text()]
+        return "\n".join([*functions, *rest])
 
     # -------------------------------------------------------------------------- the functions
 
@@ -69,20 +70,28 @@ class SymmetryWriter:
         """Return the text of `canonical`."""
         code = Code("define i64 @canonical(ptr noalias %states, i64 %count)")
         arrays = self._arrays(code)
-        colours = code.reserve(self.colours.size)
         sums = code.reserve(self.colours.size)
 
         def one(index: str) -> None:
             state = word_place(code, "%states", index, self.layout.words)
-            there = code.pointer(state)
+            there, following = code.pointer(state), code.new_label()
             cells.clear(self.frame_of(code), sums, self.colours.size)
             unpack(code, self.layout, Ref(there), self.shapes, arrays, {})
             self._observe(code, arrays, "own", sums, None)
-            alike = self.colours.rank(code, colours, sums, anew=True)
-            self._name(code, there, code.pointer(colours), alike)
+            code.leave_if(self.colours.descend(code, sums, self.digits), following)
+            code.emit(f"call void @order(ptr {there}, ptr {code.pointer(sums)})")
+            code.label(following)
 
         code.counted(0, "%count", one)
         return returned(code, "i64 %count")
+
+    def order(self) -> str:
+        """Return the text of `order`: the state renamed, its ids not standing in order yet."""
+        code = Code("define internal void @order(ptr %state, ptr %sums)")
+        colours = code.reserve(self.colours.size)
+        alike = self.colours.rank(code, colours, Ref("%sums"), anew=True)
+        self._name(code, "%state", code.pointer(colours), alike)
+        return returned(code, "void")
 
     def _name(self, code: Code, state: str, colours: str, alike: Flag) -> None:
         """Write: rename the state by colours, which `alike` says that some ids share."""
