@@ -89,30 +89,45 @@ class SymmetryWriter:
         """Return the text of `order`: the state renamed, its ids not standing in order yet."""
         code = Code("define internal void @order(ptr %state, ptr %sums)")
         colours = code.reserve(self.colours.size)
-        alike = self.colours.rank(code, colours, Ref("%sums"), anew=True)
-        self._name(code, "%state", code.pointer(colours), alike)
-        return returned(code, "void")
-
-    def _name(self, code: Code, state: str, colours: str, alike: Flag) -> None:
-        """Write: rename the state by colours, which `alike` says that some ids share."""
-        end, told_apart, harmless = code.new_label(), code.new_label(), code.new_label()
-        code.leave_unless(alike, told_apart)
+        pairs = self.colours.rank(code, colours, Ref("%sums"), anew=True)
+        end, told_apart, settled = code.new_label(), code.new_label(), code.new_label()
+        given, many = code.pointer(colours), code.new_label()
+        code.leave_if(code.compare("eq", pairs, 0), told_apart)
+        code.leave_unless(code.compare("eq", pairs, 1), many)
+        self._lesser(code, colours)
+        code.jump(end)
+        code.label(many)
         for refines in (True, False):
-            found = code.value(f"call i64 @harmless(ptr {state}, ptr {colours})")
-            code.leave_if(code.compare("ne", found, 0), harmless)
+            found = code.value(f"call i64 @harmless(ptr %state, ptr {given})")
+            code.leave_if(code.compare("ne", found, 0), settled)
             if refines and self.shares:
-                refined = code.value(f"call i64 @refine(ptr {state}, ptr {colours})")
+                refined = code.value(f"call i64 @refine(ptr %state, ptr {given})")
                 code.leave_if(code.compare("ne", refined, 0), told_apart)
             else:
                 break
-        code.emit(f"call void @untie(ptr {state}, ptr {colours})")
+        code.emit(f"call void @untie(ptr %state, ptr {given})")
         code.jump(end)
-        code.label(harmless)
-        code.emit(f"call void @settle(ptr {colours})")
+        code.label(settled)
+        code.emit(f"call void @settle(ptr {given})")
         code.jump(told_apart)
         code.label(told_apart)
-        code.emit(f"call void @leaf(ptr {state}, ptr {colours}, ptr {state})")
+        code.emit(f"call void @leaf(ptr %state, ptr {given}, ptr %state)")
         code.label(end)
+        return returned(code, "void")
+
+    def _lesser(self, code: Code, colours: Ref) -> None:
+        """Write: of the two states that come out where two ids share a colour, take the lesser."""
+        words = self.layout.words
+        one, two = code.reserve(words), code.reserve(words)
+        for place, first in ((one, True), (two, False)):
+            order = code.reserve(self.colours.size)
+            self.colours.apart(code, colours, order, first=first)
+            at, out = code.pointer(order), code.pointer(place)
+            code.emit(f"call void @leaf(ptr %state, ptr {at}, ptr {out})")
+        less = cells.precedes(self.frame_of(code), one, two, words)
+        for word in range(words):
+            held = (code.load(code.shift(place, word)) for place in (one, two))
+            code.store(code.select(less, *held), Ref("%state", word))
 
     def harmless(self) -> str:
         """Return the text of `harmless`: whether ids of one colour are alike in every way.
