@@ -38,6 +38,10 @@ class Digits:
         known = self._weights.get((kind, site))
         if known is None:
             product = self.products.get(kind, 1)
+            # Shifts cost less than products.
+            rounded = 1 << (size - 1).bit_length()
+            if product * rounded <= _ROOM:
+                size = rounded
             if product * size <= _ROOM:
                 self.products[kind] = product * size
                 known = signed(product)

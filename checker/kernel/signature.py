@@ -99,7 +99,9 @@ class Signature:
             return
         sorts = self._sorts(shape, fact)
         if sorts is not None and not isinstance(value, Ref):
-            self._end(self._sorted(value, sorts, fact))
+            table = self.frame.constants.array(sorts)
+            sort = self.frame.code.load(self.frame.code.shift(table, value))
+            self._end(self._counting(sort, max(sorts) + 1, "", fact))
             return
         mark = self.frame.code.mark()
         match shape.type:
@@ -119,20 +121,11 @@ class Signature:
         self.frame.code.release(mark)
 
     def _sorts(self, shape: Shape, fact: Fact) -> list[int] | None:
-        """Return the sorts of an item's values, if all that matters of one is its sort."""
+        """Return the sorts of a union's values, if all that matters of one is its sort."""
         digit = self.aspect == "own" and fact.own and len(fact.ids) == 1
-        kind = shape.type.item if isinstance(shape.type, Option) else shape.type
-        if not digit or not isinstance(kind, (Record, Union)):
+        if not digit or not isinstance(shape.type, Union):
             return None
         return sorts_of(shape, frozenset(self.places.starts))
-
-    def _sorted(self, value: Operand, sorts: list[int], fact: Fact) -> Fact:
-        """Return the fact with the sort of a value as part of it."""
-        code = self.frame.code
-        if sorts[1:] == [1] * (len(sorts) - 1):
-            return self._counting(code.number(code.compare("ne", value, 0)), 2, "", fact)
-        sort = code.load(code.shift(self.frame.constants.array(sorts), value))
-        return self._counting(sort, max(sorts) + 1, "", fact)
 
     def _wanted(self, fact: Fact, shape: Shape) -> bool:
         """Whether this value has facts of the number of ids that is looked for."""
@@ -423,10 +416,6 @@ class Signature:
             return
         if fact.own and item.coded_slot and self.most_ids(item) == 0:
             self._end(self._counting(code.load(place), item.cardinality + 1, "", fact))
-            return
-        sorts = self._sorts(item, fact) if item.coded_slot else None
-        if sorts is not None:
-            self._end(self._sorted(code.load(place), [0, *(sort + 1 for sort in sorts)], fact))
             return
         end = code.new_label()
         code.leave_unless(cells.is_present(frame, place, shape), end)
