@@ -1,12 +1,14 @@
 """The native function `canonical`: of states that differ by a renaming of ids only, the same one.
 
 1. Signatures (`signature`) tell the ids of each type apart as far as a state does so directly.
-   Their ranks are the ids' *colours*: equal for ids that nothing has told apart yet.
-2. Where each id has a colour of its own, renaming ids by colour gives the representative: no step
-   depended on what ids were called. So it does where ids share colours because the state says just
-   the same of them (`harmless`): then any order of them is as good.
-3. Otherwise `refine` looks at who stands with whom, by colour, until that tells nothing more apart.
-4. Ids that still share a colour are told apart by trying (`ties`).
+   Where they fall from id to id, as in most successors, the state is its own representative.
+2. Their ranks are the ids' *colours*: equal for ids that nothing has told apart yet. Where each id
+   has a colour of its own, renaming ids by colour gives the representative: no step depended on
+   what ids were called.
+3. Where just two ids share a colour, the lesser of the two states that come out is taken.
+4. Where more do because the state says just the same of them (`harmless`), any order is as good.
+5. Otherwise `refine` looks at who stands with whom, by colour, until that tells nothing more apart.
+6. Ids that still share a colour are told apart by trying (`ties`).
 
 Signatures are hashes, but nothing rests on their being different: ids that should have been told
 apart and were not are told apart by trying, too.
@@ -91,7 +93,7 @@ class SymmetryWriter:
         colours = code.reserve(self.colours.size)
         pairs = self.colours.rank(code, colours, Ref("%sums"), anew=True)
         end, told_apart, settled = code.new_label(), code.new_label(), code.new_label()
-        given, many = code.pointer(colours), code.new_label()
+        many, given = code.new_label(), code.pointer(colours)
         code.leave_if(code.compare("eq", pairs, 0), told_apart)
         code.leave_unless(code.compare("eq", pairs, 1), many)
         self._lesser(code, colours)
