@@ -7,9 +7,10 @@ says that the third id comes after the first two, and nothing yet of these.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from checker.kernel.code import Code, Flag, Operand, Ref
+from checker.kernel.facts import Digits
 from checker.kernel.frame import Constants
 from checker.machine.types import Id
 
@@ -58,14 +59,14 @@ class Colours:
         first, second = (code.load(Ref("%colours", place)) for place in (one, two))
         return code.compare("eq", first, second)
 
-    def rank(self, code: Code, colours: Ref, sums: Ref, *, anew: bool) -> Flag:
-        """Write: colour the ids of each type by the numbers at `sums`; return whether some share.
+    def rank(self, code: Code, colours: Ref, sums: Ref, *, anew: bool) -> Operand:
+        """Write: colour the ids of each type by the numbers at `sums`; return how many pairs share.
 
         If `anew`, ids with larger numbers come first, those of which nothing is said last: there
         a fresh id is what it will be called. Otherwise ids keep their order by the colours they
         have.
         """
-        shared: Flag = False
+        shared: Operand = 0
         for kind in self.kinds:
             places = self.places(kind)
             keys = {place: self._key(code, colours, sums, place, anew=anew) for place in places}
@@ -77,11 +78,29 @@ class Colours:
                     less, more = more, less
                 found[two] = code.add(found[two], code.number(less))
                 found[one] = code.add(found[one], code.number(more))
-                shared = code.either(shared, code.both(code.negate(less), code.negate(more)))
+                neither = code.compare("eq", keys[one], keys[two])
+                shared = code.add(shared, code.number(neither))
             code.store(0, code.shift(colours, self.starts[kind.name]))
             for place, colour in found.items():
                 code.store(colour, code.shift(colours, place))
         return shared
+
+    def descend(self, code: Code, sums: Ref, digits: Digits) -> Flag:
+        """Write: return whether the numbers at `sums` fall from id to id, in every type.
+
+        Where they are hashes their lowest bit is not looked at, so some that fall may seem not to.
+        """
+        every: Operand = -1
+        for kind in self.kinds:
+            rough = int(kind.name in digits.hashed or digits.products.get(kind.name, 1) > 1 << 63)
+            numbers = [
+                code.bits("lshr", code.load(code.shift(sums, place)), rough)
+                for place in self.places(kind)
+            ]
+            for one, two in pairwise(numbers):
+                # Differences of numbers below 2**63; a branch for each could not be foreseen.
+                every = code.bits("and", every, code.sub(two, one))
+        return code.compare("slt", every, 0)
 
     def _key(self, code: Code, colours: Ref, sums: Ref, place: int, *, anew: bool) -> Operand:
         """Write: return what an id is ranked by, an unsigned number: its colour, then its sum."""
@@ -105,15 +124,26 @@ class Colours:
     def settle(self) -> str:
         """Return the text of `settle`: ids of one colour get colours of their own, in order."""
         code = Code("define internal void @settle(ptr %colours)")
+        self.apart(code, Ref("%colours"), Ref("%colours"), first=True)
+        return returned(code, "void")
+
+    def apart(self, code: Code, colours: Ref, order: Ref, *, first: bool) -> None:
+        """Write: colours at `order` as at `colours`, but for the two ids that share one.
+
+        They get colours of their own, in their order if `first`, else in the opposite one.
+        """
         for kind in self.kinds:
             places = self.places(kind)
-            old = {place: code.load(Ref("%colours", place)) for place in places}
+            old = {place: code.load(code.shift(colours, place)) for place in places}
             new = dict(old)
             for one, two in combinations(places, 2):
-                new[two] = code.add(new[two], code.number(code.compare("eq", old[one], old[two])))
+                later = two if first else one
+                new[later] = code.add(
+                    new[later], code.number(code.compare("eq", old[one], old[two]))
+                )
+            code.store(0, code.shift(order, self.starts[kind.name]))
             for place in places:
-                code.store(new[place], Ref("%colours", place))
-        return returned(code, "void")
+                code.store(new[place], code.shift(order, place))
 
     def tied(self) -> str:
         """Return the text of `tied`: the place of the first id that shares its colour, or -1.

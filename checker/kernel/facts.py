@@ -25,10 +25,12 @@ class Digits:
     """The digits of the signatures of each id type: what each site's value is multiplied by.
 
     `spilled` are the types with more digits than a word has room for: the others got hashes.
+    `hashed` are those with hashes of any kind in their signatures.
     """
 
     products: dict[str, int] = field(default_factory=dict)
     spilled: set[str] = field(default_factory=set)
+    hashed: set[str] = field(default_factory=set)
     _weights: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def weight(self, kind: str, site: str, size: int) -> int:
@@ -36,11 +38,16 @@ class Digits:
         known = self._weights.get((kind, site))
         if known is None:
             product = self.products.get(kind, 1)
+            # Shifts cost less than products.
+            rounded = 1 << (size - 1).bit_length()
+            if product * rounded <= _ROOM:
+                size = rounded
             if product * size <= _ROOM:
                 self.products[kind] = product * size
                 known = signed(product)
             else:
                 self.spilled.add(kind)
+                self.hashed.add(kind)
                 known = weight(site)
             self._weights[kind, site] = known
         return known

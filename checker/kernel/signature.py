@@ -164,6 +164,7 @@ class Signature:
             if fact.plain != 0:
                 return fact.plain
             return self.digits.weight(fact.ids[0].kind, fact.site, 2)
+        self.digits.hashed.add(fact.ids[0].kind)
         return self._hash(code.add(fact.plain, weight(fact.site)))
 
     def _share(self, fact: Fact) -> None:

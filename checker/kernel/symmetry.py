@@ -1,12 +1,14 @@
 """The native function `canonical`: of states that differ by a renaming of ids only, the same one.
 
 1. Signatures (`signature`) tell the ids of each type apart as far as a state does so directly.
-   Their ranks are the ids' *colours*: equal for ids that nothing has told apart yet.
-2. Where each id has a colour of its own, renaming ids by colour gives the representative: no step
-   depended on what ids were called. So it does where ids share colours because the state says just
-   the same of them (`harmless`): then any order of them is as good.
-3. Otherwise `refine` looks at who stands with whom, by colour, until that tells nothing more apart.
-4. Ids that still share a colour are told apart by trying (`ties`).
+   Where they fall from id to id, as in most successors, the state is its own representative.
+2. Their ranks are the ids' *colours*: equal for ids that nothing has told apart yet. Where each id
+   has a colour of its own, renaming ids by colour gives the representative: no step depended on
+   what ids were called.
+3. Where just two ids share a colour, the lesser of the two states that come out is taken.
+4. Where more do because the state says just the same of them (`harmless`), any order is as good.
+5. Otherwise `refine` looks at who stands with whom, by colour, until that tells nothing more apart.
+6. Ids that still share a colour are told apart by trying (`ties`).
 
 Signatures are hashes, but nothing rests on their being different: ids that should have been told
 apart and were not are told apart by trying, too.
@@ -64,8 +66,9 @@ class SymmetryWriter:
 
     def text(self) -> str:
         """Return the text of `canonical` and of the functions it calls."""
-        functions = [self.canonical(), self.harmless(), self.refine(), self.leaf(), self.rename()]
-        return "\n".join([*functions, self.colours.settle(), self.ties.text()])
+        functions = [self.canonical(), self.order(), self.harmless(), self.refine()]
+        rest = [self.leaf(), self.rename(), self.colours.settle(), self.ties.text()]
+        return "\n".join([*functions, *rest])
 
     # -------------------------------------------------------------------------- the functions
 
@@ -73,20 +76,20 @@ class SymmetryWriter:
         """Return the text of `canonical`."""
         code = Code("define i64 @canonical(ptr noalias %states, i64 %count, ptr noalias %meta)")
         arrays = self._arrays(code)
-        colours = code.reserve(self.colours.size)
         sums = code.reserve(self.colours.size)
 
         def one(index: str) -> None:
             state = word_place(code, "%states", index, self.layout.words)
-            there = code.pointer(state)
+            there, following = code.pointer(state), code.new_label()
             before = [code.load(code.shift(state, word)) for word in range(self.layout.words)]
             cells.clear(self.frame_of(code), sums, self.colours.size)
             unpack(code, self.layout, Ref(there), self.shapes, arrays, {})
             self._observe(code, arrays, "own", sums, None)
-            alike = self.colours.rank(code, colours, sums, anew=True)
-            self._name(code, there, code.pointer(colours), alike)
+            code.leave_if(self.colours.descend(code, sums, self.digits), following)
+            code.emit(f"call void @order(ptr {there}, ptr {code.pointer(sums)})")
             if self.numbered:
                 self._forget_number(code, state, before, Ref("%meta", index))
+            code.label(following)
 
         code.counted(0, "%count", one)
         return returned(code, "i64 %count")
@@ -101,26 +104,49 @@ class SymmetryWriter:
         code.store(code.bits("and", code.load(mark), (1 << NUMBER) - 1), mark)
         code.label(end)
 
-    def _name(self, code: Code, state: str, colours: str, alike: Flag) -> None:
-        """Write: rename the state by colours, which `alike` says that some ids share."""
-        end, told_apart, harmless = code.new_label(), code.new_label(), code.new_label()
-        code.leave_unless(alike, told_apart)
+    def order(self) -> str:
+        """Return the text of `order`: the state renamed, its ids not standing in order yet."""
+        code = Code("define internal void @order(ptr %state, ptr %sums)")
+        colours = code.reserve(self.colours.size)
+        pairs = self.colours.rank(code, colours, Ref("%sums"), anew=True)
+        end, told_apart, settled = code.new_label(), code.new_label(), code.new_label()
+        many, given = code.new_label(), code.pointer(colours)
+        code.leave_if(code.compare("eq", pairs, 0), told_apart)
+        code.leave_unless(code.compare("eq", pairs, 1), many)
+        self._lesser(code, colours)
+        code.jump(end)
+        code.label(many)
         for refines in (True, False):
-            found = code.value(f"call i64 @harmless(ptr {state}, ptr {colours})")
-            code.leave_if(code.compare("ne", found, 0), harmless)
+            found = code.value(f"call i64 @harmless(ptr %state, ptr {given})")
+            code.leave_if(code.compare("ne", found, 0), settled)
             if refines and self.shares:
-                refined = code.value(f"call i64 @refine(ptr {state}, ptr {colours})")
+                refined = code.value(f"call i64 @refine(ptr %state, ptr {given})")
                 code.leave_if(code.compare("ne", refined, 0), told_apart)
             else:
                 break
-        code.emit(f"call void @untie(ptr {state}, ptr {colours})")
+        code.emit(f"call void @untie(ptr %state, ptr {given})")
         code.jump(end)
-        code.label(harmless)
-        code.emit(f"call void @settle(ptr {colours})")
+        code.label(settled)
+        code.emit(f"call void @settle(ptr {given})")
         code.jump(told_apart)
         code.label(told_apart)
-        code.emit(f"call void @leaf(ptr {state}, ptr {colours}, ptr {state})")
+        code.emit(f"call void @leaf(ptr %state, ptr {given}, ptr %state)")
         code.label(end)
+        return returned(code, "void")
+
+    def _lesser(self, code: Code, colours: Ref) -> None:
+        """Write: of the two states that come out where two ids share a colour, take the lesser."""
+        words = self.layout.words
+        one, two = code.reserve(words), code.reserve(words)
+        for place, first in ((one, True), (two, False)):
+            order = code.reserve(self.colours.size)
+            self.colours.apart(code, colours, order, first=first)
+            at, out = code.pointer(order), code.pointer(place)
+            code.emit(f"call void @leaf(ptr %state, ptr {at}, ptr {out})")
+        less = cells.precedes(self.frame_of(code), one, two, words)
+        for word in range(words):
+            held = (code.load(code.shift(place, word)) for place in (one, two))
+            code.store(code.select(less, *held), Ref("%state", word))
 
     def harmless(self) -> str:
         """Return the text of `harmless`: whether ids of one colour are alike in every way.

@@ -107,6 +107,8 @@ def locate(
         _locate(table, capacity, reserved_bits, 1, states, count, slots)
     elif words == 2:
         _locate(table, capacity, reserved_bits, 2, states, count, slots)
+    elif words == 3:
+        _locate(table, capacity, reserved_bits, 3, states, count, slots)
     else:
         _locate(table, capacity, reserved_bits, words, states, count, slots)
 

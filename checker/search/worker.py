@@ -210,6 +210,8 @@ def _keep_pending(board: Numbers, desk: Numbers, board_address: int) -> int:
         return int(_keep(board, desk, board_address, 1))
     if words == 2:
         return int(_keep(board, desk, board_address, 2))
+    if words == 3:
+        return int(_keep(board, desk, board_address, 3))
     return int(_keep(board, desk, board_address, words))
 
 
