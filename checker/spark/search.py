@@ -30,7 +30,7 @@ from checker.search.exploration import Exploration, Finding, Kept, RowCoverage, 
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import Options
-from checker.search.outcome import Liveness
+from checker.search.outcome import INTERRUPTED, Liveness, unknown
 from checker.search.paths import Path, least_paths
 from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
 from checker.spark import tasks
@@ -145,6 +145,7 @@ class Search:
             finally:
                 self._remove_kept()
             self.seconds += time.perf_counter() - self.started
+            self.limits = replace(self.limits, seconds=None)  # the time of the search is over
             kept = cluster.resume or cluster.checkpoint
             return self._exploration(layout, kept, room or Room())
 
@@ -426,8 +427,7 @@ class Search:
             require_alike(self.machine, layout, self.kernel, self._sample())
         exhaustive = self.stopped_by is None
         lively = exhaustive and bool(self.kernel.observed)
-        states = self._all_states(room) if lively else None
-        endless = self._endless(layout, room) if lively and states is None else None
+        states, endless = self._to_judge(layout, room) if lively else (None, None)
         paths = self._paths()
         counters = as_counters(self.counts, self.kernel)
         levels = [manifest.count for manifest in self.manifests if manifest.count]
@@ -492,12 +492,21 @@ class Search:
                 data.mapPartitions(partial(tasks.sample, self.kernel.words, share)).collect()
             )
 
-        found = self.jobs.run(f"{self.machine.name}: a sample", job)
+        # Whatever ended the search: what was found is not shown without.
+        jobs = Jobs(self.context, self.store.root, lambda: None)
+        found = jobs.run(f"{self.machine.name}: a sample", job)
         return _joined(found, self.kernel.words)[:SAMPLE]
 
+    def _to_judge(self, layout: Layout, room: Room) -> tuple[Words | None, Liveness | None]:
+        """Return all states where they fit the driver; else what is to be said of endless runs."""
+        try:
+            states = self._all_states(room)
+        except Stopped:
+            return None, unknown(self.machine, INTERRUPTED)
+        return states, self._endless(layout, room) if states is None else None
+
     def _endless(self, layout: Layout, room: Room) -> Liveness:
-        """Judge endless runs on the stored levels; limits of the search do not count any more."""
-        self.limits = Limits()
+        """Judge endless runs on the stored levels."""
         ground = Ground(
             self.session,
             self.jobs,

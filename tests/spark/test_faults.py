@@ -184,6 +184,10 @@ def test_an_interrupt_ends_a_search() -> None:
 
     found = search_until(two_phase(6), after=1)
     assert (found.stopped_by, found.exhaustive) == ("interrupt", False)
+    symmetric = machine_of("classic_group", "kafka_7824_fixed", {})
+    found = search_until(symmetric, after=2)
+    assert (found.stopped_by, found.exhaustive) == ("interrupt", False)
+    assert found.distinct > 0
 
 
 # --------------------------------------------------------------------------------- damaged
