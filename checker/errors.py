@@ -58,5 +58,9 @@ class EnvironmentFailure(CheckerError):  # noqa: N818 - the environment fails, n
     """The machine could not do what was asked: no space, no permission, no compiler target."""
 
 
+class Interruption(CheckerError):  # noqa: N818 - nothing went wrong
+    """Ctrl-C ended a command that has no result without its end (exit code 130)."""
+
+
 class InternalError(Exception):
     """The checker contradicts itself (exit code 255); please report, with the specification."""

@@ -20,6 +20,7 @@ from checker.errors import (
     EnvironmentFailure,
     EvaluationError,
     InternalError,
+    Interruption,
     SpecificationError,
 )
 from checker.verdict import exits
@@ -116,6 +117,9 @@ def report(error: Exception) -> int:
     if isinstance(error, EvaluationError):
         click.echo(f"error[{error.code}]: {error}\n  at {error.span}", err=True)
         return exits.EVALUATION
+    if isinstance(error, Interruption):
+        click.echo(f"interrupted: {error}", err=True)
+        return exits.INTERRUPTED
     if isinstance(error, CheckerError | OSError):
         click.echo(f"error: {error}", err=True)
         return exits.INTERNAL if isinstance(error, EnvironmentFailure) else exits.USAGE

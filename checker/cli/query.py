@@ -59,10 +59,12 @@ def query(
         overrides(settings),
         symmetry=None if symmetry is None else symmetry == "on",
     )
-    with observing(progress) as observer, interruptible(engine):
+    with observing(progress) as observer, interruptible(engine) as interrupt:
         machine, asked = flow.question(request, predicate, observer)
         options = Options(notice=observer.notice)
-        matching, states, finding = query_graph(machine, asked, root, choice.cluster(), options)
+        matching, states, finding = query_graph(
+            machine, asked, root, choice.cluster(), interrupt, options
+        )
     trace = None if finding is None else rebuild(asked, finding)
     if form == "json":
         length = None if trace is None else trace.length

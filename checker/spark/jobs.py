@@ -23,7 +23,7 @@ Watch = Callable[[], StoppedBy | None]
 _POLL_SECONDS = 0.02
 
 _DAMAGED = re.compile(r"DamagedError: (.*)")
-_VERSIONS = re.compile(r"WrongVersionError: (.*)")
+_REFUSED = re.compile(r"(?:WrongVersionError|PlaceError): (.*)")
 _UNREADABLE = re.compile(
     r"FileNotFoundException|PATH_NOT_FOUND|FAILED_READ_FILE|not a Parquet file|Corrupt"
     r"|ParquetDecodingException|ParquetDecodingError|CANNOT_READ|could not read page",
@@ -95,14 +95,14 @@ class Jobs:
         if isinstance(error, CheckerError):
             return error
         text = _all_of(error)
-        damaged, versions = _DAMAGED.search(text), _VERSIONS.search(text)
+        damaged, refused = _DAMAGED.search(text), _REFUSED.search(text)
         if damaged is not None:
             return UsageError(
                 f"{self._root}: damaged: {damaged[1].strip()}; search again with another "
                 "--checkpoint"
             )
-        if versions is not None:
-            return UsageError(versions[1].strip())
+        if refused is not None:
+            return UsageError(refused[1].strip())
         if _FULL.search(text) is not None:
             return EnvironmentFailure(
                 f"{description}: no space is left, below {self._root} or where Spark keeps its "

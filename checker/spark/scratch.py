@@ -16,6 +16,7 @@ import functools
 import mmap
 import os
 import shutil
+import socket
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -47,20 +48,25 @@ class Place:
     limit: int | None = None
 
 
+class PlaceError(Exception):
+    """No files can be kept on this host in the folder that was named, or was taken."""
+
+
 class Scratch:
-    """The files of one search on this host."""
+    """The files of one search on this host; PlaceError where there can be none."""
 
     def __init__(self, place: Place) -> None:
         self.limit = place.limit
         above = _above(place.folder)
         self.folder = above / f"{PREFIX}{place.run}"
-        if not self.folder.is_dir():
-            remove_stale(above)
-            above.mkdir(parents=True, exist_ok=True)
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-        if self.folder.stat().st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, "belongs to somebody else", str(self.folder))
-        (self.folder / _mark_of(_executor())).touch()
+        with _told_of(above):
+            if not self.folder.is_dir():
+                remove_stale(above)
+                above.mkdir(parents=True, exist_ok=True)
+                self.folder.mkdir(mode=0o700, exist_ok=True)
+            if self.folder.stat().st_uid != os.geteuid():
+                raise PermissionError(errno.EPERM, "belongs to somebody else", str(self.folder))
+            (self.folder / _mark_of(_executor())).touch()
 
     def path(self, name: str) -> Path:
         """Return where the file of a name is, or would be."""
@@ -145,6 +151,27 @@ def _allocated(path: Path, size: int) -> NDArray[np.int64]:
         else:
             file.truncate(size)
         return np.frombuffer(mmap.mmap(file.fileno(), size), np.int64)
+
+
+def require(folder: str | None) -> None:
+    """Raise PlaceError where searches on this host cannot keep files below a folder."""
+    above = _above(folder)
+    with _told_of(above):
+        above.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=above):
+            pass
+
+
+@contextmanager
+def _told_of(above: Path) -> Iterator[None]:
+    """Say of what fails which folder it is, where, and who names another one."""
+    try:
+        yield
+    except OSError as error:
+        raise PlaceError(
+            f"{above} on {socket.gethostname()}: no files can be kept here: {error.strerror}; "
+            "--conf spark.checker.tables=PATH names another directory"
+        ) from None
 
 
 def _above(folder: str | None) -> Path:

@@ -8,9 +8,7 @@ run again with the stored states of that shard.
 from __future__ import annotations
 
 import itertools
-import re
 import time
-import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -32,7 +30,7 @@ from checker.search.exploration import Exploration, Finding, Kept, RowCoverage, 
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import Options
-from checker.search.outcome import Liveness
+from checker.search.outcome import INTERRUPTED, Liveness, unknown
 from checker.search.paths import Path, least_paths
 from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
 from checker.spark import tasks
@@ -49,15 +47,15 @@ from checker.spark.counts import (
 from checker.spark.endless import Ground, judge_on_spark
 from checker.spark.graph import level_rows, matching
 from checker.spark.jobs import Jobs, Stopped
+from checker.spark.properties import place_of, require_parallelism
 from checker.spark.room import Room
-from checker.spark.scratch import Place as Beside
 from checker.spark.scratch import remove
 from checker.spark.session import Cluster
 from checker.spark.shipped import Shipped
 from checker.spark.store import Manifest, Place, Store, row_type
 
 if TYPE_CHECKING:
-    from pyspark import RDD, SparkConf, SparkContext
+    from pyspark import RDD
     from pyspark.sql import SparkSession
 
 _FEW = 10_000_000
@@ -103,12 +101,15 @@ class Search:
         self.progress = progress
         self.interrupt = interrupt
         self.options = options
+        self.local = self.context.master.startswith("local")
+        properties = dict(self.context.getConf().getAll())
+        require_parallelism(properties)
+        self.place = place_of(properties, self.context.applicationId, local=self.local)
         self.shipped = self.context.broadcast(shipped)
         self.shards = self.context.defaultParallelism
         self.manifests: list[Manifest] = []
         self.counts = Counts()
         self.aims: list[Aim] = []
-        self.place = _place(self.context)
         self.serials = itertools.count()
         self.serial = ""
         self.anchor: RDD[tasks.Pair] | None = None
@@ -130,8 +131,7 @@ class Search:
 
         `room` is what the driver may hold to judge endless runs.
         """
-        local = self.context.master.startswith("local")
-        with Place(cluster.resume or cluster.checkpoint, local=local) as place:
+        with Place(cluster.resume or cluster.checkpoint, local=self.local) as place:
             self.store = Store(self.session, place.root, self.options.identity)
             self.jobs = Jobs(self.context, place.root, self._watch)
             if cluster.resume is not None:
@@ -145,6 +145,7 @@ class Search:
             finally:
                 self._remove_kept()
             self.seconds += time.perf_counter() - self.started
+            self.limits = replace(self.limits, seconds=None)  # the time of the search is over
             kept = cluster.resume or cluster.checkpoint
             return self._exploration(layout, kept, room or Room())
 
@@ -299,7 +300,7 @@ class Search:
 
     def _remove_kept(self) -> None:
         """Remove what owners kept on their hosts; what is left there, a later search removes."""
-        if self.context.master.startswith("local"):
+        if self.local:
             remove(self.place)
         elif self.anchor is not None:
             until = time.perf_counter() + _REMOVAL_SECONDS
@@ -426,8 +427,7 @@ class Search:
             require_alike(self.machine, layout, self.kernel, self._sample())
         exhaustive = self.stopped_by is None
         lively = exhaustive and bool(self.kernel.observed)
-        states = self._all_states(room) if lively else None
-        endless = self._endless(layout, room) if lively and states is None else None
+        states, endless = self._to_judge(layout, room) if lively else (None, None)
         paths = self._paths()
         counters = as_counters(self.counts, self.kernel)
         levels = [manifest.count for manifest in self.manifests if manifest.count]
@@ -492,12 +492,21 @@ class Search:
                 data.mapPartitions(partial(tasks.sample, self.kernel.words, share)).collect()
             )
 
-        found = self.jobs.run(f"{self.machine.name}: a sample", job)
+        # Whatever ended the search: what was found is not shown without.
+        jobs = Jobs(self.context, self.store.root, lambda: None)
+        found = jobs.run(f"{self.machine.name}: a sample", job)
         return _joined(found, self.kernel.words)[:SAMPLE]
 
+    def _to_judge(self, layout: Layout, room: Room) -> tuple[Words | None, Liveness | None]:
+        """Return all states where they fit the driver; else what is to be said of endless runs."""
+        try:
+            states = self._all_states(room)
+        except Stopped:
+            return None, unknown(self.machine, INTERRUPTED)
+        return states, self._endless(layout, room) if states is None else None
+
     def _endless(self, layout: Layout, room: Room) -> Liveness:
-        """Judge endless runs on the stored levels; limits of the search do not count any more."""
-        self.limits = Limits()
+        """Judge endless runs on the stored levels."""
         ground = Ground(
             self.session,
             self.jobs,
@@ -531,29 +540,6 @@ class Search:
         states = _joined(found, self.kernel.words)
         ordered: Words = states[np.lexsort(states.T[::-1])]
         return ordered
-
-
-def _place(context: SparkContext) -> Beside:
-    """Return where owners keep what they have; UsageError where the properties are no such."""
-    given = context.getConf()
-    limit = _size_of(given, "spark.checker.tables.memory", "")
-    if limit is None:
-        # What is not Java's of an executor's memory, half of it for the workers themselves.
-        overhead = _size_of(given, "spark.executor.memoryOverhead", "m")
-        limit = None if overhead is None else overhead // 2
-    run = f"{context.applicationId}-{uuid.uuid4().hex[:12]}"
-    return Beside(run, given.get("spark.checker.tables"), limit)
-
-
-def _size_of(given: SparkConf, name: str, unit: str) -> int | None:
-    """Return the bytes that a property says, in `unit` where it names none; None without it."""
-    text = given.get(name)
-    if text is None:
-        return None
-    match = re.fullmatch(r"(\d+) *([kmgt]?)b?", text.lower())
-    if match is None:
-        raise UsageError(f"{name}: a size like 4g is expected, not {text!r}")
-    return int(match[1]) << 10 * " kmgt".index(match[2] or unit or " ")
 
 
 def _skew(shards: Sequence[int]) -> float:

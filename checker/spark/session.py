@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 RETRIES = 4
 """How often a task may fail before the search does; what a cluster does by default."""
 
-_LOCAL = re.compile(r"local(?:\[(\*|\d+)\])?")
+_LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d*)\])?")
+_MASTER = re.compile(
+    _LOCAL.pattern
+    + r"|local\[(?:\*|[1-9]\d*),[1-9]\d*\]|local-cluster\[[\d, ]+\]|yarn|k8s://.+"
+    + r"|spark://.+"
+)
+_STACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t]+.*\n)*(\S.*)")
 
 _SILENT = Path(__file__).with_name("log4j2.properties")
 
@@ -72,10 +78,14 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """Yield a session on `cluster`; one that was there before is used, and left running.
 
-    `name` is the application's. UsageError or EnvironmentFailure where Spark does not start.
+    `name` is the application's. UsageError or EnvironmentFailure where Spark does not start, or
+    fails outside a job.
     """
     require_pyspark()
+    if cluster.master is not None:
+        _require_master(cluster.master)
     from py4j.protocol import Py4JError  # noqa: PLC0415 (an extra)
+    from pyspark.errors import PySparkException  # noqa: PLC0415 (an extra)
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
     running = SparkSession.getActiveSession()
@@ -91,6 +101,8 @@ def spark_session(
     tell(f"Spark {session.version} on {session.sparkContext.master}: {_address(session)}")
     try:
         yield session
+    except (Py4JError, PySparkException) as error:
+        raise EnvironmentFailure(f"Spark failed: {reason_of(error)}") from None
     finally:
         # Where Java has died, what it died of is told already.
         with suppress(OSError, Py4JError):
@@ -109,7 +121,8 @@ def _start(cluster: Cluster, name: str) -> SparkSession:
     try:
         return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 (whatever Java and the network raise)
-        raise EnvironmentFailure(f"Spark does not start: {reason_of(error)}") from None
+        master = f" on {cluster.master}" if cluster.master else ""
+        raise EnvironmentFailure(f"Spark does not start{master}: {reason_of(error)}") from None
     finally:
         if in_main:
             signal.signal(signal.SIGINT, before)
@@ -136,18 +149,35 @@ def _properties(cluster: Cluster) -> dict[str, str]:
     return properties | dict(cluster.conf)
 
 
+def _require_master(master: str) -> None:
+    """Raise UsageError where Java would end with a stack trace of its own."""
+    if _MASTER.fullmatch(master) is None:
+        raise UsageError(
+            f"--master {master}: expected is local, local[N], local[*], spark://HOST:PORT, yarn or "
+            "k8s://HOST:PORT"
+        )
+    if master == "yarn" and not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & os.environ.keys():
+        raise UsageError("--master yarn: set HADOOP_CONF_DIR to where YARN's configuration is")
+
+
 def _address(session: SparkSession) -> str:
     url = session.sparkContext.uiWebUrl
     return f"its UI is at {url}" if url else "its UI is switched off"
 
 
 def reason_of(error: BaseException) -> str:
-    """Return, in one line, why something failed in Spark: the innermost cause that says a word."""
+    """Return, in one line, why something failed in Spark: the innermost cause that says a word.
+
+    Of what failed in Python on an executor, what was raised there.
+    """
     java: Any = getattr(error, "java_exception", None)
     text = str(error)
     if java is not None:
         while java.getCause() is not None:
             java = java.getCause()
         text = java.toString()
+    raised = _STACK.search(text)
+    if raised is not None:
+        return raised[1].strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

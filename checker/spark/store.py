@@ -259,6 +259,8 @@ class Place:
                 "a search on several machines needs --checkpoint: a path that all of them share, "
                 "such as hdfs://..., s3a://... or a mounted directory"
             )
+        if asked is not None and not asked.strip():
+            raise UsageError("--checkpoint: a path is expected, not nothing")
         self._temporary = None if asked is not None else tempfile.mkdtemp(prefix="checker-spark-")
         self.root = absolute(asked or str(self._temporary), local=local)
 

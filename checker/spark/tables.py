@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.errors import UsageError
+from checker.errors import Interruption, UsageError
 from checker.kernel.build import build, deep_recursion, fingerprint
 from checker.layout.codec import decode_all
 from checker.layout.layout import pack
@@ -33,8 +33,9 @@ def write_graph(
 ) -> tuple[int, int, Terminal]:
     """Search all states of `machine` and write its state graph below `root`.
 
-    Return the number of states and of edges, and where the system ends up. UsageError where the
-    search does not find all states; the rest as `explore_spark`.
+    Return the number of states and of edges, and where the system ends up. Interruption, which
+    says what was written, where `interrupt` ends it; UsageError where the search does not find all
+    states; the rest as `explore_spark`.
     """
     bare = _bare(machine)
     layout = pack(bare)
@@ -57,47 +58,59 @@ def write_graph(
         limits = Limits(keep_going=True)
         search = Search(session, bare, kernel, shipped, limits, progress, interrupt, given)
         found = search.run(replace(cluster, checkpoint=f"{root}/search"), layout)
+        if found.stopped_by == "interrupt":
+            raise Interruption(f"{root} holds part of the search; remove it before another try")
         if not found.exhaustive:
             raise UsageError(f"the search was stopped: {found.stopped_by}; its graph is not whole")
         jobs = Jobs(context, root, lambda: "interrupt" if interrupted(interrupt) else None)
         rounds = Rounds(given.notice, f"{machine.name}: terminal components")
+        written = f"the search of {found.distinct:,} states, which can be queried; no whole tables"
         try:
             with sized_for(session, found.generated):
                 states, edges = jobs.run(
                     f"{machine.name}: tables",
                     lambda: write_tables(session, root, bare, layout, search.shipped),
                 )
+            written = "whole tables of states, edges and statistics; no terminal components"
             ends = jobs.run(
                 f"{machine.name}: terminal components",
                 lambda: write_terminal(session, root, edges, search.shipped, rounds.tell),
             )
-        except Stopped as stop:
-            raise UsageError(
-                f"stopped: {stop.reason}; the tables at {root} are not whole"
-            ) from None
+        except Stopped:
+            raise Interruption(f"{root} holds {written}") from None
         return states, edges, ends
 
 
 def query_graph(
-    machine: Machine, asked: Machine, root: str, cluster: Cluster, options: Options | None = None
+    machine: Machine,
+    asked: Machine,
+    root: str,
+    cluster: Cluster,
+    interrupt: Interrupt | None = None,
+    options: Options | None = None,
 ) -> tuple[int, int, Finding | None]:
     """Return how many states of the graph at `root` satisfy a question, and of how many.
 
     `asked` is `machine` with the question as its one property. Last comes a shortest path to such
-    a state. UsageError where `root` holds no graph of `machine`.
+    a state. UsageError where `root` holds no graph of `machine`, Interruption where `interrupt`
+    ends it.
     """
     layout = pack(asked)
     kernel = build(asked, layout)
     given = replace(options or Options(), identity=_identity(machine))
     with spark_session(cluster, f"checker query {machine.name}", given.notice) as session:
-        from checker.spark.search import Search  # noqa: PLC0415 (as above)
+        from checker.spark.jobs import Stopped  # noqa: PLC0415 (as above)
+        from checker.spark.search import Search  # noqa: PLC0415
         from checker.spark.shipped import ship  # noqa: PLC0415
 
         root = absolute(root, local=session.sparkContext.master.startswith("local"))
         with deep_recursion():
             shipped = ship(kernel, fingerprint(asked))
-        search = Search(session, asked, kernel, shipped, Limits(), None, None, given)
-        answer = search.ask(f"{root}/search", 1)
+        search = Search(session, asked, kernel, shipped, Limits(), None, interrupt, given)
+        try:
+            answer = search.ask(f"{root}/search", 1)
+        except Stopped:
+            raise Interruption(f"{root} was not asked to the end") from None
     if answer.path is None:
         return 0, answer.states, None
     path = tuple(decode_all(layout, answer.path))

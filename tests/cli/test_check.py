@@ -79,6 +79,8 @@ def test_a_selected_witness_is_shown(command: Command, toggle: str) -> None:
         ("--engine", "spark", "--workers", "2", "--master", "local[2]"),
         ("--engine", "spark", "--checkpoint", "x", "--resume", "y"),
         ("--engine", "spark", "--conf", "spark.ui.enabled"),
+        ("--engine", "spark", "--master", "nonsense"),
+        ("--engine", "spark", "--master", "local[0]"),
         ("--master", "local[2]"),
         ("--conf", "spark.ui.enabled=false"),
         ("--checkpoint", "x", "--engine", "reference"),

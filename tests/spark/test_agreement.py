@@ -1,6 +1,7 @@
 """Goal: the Spark engine says what the local one says: counts, coverage, findings, shortest paths.
 
-Machines with known counts, faulty ones, random ones of every kind, and shipped instances.
+Machines with known counts, faulty ones, and random ones of every kind; test_shipped.py has what is
+shipped.
 """
 
 from __future__ import annotations
@@ -25,18 +26,6 @@ from checker.spark.session import Cluster
 
 pytestmark = pytest.mark.usefixtures("session")
 
-SHIPPED = [
-    ("alternating_bit", "default"),
-    ("classic_group", "kafka_7824"),
-    ("controller_basics", "kafka_5502"),
-    ("die_hard", "default"),
-    ("hour_clock", "default"),
-    ("missionaries", "default"),
-    ("peterson", "default"),
-    ("share_state", "kafka_17796_cause"),
-    ("transaction_commit", "default"),
-]
-
 
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.machine.name)
 def test_machines_with_known_counts(known: Known) -> None:
@@ -59,36 +48,6 @@ def test_random_machines(seed: int) -> None:
     machine = seeded_machine(seed, states=300)
     limits = Limits(keep_going=True, depth=4)
     assert_same(on_spark(machine, limits), locally(machine, limits))
-
-
-@pytest.mark.parametrize(("spec", "instance"), SHIPPED)
-def test_shipped_instances(spec: str, instance: str) -> None:
-    machine = machine_of(spec, instance, {})
-    assert_same(on_spark(machine), locally(machine))
-
-
-SLOW = [
-    ("chameneos", "default"),
-    ("classic_group", "default"),
-    ("coffee_can", "default"),
-    ("dining_philosophers", "default"),
-    ("controller_basics", "failover"),
-    ("group_small", "default"),
-    ("group_small", "members_3_generations_1"),
-    ("readers_writers", "default"),
-    ("share_state", "failover"),
-    ("share_state", "pr_23074"),
-    ("termination_detection", "default"),
-    ("two_phase", "default"),
-    ("write_through_cache", "default"),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("spec", "instance"), SLOW)
-def test_larger_shipped_instances(spec: str, instance: str) -> None:
-    machine = machine_of(spec, instance, {})
-    assert_same(on_spark(machine), locally(machine))
 
 
 def test_a_level_that_takes_long_tells_of_its_tasks(monkeypatch: pytest.MonkeyPatch) -> None:

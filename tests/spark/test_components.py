@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import numpy as np
 import pytest
+from graphs import graph_of
+from graphs import side_by_side as graphs_side_by_side
 from hypothesis import given
 from hypothesis import strategies as st
+from random_teams import random_team
 
+from checker.flow import machine_of
 from checker.spark.components import terminal_members, terminal_of
 from checker.spark.drafts import Drafts, sized_for
 
@@ -85,6 +89,34 @@ def test_random_graphs(session: SparkSession, tmp_path: Path, enough: int) -> No
     sizes = [len(component) for component in found]
     assert sizes.count(1) > 20
     assert sum(size > 1 for size in sizes) > 10
+
+
+SHIPPED = (
+    ("alternating_bit", "default"),
+    ("classic_group", "kafka_10870_fixed"),
+    ("coffee_can", "ten_beans"),
+    ("die_hard", "witness"),
+    ("dining_philosophers", "default"),
+    ("peterson", "default"),
+    ("share_delivery", "fixed_failed_write"),
+    ("share_partition", "three_deliveries"),
+    ("termination_detection", "default"),
+    ("two_phase", "default"),
+)
+
+
+@pytest.mark.slow
+def test_graphs_of_machines(session: SparkSession, tmp_path: Path) -> None:
+    machines = [random_team(seed) for seed in range(40)]
+    machines += [machine_of(*names, {}) for names in SHIPPED]
+    graphs = [graph_of(machine) for machine in machines]
+    whole = graphs_side_by_side(graph for graph in graphs if graph.states <= 600)
+    found = by_joins(session, tmp_path / "drafts", range(whole.states), list(whole.edges), 0)
+    assert found == wanted(range(whole.states), list(whole.edges))
+    sizes = [len(component) for component in found]
+    assert sizes.count(1) > 20
+    assert sum(size > 1 for size in sizes) > 10
+    assert max(sizes) > 100
 
 
 def test_a_graph_without_an_edge(session: SparkSession, tmp_path: Path) -> None:

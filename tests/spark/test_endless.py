@@ -26,6 +26,7 @@ from checker.spark import endless
 from checker.spark.explore import explore_spark
 from checker.spark.rest import Least, Rest
 from checker.spark.room import Room
+from checker.spark.search import Search
 from checker.spark.session import Cluster
 from checker.trace.rebuild import rebuild
 
@@ -140,6 +141,27 @@ def test_little_is_not_trimmed_and_judged_at_once(
     monkeypatch.setattr(endless, "judge_rest", spy)
     assert trimmed(machine, Room(whole=1)) == Liveness({"live": Outcome("holds")})
     assert rests == [2]
+
+
+def test_fetching_the_states_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = machine_of("peterson", "default", {})
+    begun: list[object] = []
+    read = Search._states_of
+
+    def spy(search: Search, level: int) -> Words:
+        begun.append(level)
+        return read(search, level)
+
+    monkeypatch.setattr(Search, "_states_of", spy)
+    layout = pack(machine)
+    kernel = build(machine, layout)
+    found = explore_spark(
+        machine, layout, kernel, Limits(), Cluster(), interrupt=lambda: bool(begun)
+    )
+    assert found.exhaustive
+    assert set(judge_endless(machine, found, LIMITS).outcomes.values()) == {
+        Outcome("unknown", INTERRUPTED)
+    }
 
 
 def test_judging_is_interrupted(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from checker.errors import EnvironmentFailure, UsageError
 from checker.flow import machine_of
 from checker.search.limits import Limits
 from checker.spark.jobs import Jobs
+from checker.spark.scratch import Place, Scratch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -183,6 +184,10 @@ def test_an_interrupt_ends_a_search() -> None:
 
     found = search_until(two_phase(6), after=1)
     assert (found.stopped_by, found.exhaustive) == ("interrupt", False)
+    symmetric = machine_of("classic_group", "kafka_7824_fixed", {})
+    found = search_until(symmetric, after=2)
+    assert (found.stopped_by, found.exhaustive) == ("interrupt", False)
+    assert found.distinct > 0
 
 
 # --------------------------------------------------------------------------------- damaged
@@ -277,6 +282,29 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         on_spark(two_phase(3), checkpoint=tmp_path / "file" / "below")
     with pytest.raises(UsageError, match="nowhere"):
         on_spark(two_phase(3), checkpoint="nowhere://host/path")
+    with pytest.raises(UsageError, match="a path is expected"):
+        on_spark(two_phase(3), checkpoint="")
+
+
+def test_a_place_on_an_executor_that_cannot_be_used_is_named(session: SparkSession) -> None:
+    context = session.sparkContext
+    place = Place("a-search", "/dev/null/tables")
+
+    def job() -> None:
+        context.parallelize([0], 1).foreach(lambda _: Scratch(place))
+
+    with pytest.raises(UsageError, match=r"^/dev/null/tables on .*spark\.checker\.tables=PATH"):
+        Jobs(context, "file:///here", lambda: None).run("a level", job)
+
+
+def test_what_fails_in_python_is_said_in_one_line(session: SparkSession) -> None:
+    context = session.sparkContext
+
+    def job() -> None:
+        context.parallelize([0], 1).foreach(lambda _: {}["the key"])
+
+    with pytest.raises(EnvironmentFailure, match=r"KeyError: 'the key'$"):
+        Jobs(context, "file:///here", lambda: None).run("a level", job)
 
 
 def test_a_full_disk_is_named(session: object) -> None:

@@ -6,6 +6,9 @@ Sizes are those of published models; columns are what the interpreter says of th
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +74,41 @@ def test_a_graph_and_questions_about_it(
     assert (code, "holds no checkpoint" in text) == (2, True)
     code, text = checker(capfd, "graph", "die_hard", "--out", out)
     assert (code, "holds a checkpoint already" in text) == (2, True)
+
+
+def interrupt_once(monkeypatch: pytest.MonkeyPatch, command: str, due: Callable[[], bool]) -> None:
+    """Let a command hear of Ctrl-C as soon as something is so."""
+    module = import_module(f"checker.cli.{command}")
+    monkeypatch.setattr(module, "interruptible", lambda _engine: nullcontext(due))
+
+
+@pytest.mark.parametrize(
+    ("begun", "told"),
+    [
+        pytest.param("search/manifests/00002.json", "part of the search", id="search"),
+        pytest.param("states", "the search of 16 states, which can be queried", id="tables"),
+        pytest.param("drafts", "whole tables of states, edges and statistics", id="terminal"),
+    ],
+)
+@pytest.mark.usefixtures("session")
+def test_an_interrupt_says_what_was_written(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    begun: str,
+    told: str,
+) -> None:
+    out = tmp_path / "graph"
+    interrupt_once(monkeypatch, "graph", (out / begun).exists)
+    code, text = checker(capfd, "graph", "die_hard", "--out", str(out), "--progress", "none")
+    assert (code, text.startswith(f"interrupted: {out.as_uri()} holds {told}")) == (130, True)
+    assert not (out / "drafts").exists()
+    if begun == "states":
+        words = ("query", "die_hard", "big == 4", "--graph", str(out), "--progress", "none")
+        assert checker(capfd, *words)[0] == 0
+        interrupt_once(monkeypatch, "query", lambda: True)
+        code, text = checker(capfd, *words)
+        assert (code, text) == (130, f"interrupted: {out.as_uri()} was not asked to the end\n")
 
 
 def test_machines_and_rows_are_counted(

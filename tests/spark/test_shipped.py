@@ -1,0 +1,89 @@
+"""Goal: Spark says of what is shipped exactly what the local engine says, liveness included.
+
+With `--every-instance` of all quick instances; otherwise, of each specification, of the one that
+takes the fewest levels for each way it ends: it holds, or a property of some kind is violated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pairs import assert_same, locally, on_spark
+
+from checker import library
+from checker.flow import machine_of
+from checker.graph.endless import judge_endless
+from checker.kernel.build import build
+from checker.layout.layout import pack
+from checker.machine import instances
+from checker.machine.machine import Machine
+from checker.search.exploration import Exploration
+from checker.search.limits import Limits
+from checker.search.outcome import Liveness
+from checker.table import Document, read
+from checker.table.document import InstanceEntry
+
+pytestmark = pytest.mark.usefixtures("session")
+
+SLOW = 12
+"""Levels from which on a search on Spark takes more than a few seconds."""
+
+FAR = 100
+"""Levels that are assumed where an instance does not declare any."""
+
+
+def quick() -> Iterator[tuple[Document, list[InstanceEntry]]]:
+    """Every shipped specification that can be searched, with its quick instances."""
+    for entry in library.shipped():
+        if entry.kind != "table":
+            document = read(entry.path)
+            yield document, [item for item in instances(document) if item.tier == "quick"]
+
+
+def ending(document: Document, instance: InstanceEntry) -> tuple[str | None, str | None]:
+    """How a search is declared to end: the verdict, and the kind of the property that breaks."""
+    expect = instance.expect
+    if expect is None or expect.property is None:
+        return expect and expect.verdict, None
+    kinds = {item.name.text: item.kind for item in document.properties}
+    return expect.verdict, kinds.get(expect.property.text, expect.property.text)
+
+
+def levels(instance: InstanceEntry) -> int:
+    """How many levels a search takes, as far as that is declared."""
+    expect = instance.expect
+    if expect is None:
+        return FAR
+    return next((n for n in (expect.depth, expect.length) if n is not None), FAR)
+
+
+def selected(document: Document, among: list[InstanceEntry]) -> list[InstanceEntry]:
+    """For each way to end, the instance with the fewest levels."""
+    shallowest: dict[object, InstanceEntry] = {}
+    for instance in sorted(among, key=levels):
+        shallowest.setdefault(ending(document, instance), instance)
+    return [instance for instance in among if instance in shallowest.values()]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    every = metafunc.config.getoption("--every-instance")
+    chosen = []
+    for document, among in quick():
+        for instance in among if every else selected(document, among):
+            names = document.name.text, instance.name.text
+            marks = pytest.mark.slow if levels(instance) >= SLOW else ()
+            chosen.append(pytest.param(*names, marks=marks, id="-".join(names)))
+    metafunc.parametrize(("spec", "instance"), chosen)
+
+
+def endless(machine: Machine, found: Exploration) -> Liveness:
+    layout = pack(machine)
+    return judge_endless(machine, found, Limits(), (layout, build(machine, layout)))
+
+
+def test_an_instance(spec: str, instance: str) -> None:
+    machine = machine_of(spec, instance, {})
+    found, wanted = on_spark(machine), locally(machine)
+    assert_same(found, wanted)
+    assert endless(machine, found) == endless(machine, wanted)
