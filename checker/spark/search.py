@@ -52,7 +52,7 @@ from checker.spark.jobs import Jobs, Stopped
 from checker.spark.room import Room
 from checker.spark.scratch import Place as Beside
 from checker.spark.scratch import remove
-from checker.spark.session import Cluster
+from checker.spark.session import Cluster, waiting
 from checker.spark.shipped import Shipped
 from checker.spark.store import Manifest, Place, Store, row_type
 
@@ -66,6 +66,8 @@ many executors, for what moves is made again."""
 HEAVY = 2.0
 """Skew from which a level is told of, unless it is too small to matter."""
 _SMALL = 100_000
+_COUNTED = ("yarn", "k8s")
+"""Masters that give an executor so much memory and no more."""
 _REMOVAL_SECONDS = 30.0
 """How long to wait for executors, of which there may be none left, to remove what they keep."""
 _PROGRESS_SECONDS = 0.5
@@ -134,9 +136,10 @@ class Search:
         with Place(cluster.resume or cluster.checkpoint, local=local) as place:
             self.store = Store(self.session, place.root, self.options.identity)
             self.jobs = Jobs(self.context, place.root, self._watch)
-            if cluster.resume is not None:
-                self._resume()
-            self.store.prepare(resumed=cluster.resume is not None)
+            with waiting(self.options.notice, f"{place.root}: until it answers"):
+                if cluster.resume is not None:
+                    self._resume()
+                self.store.prepare(resumed=cluster.resume is not None)
             self.started = time.perf_counter()
             try:
                 self._search()
@@ -152,7 +155,8 @@ class Search:
         """Return which states, of the finished search at `root`, a check of them flags."""
         self.store = Store(self.session, root, self.options.identity)
         self.jobs = Jobs(self.context, root, self._watch)
-        self.manifests = self.store.manifests()
+        with waiting(self.options.notice, f"{root}: until it answers"):
+            self.manifests = self.store.manifests()
         if self.manifests[-1].count:
             raise UsageError(f"{root}: the search was stopped before it found all states")
 
@@ -539,10 +543,23 @@ def _place(context: SparkContext) -> Beside:
     limit = _size_of(given, "spark.checker.tables.memory", "")
     if limit is None:
         # What is not Java's of an executor's memory, half of it for the workers themselves.
-        overhead = _size_of(given, "spark.executor.memoryOverhead", "m")
+        overhead = memory_beside_heap(given)
         limit = None if overhead is None else overhead // 2
     run = f"{context.applicationId}-{uuid.uuid4().hex[:12]}"
     return Beside(run, given.get("spark.checker.tables"), limit)
+
+
+def memory_beside_heap(given: SparkConf) -> int | None:
+    """Return the bytes that an executor may take beside Java's heap; None where nobody counts them.
+
+    YARN and Kubernetes end a container that takes more, so there Spark's own default counts.
+    """
+    overhead = _size_of(given, "spark.executor.memoryOverhead", "m")
+    if overhead is not None or not given.get("spark.master", "").startswith(_COUNTED):
+        return overhead
+    heap = _size_of(given, "spark.executor.memory", "m") or 1 << 30
+    least = _size_of(given, "spark.executor.minMemoryOverhead", "m") or 384 << 20
+    return max(least, int(float(given.get("spark.executor.memoryOverheadFactor", "0.1")) * heap))
 
 
 def _size_of(given: SparkConf, name: str, unit: str) -> int | None:
