@@ -206,6 +206,7 @@ def submitted(runs: Runs, place: Place, archive: Path, folder: Path) -> str:
     submit = [SPARK / "bin" / "spark-submit", "--master", "yarn", "--deploy-mode", "cluster"]
     settings = {
         **memory(),
+        "spark.yarn.maxAppAttempts": 1,
         "spark.archives": f"{archive}#environment",
         "spark.yarn.appMasterEnv." + python.partition("=")[0]: python.partition("=")[2],
         "spark.executorEnv." + python.partition("=")[0]: python.partition("=")[2],
