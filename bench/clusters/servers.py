@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,10 @@ import pyspark
 HERE = Path(__file__).parent
 TARGET = HERE / "target"
 BUCKET = "bucket"
+_NAMED = {
+    "Authorization": "AWS4-HMAC-SHA256 Credential=anybody/20260101/us-east-1/s3/aws4_request, "
+    "SignedHeaders=host, Signature=0"
+}
 _SECONDS = 180
 
 
@@ -71,24 +75,31 @@ class WebFiles:
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """A bucket of an S3 that asks for no signature."""
+    """A bucket of an S3 that wants a name and no secret."""
 
     root: str
     web: str
 
     def names(self, folder: str) -> list[str]:
         """Return the keys of the objects in a folder."""
-        text = _ask("GET", f"{self.web}/{BUCKET}?list-type=2&prefix={folder}/&delimiter=/")
+        text = self._ask("GET", f"?list-type=2&prefix={folder}/&delimiter=/")
         tree = ET.fromstring(text)  # noqa: S314 (our own server's)
         return [key.text or "" for key in tree.findall(".//{*}Contents/{*}Key")]
 
     def lose(self, path: str) -> None:
         """Remove an object."""
-        _ask("DELETE", f"{self.web}/{BUCKET}/{path}")
+        self._ask("DELETE", f"/{path}")
 
     def damage(self, path: str) -> None:
         """Put something else into an object."""
-        _ask("PUT", f"{self.web}/{BUCKET}/{path}", b"damaged")
+        self._ask("PUT", f"/{path}", b"damaged")
+
+    def make(self) -> None:
+        """Make the bucket."""
+        self._ask("PUT", "")
+
+    def _ask(self, method: str, what: str, content: bytes | None = None) -> bytes:
+        return _ask(method, f"{self.web}/{BUCKET}{what}", content, _NAMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +152,17 @@ def s3(python: Path) -> Iterator[Objects]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    web = f"http://127.0.0.1:{port}"
+    objects = Objects(f"s3a://{BUCKET}", f"http://127.0.0.1:{port}")
     try:
         until = time.monotonic() + _SECONDS
         while True:
             with suppress(OSError):
-                _ask("PUT", f"{web}/{BUCKET}")
+                objects.make()
                 break
             if process.poll() is not None or time.monotonic() > until:
                 sys.exit("moto's server does not start")
             time.sleep(0.2)
-        yield Objects(f"s3a://{BUCKET}", web)
+        yield objects
     finally:
         process.terminate()
         process.wait()
@@ -195,18 +206,20 @@ def packed_environment(root: Path) -> Path:
 
 
 def _maven(*goals: str) -> None:
-    subprocess.run(["mvn", "-q", "-B", *goals], cwd=HERE, check=True)
+    subprocess.run(["mvn", "-q", "-B", "-Dstyle.color=never", *goals], cwd=HERE, check=True)
 
 
-def _ask(method: str, url: str, content: bytes | None = None) -> bytes:
+def _ask(
+    method: str, url: str, content: bytes | None = None, headers: Mapping[str, str] | None = None
+) -> bytes:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    request = urllib.request.Request(url, content, method=method)  # noqa: S310 (on loopback)
+    request = urllib.request.Request(url, content, headers or {}, method=method)  # noqa: S310 (on loopback)
     try:
         with opener.open(request, timeout=30) as answer:
             return bytes(answer.read())
     except urllib.error.HTTPError as error:
         if error.code == 307:  # HDFS names the data node to send to
-            return _ask(method, error.headers["Location"], content)
+            return _ask(method, error.headers["Location"], content, headers)
         raise
 
 
