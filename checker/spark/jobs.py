@@ -26,7 +26,8 @@ _DAMAGED = re.compile(r"DamagedError: (.*)")
 _REFUSED = re.compile(r"(?:WrongVersionError|PlaceError): (.*)")
 _UNREADABLE = re.compile(
     r"FileNotFoundException|PATH_NOT_FOUND|FAILED_READ_FILE|not a Parquet file|Corrupt"
-    r"|ParquetDecodingException|ParquetDecodingError|CANNOT_READ|could not read page",
+    r"|ParquetDecodingException|ParquetDecodingError|CANNOT_READ|could not read page"
+    r"|BlockMissingException|ChecksumException",
     re.IGNORECASE,
 )
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|DSQuotaExceeded")

@@ -17,6 +17,8 @@ _OWN = "spark.checker."
 TABLES = f"{_OWN}tables"
 MEMORY = f"{_OWN}tables.memory"
 PARALLELISM = "spark.default.parallelism"
+_COUNTED = ("yarn", "k8s")
+"""Masters that give an executor so much memory and no more."""
 
 
 def place_of(properties: Mapping[str, str], application: str, *, local: bool) -> Place:
@@ -34,7 +36,7 @@ def place_of(properties: Mapping[str, str], application: str, *, local: bool) ->
     limit = _size_of(properties, MEMORY, "")
     if limit is None:
         # What is not Java's of an executor's memory, half of it for the workers themselves.
-        overhead = _size_of(properties, "spark.executor.memoryOverhead", "m")
+        overhead = memory_beside_heap(properties)
         limit = None if overhead is None else overhead // 2
     if local:
         try:
@@ -42,6 +44,20 @@ def place_of(properties: Mapping[str, str], application: str, *, local: bool) ->
         except PlaceError as error:
             raise UsageError(str(error)) from None
     return Place(f"{application}-{uuid.uuid4().hex[:12]}", folder, limit)
+
+
+def memory_beside_heap(properties: Mapping[str, str]) -> int | None:
+    """Return the bytes that an executor may take beside Java's heap; None where nobody counts them.
+
+    YARN and Kubernetes end a container that takes more, so there Spark's own default counts.
+    """
+    overhead = _size_of(properties, "spark.executor.memoryOverhead", "m")
+    if overhead is not None or not properties.get("spark.master", "").startswith(_COUNTED):
+        return overhead
+    heap = _size_of(properties, "spark.executor.memory", "m") or 1 << 30
+    least = _size_of(properties, "spark.executor.minMemoryOverhead", "m") or 384 << 20
+    factor = float(properties.get("spark.executor.memoryOverheadFactor", "0.1"))
+    return max(least, int(factor * heap))
 
 
 def require_parallelism(properties: Mapping[str, str]) -> None:

@@ -50,7 +50,7 @@ from checker.spark.jobs import Jobs, Stopped
 from checker.spark.properties import place_of, require_parallelism
 from checker.spark.room import Room
 from checker.spark.scratch import remove
-from checker.spark.session import Cluster
+from checker.spark.session import Cluster, waiting
 from checker.spark.shipped import Shipped
 from checker.spark.store import Manifest, Place, Store, row_type
 
@@ -134,9 +134,10 @@ class Search:
         with Place(cluster.resume or cluster.checkpoint, local=self.local) as place:
             self.store = Store(self.session, place.root, self.options.identity)
             self.jobs = Jobs(self.context, place.root, self._watch)
-            if cluster.resume is not None:
-                self._resume()
-            self.store.prepare(resumed=cluster.resume is not None)
+            with waiting(self.options.notice, f"{place.root}: until it answers"):
+                if cluster.resume is not None:
+                    self._resume()
+                self.store.prepare(resumed=cluster.resume is not None)
             self.started = time.perf_counter()
             try:
                 self._search()
@@ -153,7 +154,8 @@ class Search:
         """Return which states, of the finished search at `root`, a check of them flags."""
         self.store = Store(self.session, root, self.options.identity)
         self.jobs = Jobs(self.context, root, self._watch)
-        self.manifests = self.store.manifests()
+        with waiting(self.options.notice, f"{root}: until it answers"):
+            self.manifests = self.store.manifests()
         if self.manifests[-1].count:
             raise UsageError(f"{root}: the search was stopped before it found all states")
 

@@ -31,6 +31,12 @@ _MASTER = re.compile(
 )
 _STACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t]+.*\n)*(\S.*)")
 
+LATE_SECONDS = 20.0
+"""When to tell that something does not answer: YARN and S3 are asked again and again, for minutes
+where an address is wrong."""
+
+_INSTALLED = ("site-packages", "dist-packages")
+
 _SILENT = Path(__file__).with_name("log4j2.properties")
 
 DEFAULTS = {
@@ -96,8 +102,10 @@ def spark_session(
         os.environ["JAVA_HOME"] = str(find_java())
         if "SPARK_CONF_DIR" not in os.environ:  # there the user says what Spark logs
             os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_SILENT))
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session = _start(cluster, name)
+    # PySpark reads the property only where spark-submit has started it.
+    python = dict(cluster.conf).get("spark.pyspark.python", sys.executable)
+    os.environ.setdefault("PYSPARK_PYTHON", python)
+    session = _start(cluster, name, tell)
     tell(f"Spark {session.version} on {session.sparkContext.master}: {_address(session)}")
     try:
         yield session
@@ -109,17 +117,19 @@ def spark_session(
             session.stop()
 
 
-def _start(cluster: Cluster, name: str) -> SparkSession:
+def _start(cluster: Cluster, name: str, tell: Callable[[str], None]) -> SparkSession:
     """Start Spark, and leave Ctrl-C to whom it belonged: PySpark takes it."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
     builder = SparkSession.builder.appName(name)
-    for key, value in _properties(cluster).items():
+    for key, value in properties(cluster).items():
         builder = builder.config(key, value)
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT) if in_main else None
+    where = f" on {cluster.master}" if cluster.master else ""
     try:
-        return builder.getOrCreate()
+        with waiting(tell, f"Spark{where}: until it answers and has room"):
+            return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 (whatever Java and the network raise)
         master = f" on {cluster.master}" if cluster.master else ""
         raise EnvironmentFailure(f"Spark does not start{master}: {reason_of(error)}") from None
@@ -128,7 +138,19 @@ def _start(cluster: Cluster, name: str) -> SparkSession:
             signal.signal(signal.SIGINT, before)
 
 
-def _properties(cluster: Cluster) -> dict[str, str]:
+@contextmanager
+def waiting(tell: Callable[[str], None], what: str) -> Iterator[None]:
+    """Tell that we are still waiting for something, if the block does not end before long."""
+    late = threading.Timer(LATE_SECONDS, tell, [f"still waiting for {what}"])
+    late.daemon = True
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+
+
+def properties(cluster: Cluster) -> dict[str, str]:
     """Return Spark's properties: ours first, then the user's."""
     properties = dict(DEFAULTS)
     master = cluster.master
@@ -144,8 +166,11 @@ def _properties(cluster: Cluster) -> dict[str, str]:
             properties["spark.shuffle.compress"] = "false"  # it crosses no network
             properties["spark.driver.host"] = "127.0.0.1"
             properties["spark.driver.bindAddress"] = "127.0.0.1"
-    root = str(Path(checker.__file__).parents[1])
-    properties["spark.executorEnv.PYTHONPATH"] = root
+    # Where the checker is installed, the executors' Python has its own, and must not be given the
+    # driver's other packages with it: they may be of another version, for another Python.
+    root = Path(checker.__file__).parents[1]
+    if root.name not in _INSTALLED:
+        properties["spark.executorEnv.PYTHONPATH"] = str(root)
     return properties | dict(cluster.conf)
 
 

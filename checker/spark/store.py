@@ -40,6 +40,9 @@ _PARQUET = {
     "parquet.block.size.row.check.min": "1",
     "parquet.page.size.row.check.min": "1",
 }
+_MISSING = re.compile(r"ClassNotFoundException|No FileSystem for scheme")
+_MODULES = {"s3a": "hadoop-aws", "abfs": "hadoop-azure", "abfss": "hadoop-azure"}
+"""Hadoop's own modules by scheme; they have the version of Spark's Hadoop."""
 SCHEMA = "shard int, count bigint, states binary, checksum bigint, counts string"
 
 
@@ -190,7 +193,19 @@ class Store:
         try:
             return path.getFileSystem(self._configuration), path
         except Exception as error:  # noqa: BLE001 (whatever a file system raises)
-            raise UsageError(f"{self.root}: {reason_of(error)}") from None
+            reason = reason_of(error)
+            if _MISSING.search(reason) is not None:
+                reason += "; " + self._bring()
+            raise UsageError(f"{self.root}: {reason}") from None
+
+    def _bring(self) -> str:
+        """Return how to have a file system whose classes Spark lacks."""
+        version = self._jvm.org.apache.hadoop.util.VersionInfo.getVersion()
+        module = _MODULES.get(self.root.partition(":")[0])
+        if module is None:
+            return "name the jars that have it with --conf spark.jars=... or spark.jars.packages"
+        package = f"org.apache.hadoop:{module}:{version}"
+        return f"Spark fetches it with --conf spark.jars.packages={package}"
 
     def _exists(self, text: str) -> bool:
         system, path = self._path(text)

@@ -1,0 +1,136 @@
+"""Goal: Spark starts with what a cluster needs, and says so where it does not start at once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from threading import Event
+from typing import Self
+
+import pytest
+from machines import two_phase
+from pairs import on_spark
+from pyspark.sql import SparkSession
+
+import checker
+from checker.errors import EnvironmentFailure, UsageError
+from checker.spark import session as starting
+from checker.spark.jobs import Jobs
+from checker.spark.properties import memory_beside_heap
+from checker.spark.session import Cluster, properties, spark_session
+
+ROOT = str(Path(checker.__file__).parents[1])
+
+
+def test_executors_find_a_source_tree() -> None:
+    assert properties(Cluster())["spark.executorEnv.PYTHONPATH"] == ROOT
+
+
+@pytest.mark.parametrize("folder", ["site-packages", "dist-packages"])
+def test_executors_are_not_given_the_packages_that_the_driver_has(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "__file__", f"/usr/lib/{folder}/checker/__init__.py")
+    assert "spark.executorEnv.PYTHONPATH" not in properties(Cluster())
+
+
+class Slow:
+    """Builds a session as Spark does that has no room: not before `told`, and then not at all."""
+
+    def __init__(self, told: Event) -> None:
+        self.told = told
+
+    def appName(self, _name: str) -> Self:  # noqa: N802 (PySpark's name)
+        return self
+
+    def config(self, _key: str, _value: str) -> Self:
+        return self
+
+    def getOrCreate(self) -> SparkSession:  # noqa: N802 (PySpark's name)
+        if not self.told.wait(60):
+            raise AssertionError("nothing was told")
+        raise RuntimeError("no room came")
+
+
+def not_started(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what is told while Spark is slow to start, and fails."""
+    told, texts = Event(), list[str]()
+
+    def tell(text: str) -> None:
+        texts.append(text)
+        told.set()
+
+    monkeypatch.setattr(starting, "LATE_SECONDS", 0.05)
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(SparkSession, "builder", Slow(told))
+    opened = spark_session(cluster, "test", tell)
+    with pytest.raises(EnvironmentFailure, match="no room came"), opened:
+        pass
+    return texts
+
+
+def test_a_start_that_takes_long_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    (text,) = not_started(Cluster(master="yarn"), monkeypatch)
+    assert text.startswith("still waiting for Spark on yarn")
+
+
+def test_the_python_of_executors_can_be_a_property(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "")
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    not_started(Cluster(conf=(("spark.pyspark.python", "./environment/python"),)), monkeypatch)
+    assert os.environ["PYSPARK_PYTHON"] == "./environment/python"
+
+
+@pytest.mark.parametrize(
+    ("given", "mebibytes"),
+    [
+        ({"spark.master": "local[2]"}, None),
+        ({"spark.master": "spark://host:7077"}, None),
+        ({"spark.master": "spark://host:7077", "spark.executor.memoryOverhead": "700"}, 700),
+        ({"spark.master": "yarn"}, 384),
+        ({"spark.master": "yarn", "spark.executor.memory": "8g"}, 819),
+        ({"spark.master": "yarn", "spark.executor.memoryOverhead": "2g"}, 2048),
+        ({"spark.master": "yarn", "spark.executor.minMemoryOverhead": "1g"}, 1024),
+        (
+            {
+                "spark.master": "k8s://https://host:6443",
+                "spark.executor.memory": "4g",
+                "spark.executor.memoryOverheadFactor": "0.4",
+            },
+            1638,
+        ),
+    ],
+)
+def test_where_memory_is_counted_the_room_beside_java_is_known(
+    given: dict[str, str], mebibytes: int | None
+) -> None:
+    room = memory_beside_heap(given)
+    assert (None if room is None else room >> 20) == mebibytes
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize(
+    ("path", "how"),
+    [
+        ("s3a://bucket/run", r"spark\.jars\.packages=org\.apache\.hadoop:hadoop-aws:\d+\.\d+\.\d+"),
+        ("nowhere://host/run", "name the jars"),
+    ],
+)
+def test_a_file_system_that_spark_lacks_is_named_with_what_brings_it(path: str, how: str) -> None:
+    with pytest.raises(UsageError, match=how):
+        on_spark(two_phase(3), checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "org.apache.hadoop.hdfs.BlockMissingException: Could not obtain block: BP-1 file=/a/part-0",
+        "org.apache.hadoop.fs.ChecksumException: Checksum error: file:/a/part-0 at 0",
+    ],
+)
+def test_blocks_that_are_lost_are_data_that_are_lost(session: SparkSession, reason: str) -> None:
+    def fail() -> None:
+        raise OSError(reason)
+
+    with pytest.raises(UsageError, match="hdfs://here: damaged or lost"):
+        Jobs(session.sparkContext, "hdfs://here", lambda: None).run("a level", fail)
