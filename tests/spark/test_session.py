@@ -70,6 +70,7 @@ def not_started(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_start_that_takes_long_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop")
     (text,) = not_started(Cluster(master="yarn"), monkeypatch)
     assert text.startswith("still waiting for Spark on yarn")
 
