@@ -185,17 +185,27 @@ def lost_executor(runs: Runs, place: Place, servers: Hadoop) -> str:
         stderr=subprocess.PIPE,
         text=True,
     )
-    until = time.monotonic() + _SECONDS
-    while len(place.files.names(f"{place.folder}/lost/manifests")) < 6:
-        alive = driver.poll() is None and time.monotonic() < until
-        require(alive, "it ended too early" if driver.stderr is None else driver.stderr.read())
-        time.sleep(0.1)
-    there = executors(servers.process)
-    require(len(there) == 2, f"{len(there)} executors")
-    end(there[0])
-    out, errors = driver.communicate(timeout=_SECONDS)
+    try:
+        _end_one(place, servers, driver)
+        out, errors = driver.communicate(timeout=_SECONDS)
+    finally:
+        driver.kill()
+        driver.wait()
     require(driver.returncode == 0, errors)
     return runs.same(place.search, out)
+
+
+def _end_one(place: Place, servers: Hadoop, driver: subprocess.Popen[str]) -> None:
+    """End an executor as soon as some levels are stored."""
+    until = time.monotonic() + _SECONDS
+    stored, there = 0, list[int]()
+    while stored < 6 or len(there) < 2:
+        alive = driver.poll() is None and time.monotonic() < until
+        require(alive, f"{stored} levels, {len(there)} executors, and the search has ended")
+        time.sleep(0.1)
+        stored = len(place.files.names(f"{place.folder}/lost/manifests"))
+        there = executors(servers.process)
+    end(there[0])
 
 
 def submitted(runs: Runs, place: Place, archive: Path, folder: Path) -> str:
