@@ -117,11 +117,8 @@ class ActionWriter:
         """Write all instances of the action, in canonical order."""
         code = self.frame.code
         self.stages = plan(self.frame.analysis, self.action)
-        if self.columns is not None:
-            self.selection = select(self.frame.analysis, self.shapes, self.stages)
-            if self.selection is not None:
-                first = self.selection.first
-                self.stages = [*self.stages[:first], *self.selection.rest]
+        if self.selection is not None:
+            self.stages = [*self.stages[: self.selection.first], *self.selection.rest]
         for name in written_variables(self.action.body):
             self.work[name] = code.reserve(max(self.shapes[name].cells, 1))
         if any(isinstance(item, terms.Transition) for item in inside(self.action.body)):

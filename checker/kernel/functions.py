@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from checker.kernel import cells
-from checker.kernel.actions import ActionWriter, Spent, plan, select
+from checker.kernel.actions import ActionWriter, Selection, Spent, plan, select
 from checker.kernel.analysis import Analysis, mentions_id
 from checker.kernel.code import Code, Flag, Operand, Ref
 from checker.kernel.columns import Columns
@@ -96,10 +96,13 @@ class Writer:
         self._judges = bool(machine.bounds or self.steps)
         self.commuting = commuting(machine, self.analysis)
         self.columns = Columns(self.variable_shapes, self.constants)
-        for action in machine.actions:
-            found = select(self.analysis, self.variable_shapes, plan(self.analysis, action))
-            if found is not None:
-                self.columns.add(found.tests, found.count)
+        self.selections = [
+            select(self.analysis, self.variable_shapes, plan(self.analysis, action))
+            for action in machine.actions
+        ]
+        for selection in self.selections:
+            if selection is not None:
+                self.columns.add(selection.tests, selection.count)
         self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
 
     # ------------------------------------------------------------------------------- functions
@@ -245,7 +248,6 @@ class Writer:
             room = "%out", "%meta", "%capacity"
             sink = Sink(code, self.layout, *room, cursor, full, state, held)
             cells_ = Ref("%cells", len(self.layout.leaves))
-            code.frozen.add("%cells")
             words = [code.load(code.shift(cells_, place)) for place in range(self.columns.count)]
             full_at = code.lines + PIECE_LINES
             while place < len(self.machine.actions) and code.lines < full_at:
@@ -304,8 +306,9 @@ class Writer:
             fair = self.fair.get(action.name)
             assert isinstance(frame.variables, dict)
             self._action(
-                frame, action, place, sink, frame.variables, spent, fair, count, wanted, words
-            )
+                frame, action, place, sink, frame.variables, spent, fair, count, wanted, words,
+                self.selections[place],
+            )  # fmt: skip
         if count is not None and action.fault is None:
             count.end()
 
@@ -423,12 +426,12 @@ class Writer:
         fair: FairRow | None = None,
         count: Count | None = None,
         wanted: Wanted | None = None,
-        words: Sequence[Operand] | None = None,
+        words: Sequence[Operand] = (),
+        selection: Selection | None = None,
     ) -> None:
         ActionWriter(
             frame, action, sink, meta, source, self.variable_shapes, self.tables, spent, fair,
-            STEP + len(self.steps), count, wanted,
-            None if words is None else self.columns, words or (),
+            STEP + len(self.steps), count, wanted, self.columns, words, selection,
         ).write()  # fmt: skip
 
     def _check(

@@ -194,16 +194,11 @@ def prefetch(_context: Any, address: Any) -> Any:
     return types.void(address), generate
 
 
-def _call(builder: Any, arguments: Any) -> Any:
-    """Call the function at the first argument with the others, all words."""
+def _generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    """Write the call of the function at the first argument with the others, all words."""
     words = list(arguments[1:])
     kind = ir.FunctionType(_WORD, [_WORD] * len(words))
     return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), words)
-
-
-def _generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-    """Write the call of a kernel's function: all of an intrinsic's arguments are its own."""
-    return _call(builder, arguments)
 
 
 @intrinsic

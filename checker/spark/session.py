@@ -131,8 +131,7 @@ def _start(cluster: Cluster, name: str, tell: Callable[[str], None]) -> SparkSes
         with waiting(tell, f"Spark{where}: until it answers and has room"):
             return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 (whatever Java and the network raise)
-        master = f" on {cluster.master}" if cluster.master else ""
-        raise EnvironmentFailure(f"Spark does not start{master}: {reason_of(error)}") from None
+        raise EnvironmentFailure(f"Spark does not start{where}: {reason_of(error)}") from None
     finally:
         if in_main:
             signal.signal(signal.SIGINT, before)
