@@ -5,7 +5,7 @@ The way data flows, one room an arrow (`checker.flow` is the page to read first)
 | room      | takes                | makes       | verb            |
 | --------- | -------------------- | ----------- | --------------- |
 | `table`   | YAML source          | Document    | `read`          |
-| `machine` | Document             | Machine     | `elaborate`     |
+| `elaborate` | Document           | Machine     | `elaborate`     |
 | `layout`  | Machine              | Layout      | `pack`          |
 | `kernel`  | Machine, Layout      | Kernel      | `build`         |
 | `search`  | Kernel               | Exploration | `explore`       |
@@ -15,7 +15,9 @@ The way data flows, one room an arrow (`checker.flow` is the page to read first)
 | `trace`   | Machine, Finding     | Trace       | `rebuild`       |
 | `report`  | Verdict, Traces      | files       | `write`         |
 
-`checker.semantics` is the reference interpreter that every engine must agree with,
+`checker.machine` is the typed representation between language and engines, `checker.passes` say it
+more simply and say what is known beforehand, `checker.llvm` and `checker.symmetry` write the parts
+of a kernel. `checker.semantics` is the reference interpreter that every engine must agree with,
 `checker.testing` drives an implementation of your own along a specification.
 """
 

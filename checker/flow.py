@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Protocol
 
 from checker import library
+from checker.elaborate import elaborate
 from checker.errors import UsageError
 from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.kernel.kernel import Kernel
 from checker.layout import pack
 from checker.layout.layout import Layout
-from checker.machine import elaborate
 from checker.machine.machine import LIVENESS, Machine
 from checker.report.result import Result
 from checker.search.exploration import Exploration

@@ -13,8 +13,8 @@ from multiprocessing import get_context
 
 from checker import flow, library
 from checker.diagnostics import render_all
+from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError
-from checker.machine import elaborate, instances
 from checker.machine.machine import Expectation
 from checker.report import files, terminal
 from checker.report.result import Result

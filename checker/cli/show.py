@@ -10,9 +10,9 @@ import click
 from checker import flow, library
 from checker.cli.options import model_options, overrides
 from checker.diagnostics import render_all
+from checker.elaborate import elaborate
 from checker.errors import UsageError
 from checker.layout import describe, pack
-from checker.machine import elaborate
 from checker.report import diagrams, terminal
 from checker.report.sections import Section, as_markdown, print_sections
 from checker.report.stages import machine_text

@@ -21,9 +21,10 @@ from checker.graph.reference import beyond
 from checker.graph.space import Space
 from checker.graph.state_graph import StateGraph
 from checker.kernel.calls import Calls
-from checker.kernel.kernel import CUT, DROPPED, Kernel, Words
+from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode
 from checker.layout.layout import Layout
+from checker.llvm.meta import CUT, DROPPED
 from checker.machine.machine import Machine
 from checker.search import board as places
 from checker.search.board import Desk, Numbers, new_board

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from checker.graph import space
 from checker.graph.space import OUTSIDE_FAILED, OUTSIDE_RAISED
-from checker.kernel import kernel
-from checker.kernel.kernel import CONDITION, CUT, DROPPED, ERROR, FAILED, PREMISE
+from checker.llvm import meta
+from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR, FAILED, PREMISE
 from checker.search import board, native, visited
 from checker.search.board import (
     BLOCK_SIZE_MAX,
@@ -41,7 +41,7 @@ from checker.search.visited import hash_state, same_tail
 
 forget_outdated(
     Path(__file__).parent / "__pycache__",
-    [Path(str(module.__file__)) for module in (kernel, board, native, visited, space)]
+    [Path(str(module.__file__)) for module in (meta, board, native, visited, space)]
     + [Path(__file__)],
 )
 

@@ -12,7 +12,7 @@ from checker.graph.lasso import search_from
 from checker.graph.liveness import Judgement, eventually, leads_to
 from checker.graph.reference import beyond
 from checker.graph.space import OUTSIDE_FAILED, OUTSIDE_RAISED, Space
-from checker.kernel.kernel import CONDITION, FAILED, PREMISE
+from checker.llvm.meta import CONDITION, FAILED, PREMISE
 from checker.machine.machine import Machine, Property
 from checker.search.exploration import Finding
 from checker.search.outcome import CUT_OFF, FAILS, Liveness, Outcome, liveness_of

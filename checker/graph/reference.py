@@ -9,7 +9,7 @@ import numpy as np
 from checker.errors import EvaluationError, InternalError
 from checker.graph.space import OUTSIDE_FAILED, OUTSIDE_RAISED, Space
 from checker.graph.state_graph import StateGraph
-from checker.kernel.kernel import CONDITION, FAILED, PREMISE
+from checker.llvm.meta import CONDITION, FAILED, PREMISE
 from checker.machine.machine import LIVENESS, Machine
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import fair_rows, strengths

@@ -7,28 +7,23 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import prod
 
-from checker.kernel import cells, loops
-from checker.kernel.analysis import NO_FACTS, Analysis, Facts, learned, without
-from checker.kernel.choices import Drawn, Script
-from checker.kernel.code import Operand, Ref
 from checker.kernel.columns import CellTest, Columns, Finder, keys_of
 from checker.kernel.commuting import LOOPS, Wanted
-from checker.kernel.frame import Bound, Frame
-from checker.kernel.kernel import DROPPED, ERROR, ILLEGAL, NUMBER, SKIPPED
-from checker.kernel.statements import Body, cost, set_local, write_block
-from checker.kernel.states import Sink
 from checker.kernel.tallies import Count
-from checker.kernel.writes import (
-    assigned_locals,
-    changed_cells,
-    drawn_kinds,
-    inside,
-    written_variables,
-)
 from checker.layout.shape import Shape
+from checker.llvm import cells, loops
+from checker.llvm.changes import changed_cells
+from checker.llvm.choices import Drawn, Script
+from checker.llvm.code import Operand, Ref
+from checker.llvm.frame import Bound, Frame
+from checker.llvm.meta import DROPPED, ERROR, ILLEGAL, NUMBER, SKIPPED
+from checker.llvm.statements import Body, cost, set_local, write_block
+from checker.llvm.states import Sink
 from checker.machine import terms
 from checker.machine.machine import Action, Binding
 from checker.machine.terms import Term
+from checker.passes.analysis import NO_FACTS, Analysis, Facts, learned, without
+from checker.passes.writes import assigned_locals, drawn_kinds, inside, written_variables
 from checker.semantics.fairness import FairRow
 from checker.table.state_table import StateTable
 

@@ -12,15 +12,16 @@ from pathlib import Path
 
 import checker
 from checker.errors import Diagnostic, SpecificationError
-from checker.kernel import native
 from checker.kernel.functions import EXPLORE, module_text
-from checker.kernel.kernel import ACTION_MASK, LIVENESS_MAX, META_BITS, STEP, Kernel
-from checker.kernel.native import NativeCode, cached, keep, toolchain
-from checker.kernel.renaming import IDS_MAX
+from checker.kernel.kernel import Kernel
 from checker.layout.layout import Layout
+from checker.llvm import native
+from checker.llvm.meta import ACTION_MASK, LIVENESS_MAX, META_BITS, STEP
+from checker.llvm.native import NativeCode, cached, keep, toolchain
 from checker.machine.machine import LIVENESS, Machine, Property
 from checker.semantics.fairness import fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
+from checker.symmetry.renaming import IDS_MAX
 
 NESTING = 100_000
 """Python frames that writing may need: definitions are inlined, so terms nest deeply."""
@@ -154,7 +155,7 @@ def _code_version() -> bytes:
     """Return a digest of the modules that decide what IR a machine becomes."""
     digest = hashlib.blake2b()
     root = Path(checker.__file__).parent
-    for room in ("machine", "semantics", "layout", "kernel"):
+    for room in ("machine", "semantics", "layout", "passes", "llvm", "symmetry", "kernel"):
         for path in sorted((root / room).glob("*.py")):
             digest.update(path.read_bytes())
     return digest.digest()

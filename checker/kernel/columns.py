@@ -15,9 +15,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.kernel.code import Code, Operand, Ref
-from checker.kernel.frame import Constants
 from checker.layout.shape import Shape, is_dense, shape_of
+from checker.llvm.code import Code, Operand, Ref
+from checker.llvm.frame import Constants
 from checker.machine import terms
 from checker.machine.machine import Binding
 from checker.machine.terms import Term

@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from checker.kernel.analysis import Analysis
-from checker.kernel.code import Code, Operand
-from checker.kernel.footprints import Footprint, Footprints
-from checker.kernel.frame import Bound, Mutable
-from checker.kernel.kernel import NUMBER, STEP
+from checker.llvm.code import Code, Operand
+from checker.llvm.frame import Bound, Mutable
+from checker.llvm.meta import NUMBER, STEP
 from checker.machine.machine import LIVENESS, Action, Machine
 from checker.machine.types import Bool, Range
+from checker.passes.analysis import Analysis
+from checker.passes.footprints import Footprint, Footprints
 from checker.semantics.fairness import fair_rows
 from checker.semantics.symmetry import reduces
 from checker.semantics.values import value_of

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from checker.kernel import cells
 from checker.kernel.actions import ActionWriter, Selection, Spent, plan, select
-from checker.kernel.analysis import Analysis, mentions_id
-from checker.kernel.code import Code, Flag, Operand, Ref
 from checker.kernel.columns import Columns
 from checker.kernel.commuting import Wanted, commuting, wanted_row
-from checker.kernel.deltas import deltas
-from checker.kernel.fit import convert
-from checker.kernel.fixed import changeable, fixed_cells
-from checker.kernel.frame import Constants, Frame, Shapes
 from checker.kernel.judging import StepJudge
-from checker.kernel.kernel import (
+from checker.kernel.tallies import Count, tally
+from checker.layout.layout import Layout
+from checker.llvm import cells
+from checker.llvm.code import Code, Flag, Operand, Ref
+from checker.llvm.fit import convert
+from checker.llvm.frame import Constants, Frame, Shapes
+from checker.llvm.meta import (
     ACTION_MASK,
     CHECK_ERROR,
     CONDITION,
@@ -29,7 +28,7 @@ from checker.kernel.kernel import (
     SKIPPED,
     STEP,
 )
-from checker.kernel.states import (
+from checker.llvm.states import (
     Sink,
     emit_source,
     places_of,
@@ -38,16 +37,17 @@ from checker.kernel.states import (
     word_place,
     words_at,
 )
-from checker.kernel.symmetry import SymmetryWriter
-from checker.kernel.tallies import Count, tally
-from checker.kernel.terms import evaluate
-from checker.kernel.writes import inside
-from checker.layout.layout import Layout
+from checker.llvm.terms import evaluate
 from checker.machine import terms
 from checker.machine.machine import LIVENESS, Action, Machine, Property
 from checker.machine.terms import Statement, Term
+from checker.passes.analysis import Analysis, mentions_id
+from checker.passes.deltas import deltas
+from checker.passes.fixed import changeable, fixed_cells
+from checker.passes.writes import inside
 from checker.semantics.fairness import FairRow, fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
+from checker.symmetry.symmetry import SymmetryWriter
 
 PIECE_LINES = 8_000
 """Lines of IR from which on the actions that are left go into another function."""

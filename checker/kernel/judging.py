@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from checker.kernel.code import Flag, Operand, Ref
-from checker.kernel.deltas import Delta
-from checker.kernel.fixed import Fixed
-from checker.kernel.folds import each
-from checker.kernel.frame import Frame
-from checker.kernel.kernel import STEP
-from checker.kernel.rewriting import read_ahead
-from checker.kernel.states import unpack
 from checker.layout.layout import Layout
+from checker.llvm.code import Flag, Operand, Ref
+from checker.llvm.folds import each
+from checker.llvm.frame import Frame
+from checker.llvm.meta import STEP
+from checker.llvm.states import unpack
 from checker.machine.terms import Term
+from checker.passes.deltas import Delta
+from checker.passes.fixed import Fixed
+from checker.passes.rewriting import read_ahead
 
 
 @dataclass(slots=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.kernel.code import Code, Operand, Ref
-from checker.kernel.kernel import ACTION_MASK, ERROR
+from checker.llvm.code import Code, Operand, Ref
+from checker.llvm.meta import ACTION_MASK, ERROR
 
 
 @dataclass(frozen=True, slots=True)

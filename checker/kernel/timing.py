@@ -15,9 +15,10 @@ import numpy as np
 
 from checker.kernel.build import deep_recursion, fingerprint
 from checker.kernel.functions import timed_text
-from checker.kernel.kernel import ERROR, Kernel, Words
-from checker.kernel.native import NativeCode, cached, compile_object, keep
+from checker.kernel.kernel import Kernel, Words
 from checker.layout.layout import Layout
+from checker.llvm.meta import ERROR
+from checker.llvm.native import NativeCode, cached, compile_object, keep
 from checker.machine.machine import Machine
 
 PASSES = 9

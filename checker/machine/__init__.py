@@ -1,8 +1,9 @@
-"""Document to Machine: names resolved, types computed, everything typed and closed."""
+"""The typed representation: types, terms, statements, and the Machine made of them.
 
-# The modules of the first line register the forms that they elaborate.
-from checker.machine import collections, functions, lookup, messaging, operators, statements  # noqa: F401
-from checker.machine.elaborate import elaborate, instances
+Nothing here knows how a Machine comes about (`elaborate`), what it means (`semantics`), or how it
+is run.
+"""
+
 from checker.machine.machine import Machine
 
-__all__ = ["Machine", "elaborate", "instances"]
+__all__ = ["Machine"]

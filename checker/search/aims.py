@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.kernel.kernel import CHECK_ERROR, ERROR, ILLEGAL, STEP, Kernel
+from checker.kernel.kernel import Kernel
+from checker.llvm.meta import CHECK_ERROR, ERROR, ILLEGAL, STEP
 from checker.machine.machine import Machine
 from checker.search.exploration import FindingKind, StoppedBy
 from checker.search.limits import Limits

@@ -14,9 +14,10 @@ from collections import Counter
 import numpy as np
 
 from checker.errors import Diagnostic, SpecificationError
-from checker.kernel.kernel import ACTION_MASK, CHECK_ERROR, ERROR, Kernel, Words
+from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode, encode
 from checker.layout.layout import Layout
+from checker.llvm.meta import ACTION_MASK, CHECK_ERROR, ERROR
 from checker.machine.machine import Machine
 from checker.search.stepper import Step, Stepper
 from checker.semantics.symmetry import Renaming, permute_state, symmetric_ids

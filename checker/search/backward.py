@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from checker.kernel.kernel import CUT, DROPPED, ERROR
+from checker.llvm.meta import CUT, DROPPED, ERROR
 from checker.search.board import (
     BLOCK,
     CHECK,

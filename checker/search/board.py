@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.kernel.kernel import ACTION_MASK, Kernel
+from checker.kernel.kernel import Kernel
+from checker.llvm.meta import ACTION_MASK
 
 # Places of the board that the coordinator sets while no thread works.
 WORDS = 0

@@ -11,7 +11,8 @@ from typing import Self
 import numpy as np
 
 from checker.errors import InternalError
-from checker.kernel.kernel import ERROR, Kernel, Words
+from checker.kernel.kernel import Kernel, Words
+from checker.llvm.meta import ERROR
 from checker.search import board as places
 from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board
 from checker.search.disk import Disk

@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from checker.kernel import kernel
+from checker.llvm import meta
 
 OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 """How every function of the search is compiled: without the interpreter's lock, kept on disk."""
@@ -46,7 +46,7 @@ def forget_outdated(folder: Path, sources: Sequence[Path]) -> None:
 _ROOM = Path(__file__).parent
 forget_outdated(
     _ROOM / "__pycache__",
-    [Path(kernel.__file__), *(_ROOM / f"{name}.py" for name in COMPILED)],
+    [Path(str(meta.__file__)), *(_ROOM / f"{name}.py" for name in COMPILED)],
 )
 
 _WORD = ir.IntType(64)

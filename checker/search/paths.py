@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from checker.errors import InternalError
-from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR, Kernel, Words
+from checker.kernel.kernel import Kernel, Words
+from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.search import backward
 from checker.search import board as places
 from checker.search.aims import INITIAL, Aim

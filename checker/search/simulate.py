@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from checker.kernel.kernel import ACTION_MASK, ERROR, Kernel, Words
+from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
+from checker.llvm.meta import ACTION_MASK, ERROR
 from checker.machine.machine import Machine
 from checker.search import walks as places
 from checker.search.aims import Sought, sought_checks, sought_edges

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from checker.kernel.kernel import ACTION_MASK, CHECK_ERROR, CUT, DROPPED, ERROR
+from checker.llvm.meta import ACTION_MASK, CHECK_ERROR, CUT, DROPPED, ERROR
 from checker.search.board import DEADLOCK, UNCLEAR, Numbers
 from checker.search.native import OPTIONS, call_check, call_expand, load, store
 from checker.search.visited import mix

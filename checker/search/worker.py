@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR, NUMBER
+from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR, NUMBER
 from checker.search.board import (
     ARRIVALS,
     BESIDE,

@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel import kernel
-from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR
+from checker.llvm import meta
+from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.search import board as board_module
 from checker.search import native, visited, worker
 from checker.search.board import (
@@ -40,7 +40,7 @@ from checker.search.worker import WORKING, expand_next
 
 forget_outdated(
     Path(__file__).parent / "__pycache__",
-    [Path(str(module.__file__)) for module in (kernel, board_module, native, visited, worker)]
+    [Path(str(module.__file__)) for module in (meta, board_module, native, visited, worker)]
     + [Path(__file__)],
 )
 

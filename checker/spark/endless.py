@@ -18,9 +18,10 @@ from pyspark.sql import functions as f
 from checker.graph.build import initially
 from checker.graph.judge import failing, lasso_finding, owed_beyond
 from checker.graph.space import OUTSIDE_FAILED
-from checker.kernel.kernel import CONDITION, FAILED, PREMISE, Kernel, Words
+from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
+from checker.llvm.meta import CONDITION, FAILED, PREMISE
 from checker.machine.machine import Machine, Property
 from checker.search.exploration import Finding
 from checker.search.outcome import (

@@ -18,9 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from checker.kernel.calls import Calls
-from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR, Words
+from checker.kernel.kernel import Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
+from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
 from checker.machine.types import Bool, Enum, Id, Range, Type
 from checker.search.stepper import Stepper

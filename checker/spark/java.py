@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from checker.errors import EnvironmentFailure
-from checker.kernel.native import cache_directory
+from checker.llvm.native import cache_directory
 
 OLDEST = 17
 """The oldest version that Spark 4 runs on."""

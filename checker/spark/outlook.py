@@ -22,7 +22,8 @@ from pyspark.sql import functions as f
 from checker.errors import InternalError
 from checker.graph.edges import beyond
 from checker.kernel.calls import Calls
-from checker.kernel.kernel import CONDITION, CUT, DROPPED, ERROR, FAILED, Kernel, Words
+from checker.kernel.kernel import Kernel, Words
+from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR, FAILED
 from checker.spark.drafts import Drafts
 from checker.spark.graph import level_rows, packed, pieces
 from checker.spark.numbering import numbered

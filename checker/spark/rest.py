@@ -19,7 +19,8 @@ from checker.graph.entries import entries
 from checker.graph.lasso import Lasso, lasso_from
 from checker.graph.liveness import owing_and_fair
 from checker.graph.state_graph import StateGraph
-from checker.kernel.kernel import PREMISE, Words
+from checker.kernel.kernel import Words
+from checker.llvm.meta import PREMISE
 from checker.search.memory import available, default_limit
 from checker.spark.trimming import Trimming
 

@@ -9,7 +9,7 @@ import checker
 from checker.errors import InternalError
 from checker.kernel.functions import EXPLORE
 from checker.kernel.kernel import Kernel
-from checker.kernel.native import NativeCode, cached, compile_object, keep, toolchain
+from checker.llvm.native import NativeCode, cached, compile_object, keep, toolchain
 
 
 class WrongVersionError(Exception):

@@ -1,7 +1,7 @@
 """The untyped artefact: what a specification says, cell by cell, each with its place.
 
-`checker.table.read` makes a `Document` from YAML; `checker.machine.elaborate` makes a Machine from
-it. Nothing here is resolved or typed: names are words, cells are parsed but not understood.
+`checker.table.read` makes a `Document` from YAML; `checker.elaborate.elaborate` makes a Machine
+from it. Nothing here is resolved or typed: names are words, cells are parsed but not understood.
 """
 
 from __future__ import annotations

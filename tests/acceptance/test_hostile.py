@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import run
+from checker.elaborate import elaborate
 from checker.errors import Diagnostic, SpecificationError
-from checker.machine import elaborate
 from checker.table import read
 
 sys.path.insert(0, str(Path(__file__).parent))

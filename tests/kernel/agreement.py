@@ -10,16 +10,9 @@ import numpy as np
 from checker.errors import EvaluationError
 from checker.kernel.build import build
 from checker.kernel.calls import Calls
-from checker.kernel.kernel import (
-    CHECK_ERROR,
-    CUT,
-    DROPPED,
-    ERROR,
-    ILLEGAL,
-    STEP,
-    Kernel,
-)
+from checker.kernel.kernel import Kernel
 from checker.layout import Layout, decode, encode, encode_all, pack
+from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
 from checker.machine.machine import Machine
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor

@@ -13,19 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from machines import KNOWN, Known
 from random_machines import machines, seeded_machine
 
-from checker.kernel import (
-    actions,
-    cells,
-    choices,
-    collections,
-    folds,
-    functions,
-    slots,
-    statements,
-    states,
-)
+from checker.kernel import actions, functions
 from checker.layout import cells as layout_cells
 from checker.layout import shape
+from checker.llvm import cells, choices, collections, folds, slots, statements, states
 from checker.machine.machine import Machine
 
 SEEDS = range(48)

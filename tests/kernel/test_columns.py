@@ -10,11 +10,11 @@ from checker import library
 from checker.flow import elaborate
 from checker.flow import read as read_specification
 from checker.kernel.actions import Selection, Stage, plan, select
-from checker.kernel.analysis import Analysis
 from checker.kernel.columns import KEYS_MAX, CellTest
 from checker.layout import pack
 from checker.machine.machine import Machine
 from checker.machine.types import Map, Set, Type, cardinality
+from checker.passes.analysis import Analysis
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.values import code_of, value_of, values
 

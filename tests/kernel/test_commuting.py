@@ -40,17 +40,18 @@ from random_machines import lively_machine, machines, seeded_machine
 from random_teams import random_team
 
 from checker.kernel import functions
-from checker.kernel.analysis import Analysis
 from checker.kernel.build import build, deep_recursion
 from checker.kernel.calls import Calls
 from checker.kernel.commuting import LOOPS, Commuting, commuting
-from checker.kernel.footprints import Footprint, Footprints
 from checker.kernel.functions import Writer
-from checker.kernel.kernel import ACTION_MASK, CUT, DROPPED, ERROR, NUMBER, Kernel, Words
+from checker.kernel.kernel import Kernel, Words
 from checker.layout import pack
+from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR, NUMBER
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
 from checker.machine.types import Bag, Id, Map, Range, Set
+from checker.passes.analysis import Analysis
+from checker.passes.footprints import Footprint, Footprints
 from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.semantics.fairness import fair_rows

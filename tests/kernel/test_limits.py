@@ -38,9 +38,9 @@ from machines import (
 from checker.errors import SpecificationError
 from checker.kernel import build
 from checker.kernel.calls import Calls
-from checker.kernel.choices import PICKS_MAX
-from checker.kernel.kernel import ERROR
 from checker.layout import pack
+from checker.llvm.choices import PICKS_MAX
+from checker.llvm.meta import ERROR
 from checker.machine import terms as t
 from checker.machine.machine import Machine
 from checker.machine.types import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from agreement import require_agreement
 
-from checker.machine import elaborate
+from checker.elaborate import elaborate
 from checker.table import read
 
 SPEC = Path(__file__).parents[2] / "spec"

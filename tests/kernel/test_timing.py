@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from checker import library
+from checker.elaborate import elaborate
 from checker.kernel import build
 from checker.kernel.calls import Calls
-from checker.kernel.kernel import ERROR
 from checker.kernel.timing import BLOCK, measure
 from checker.layout import pack
-from checker.machine import elaborate
+from checker.llvm.meta import ERROR
 from checker.table import read
 
 

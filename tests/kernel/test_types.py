@@ -27,9 +27,9 @@ from machines import (
 )
 from random_types import TYPES, values_of
 
-from checker.kernel import cells, choices, collections, slots, states
 from checker.layout import cells as layout_cells
 from checker.layout import shape
+from checker.llvm import cells, choices, collections, slots, states
 from checker.machine import terms as t
 from checker.machine.machine import Machine
 from checker.machine.types import Bag, Bool, Map, Option, Range, Sequence, Type

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from machines import lit, machine, two_phase, variable
 
+from checker.elaborate import elaborate
 from checker.errors import SpecificationError
 from checker.layout import describe, pack
-from checker.machine import elaborate
 from checker.machine.types import Bool, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import NOWHERE
 from checker.table import read

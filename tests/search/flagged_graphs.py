@@ -4,7 +4,8 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from checker.kernel.kernel import DROPPED, ERROR, Kernel
+from checker.kernel.kernel import Kernel
+from checker.llvm.meta import DROPPED, ERROR
 
 
 @dataclass(frozen=True)

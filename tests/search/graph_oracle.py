@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from flagged_graphs import Graph
 
-from checker.kernel.kernel import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
+from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
 
 
 @dataclass

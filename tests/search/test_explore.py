@@ -17,7 +17,8 @@ from native_kernels import grid
 
 import checker.search.crew as crew_module
 import checker.search.local as local_module
-from checker.kernel.kernel import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP, Kernel
+from checker.kernel.kernel import Kernel
+from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits

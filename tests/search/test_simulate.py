@@ -12,7 +12,7 @@ from flagged_graphs import Edge, Graph, kernel_of
 from native_kernels import grid
 
 import checker.search.simulate as simulate_module
-from checker.kernel.kernel import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
+from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
 from checker.search.simulate import Simulation, simulate
 
 LAYOUT: Any = SimpleNamespace(bits=20.0)

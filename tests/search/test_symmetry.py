@@ -13,10 +13,10 @@ import pytest
 from random_teams import random_team_alike
 from symmetric_machines import symmetric_machine
 
+from checker.elaborate import elaborate
 from checker.errors import SpecificationError
 from checker.kernel import build
 from checker.layout import pack
-from checker.machine import elaborate
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration
 from checker.search.explore import explore

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import CODES
+from checker.elaborate import elaborate
 from checker.errors import EvaluationError
 from checker.library import explanation
-from checker.machine import elaborate
 from checker.machine.machine import Machine
 from checker.semantics.successors import initial_states, successors
 from checker.table import read

@@ -12,8 +12,8 @@ from checker.graph.build import build_space
 from checker.graph.space import Space
 from checker.kernel.build import build
 from checker.kernel.calls import Calls
-from checker.kernel.kernel import CUT, DROPPED, ERROR
 from checker.layout.layout import pack
+from checker.llvm.meta import CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
 from checker.search.limits import Limits
 from checker.search.stepper import Stepper

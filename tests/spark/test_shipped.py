@@ -12,11 +12,11 @@ import pytest
 from pairs import assert_same, locally, on_spark
 
 from checker import library
+from checker.elaborate import instances
 from checker.flow import machine_of
 from checker.graph.endless import judge_endless
 from checker.kernel.build import build
 from checker.layout.layout import pack
-from checker.machine import instances
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits

@@ -21,7 +21,7 @@ from checker.flow import machine_of
 from checker.graph.components import OUTSIDE
 from checker.graph.fairness import fair_states
 from checker.graph.state_graph import StateGraph
-from checker.kernel.kernel import CONDITION, PREMISE
+from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import Machine
 from checker.search.outcome import liveness_of
 from checker.spark.drafts import Drafts, sized_for

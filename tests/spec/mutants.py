@@ -21,15 +21,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from weaving import VARIABLE, Mutant, Woven, weave
 
+from checker.elaborate import elaborate
 from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.kernel.calls import Calls
-from checker.kernel.kernel import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP, Kernel, Words
+from checker.kernel.kernel import Kernel, Words
 from checker.layout import pack
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.library import find
-from checker.machine import elaborate
+from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
 from checker.machine.machine import Machine
 from checker.search.explore import explore
 from checker.search.limits import Limits

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
+from checker.elaborate.elaborate import elaborate
 from checker.flow import Request, Silent, check
 from checker.library import find
-from checker.machine.elaborate import elaborate
 from checker.table import read
 from checker.table.document import InstanceEntry
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from test_mutants import CAUGHT
 
+from checker.elaborate import instances
 from checker.flow import Request, Silent, check
 from checker.library import find
-from checker.machine import instances
 from checker.report.result import Result
 from checker.table import read
 from checker.verdict.expectation import differences

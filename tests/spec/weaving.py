@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
+from checker.elaborate.elaborate import elaborate
 from checker.errors import SpecificationError
-from checker.machine.elaborate import elaborate
 from checker.source import NOWHERE, Span
 from checker.table.document import (
     BindingEntry,

@@ -1,0 +1,216 @@
+"""Constants of an instance: ids, integers, variants; what `set:` and `--set` replace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from checker.elaborate import convert
+from checker.elaborate.context import Context, expression
+from checker.elaborate.world import World
+from checker.elaborate.wrong import Wrong, collecting
+from checker.errors import UsageError
+from checker.machine import terms as t
+from checker.machine.relations import VALUES_MAX
+from checker.machine.types import Enum, Id, Range, Type
+from checker.source import Span
+from checker.table.document import Cell, Constant, InstanceEntry, Word
+from checker.table.problems import nearest
+
+Setting = int | bool | str
+Settings = Mapping[str, tuple[Setting, Span | None]]
+"""Of each replaced constant its value, and the place of an instance's `set:` (None: `--set`)."""
+
+
+def evaluate(world: World, cell: Cell, hint: Type | None = None) -> t.Literal:
+    """Return the value of an expression over constants; Y304 where it is none."""
+    term = Context(world, cell, constant=True).infer(expression(cell), hint)
+    if not isinstance(term, t.Literal):
+        raise Wrong(
+            "Y304", "this is not a constant", term.span, expected="an expression over constants"
+        )
+    return term
+
+
+def constant_integer(world: World, cell: Cell) -> int:
+    """Return the integer value of an expression over constants."""
+    term = evaluate(world, cell)
+    if not isinstance(term.value, int) or isinstance(term.value, bool):
+        raise Wrong("Y303", "an integer is needed here", term.span, expected="an integer")
+    return term.value
+
+
+def constant_truth(world: World, cell: Cell) -> bool:
+    """Return the truth of a condition over constants."""
+    term = evaluate(world, cell)
+    if not isinstance(term.value, bool):
+        raise Wrong("Y303", "a condition is needed here", term.span, expected="true or false")
+    return term.value
+
+
+def settings_of(
+    world: World, instance: InstanceEntry | None, overrides: Mapping[str, Setting]
+) -> Settings:
+    """Return what replaces constants: the instance's settings, then the overrides."""
+    known = {constant.name.text for constant in world.document.constants}
+    found: dict[str, tuple[Setting, Span | None]] = {}
+    for word, value, span in instance.settings if instance else ():
+        if word.text not in known:
+            world.problems.add(
+                "N209",
+                f"no constant is called `{word.text}`",
+                word.span,
+                help=_close(word.text, known),
+            )
+        found[word.text] = (value, span)
+    for name, value in overrides.items():
+        if name not in known:
+            raise UsageError(f"no constant is called `{name}`. {_close(name, known) or ''}".strip())
+        found[name] = (value, None)
+    return found
+
+
+def _close(word: str, known: set[str]) -> str | None:
+    close = nearest(word, known)
+    return f"did you mean `{close}`?" if close else None
+
+
+def declare_constants(world: World, settings: Settings) -> None:
+    """Give every constant its value and every id type its ids; check the assumptions."""
+    for constant in world.document.constants:
+        with collecting(world.problems):
+            _declare(world, constant, settings.get(constant.name.text))
+    world.problems.raise_any()
+    for cell in world.document.assume:
+        with collecting(world.problems):
+            if not constant_truth(world, cell):
+                raise Wrong(
+                    "R601",
+                    "the constants do not satisfy this assumption",
+                    cell.span,
+                    expected="true",
+                    found=_values(world),
+                )
+    world.problems.raise_any()
+
+
+def _values(world: World) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in constant_values(world))
+
+
+def constant_values(world: World) -> tuple[tuple[str, object], ...]:
+    """Return each constant with its value; of an id type the number of its ids."""
+    values: list[tuple[str, object]] = []
+    for constant in world.document.constants:
+        name = constant.name.text
+        kind = world.types.get(name)
+        values.append(
+            (name, len(kind.members) if isinstance(kind, Id) else world.constants[name].value)
+        )
+    return tuple(values)
+
+
+def _declare(world: World, constant: Constant, setting: tuple[Setting, Span | None] | None) -> None:
+    name = constant.name.text
+    if constant.ids_names is not None:
+        if setting is not None:
+            raise _refused(constant, setting, "its ids have names of their own")
+        members = tuple(word.text for word in constant.ids_names)
+        _declare_ids(world, constant, members)
+    elif constant.ids_count is not None:
+        number = constant.ids_count
+        if setting is not None:
+            number = _as_integer(constant, setting)
+        if not 1 <= number <= VALUES_MAX:
+            place = constant.value_span or constant.name.span
+            raise _limit(constant, setting, place, f"1 to {VALUES_MAX} ids", number)
+        prefix = constant.prefix.text if constant.prefix else _snake(name)
+        _declare_ids(world, constant, tuple(f"{prefix}{i + 1}" for i in range(number)))
+    else:
+        literal = _value(world, constant, setting)
+        world.constants[name] = literal
+        if isinstance(literal.type, Enum):
+            world.declare_values(literal.type)
+
+
+def _limit(
+    constant: Constant,
+    setting: tuple[Setting, Span | None] | None,
+    place: Span,
+    expected: str,
+    found: int,
+) -> Exception:
+    if setting is not None and setting[1] is None:
+        return UsageError(f"`{constant.name.text}`: expected {expected}, found {found}")
+    span = setting[1] if setting is not None and setting[1] else place
+    return Wrong(
+        "Y305",
+        f"`{constant.name.text}` is out of bounds",
+        span,
+        expected=expected,
+        found=str(found),
+    )
+
+
+def _snake(name: str) -> str:
+    """Return `MemberId` as `member_id`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _declare_ids(world: World, constant: Constant, members: tuple[str, ...]) -> None:
+    kind = Id(constant.name.text, members, constant.symmetric)
+    world.types[constant.name.text] = kind
+    if not constant.symmetric:
+        world.declare_values(kind)
+
+
+def _value(
+    world: World, constant: Constant, setting: tuple[Setting, Span | None] | None
+) -> t.Literal:
+    span = constant.value_span or constant.name.span
+    if constant.one_of is not None:
+        members = tuple(word.text for word in constant.one_of)
+        value: object = constant.value
+        if isinstance(constant.value, Word):
+            value = constant.value.text
+        if setting is not None:
+            value = setting[0]
+        if value not in members or not isinstance(value, str):
+            if setting is not None:
+                raise _refused(constant, setting, f"it is one of {', '.join(members)}")
+            raise Wrong(
+                "N201", f"`{value}` is none of the values", span, expected=", ".join(members)
+            )
+        return t.Literal(value, Enum(constant.name.text, members), span)
+    if constant.cell is not None:
+        literal = evaluate(world, constant.cell)
+    elif isinstance(constant.value, bool):
+        literal = convert.truth(constant.value, span)
+    else:
+        assert isinstance(constant.value, int)
+        literal = convert.integer(constant.value, span)
+    if setting is None:
+        return literal
+    if isinstance(literal.type, Range):
+        return convert.integer(_as_integer(constant, setting), setting[1] or span)
+    if isinstance(literal.value, bool) and isinstance(setting[0], bool):
+        return convert.truth(setting[0], setting[1] or span)
+    if isinstance(literal.type, Enum) and setting[0] in literal.type.members:
+        return t.Literal(setting[0], literal.type, setting[1] or span)
+    wanted = "it is true or false" if isinstance(literal.value, bool) else "its kind is another"
+    raise _refused(constant, setting, wanted)
+
+
+def _as_integer(constant: Constant, setting: tuple[Setting, Span | None]) -> int:
+    value = setting[0]
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _refused(constant, setting, "it is an integer")
+    return value
+
+
+def _refused(constant: Constant, setting: tuple[Setting, Span | None], reason: str) -> Exception:
+    value, span = setting
+    shown = str(value).lower() if isinstance(value, bool) else str(value)
+    if span is None:
+        return UsageError(f"`{constant.name.text}` cannot be {shown}: {reason}")
+    return Wrong("Y301", f"`{constant.name.text}` cannot be {shown}: {reason}", span, found=shown)

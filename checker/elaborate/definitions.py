@@ -1,0 +1,106 @@
+"""Definitions put in where they are used; no definition or procedure may use itself."""
+
+from __future__ import annotations
+
+import ast
+
+from checker.elaborate import convert
+from checker.elaborate.context import Context, expression
+from checker.elaborate.world import World
+from checker.elaborate.wrong import Wrong
+from checker.machine import terms as t
+from checker.machine.types import Type
+from checker.source import Span
+from checker.table.document import Cell, Definition, Procedure, Word
+
+Term = t.Term
+
+
+def inline(
+    context: Context,
+    definition: Definition,
+    arguments: tuple[Term, ...],
+    span: Span,
+    hint: Type | None,
+) -> Term:
+    """Return the body of a definition with its parameters bound to `arguments`."""
+    name = definition.name.text
+    expect_count(name, definition.parameters, len(arguments), span)
+    if name in context.inlined:
+        raise Wrong("N220", f"`{name}` is defined by itself", span)
+    names: dict[str, Term] = {}
+    bound: list[tuple[str, Term]] = []
+    for parameter, argument in zip(definition.parameters, arguments, strict=True):
+        if convert.is_atomic(argument):
+            names[parameter.text] = argument
+        else:
+            unique = context.allocator.unique(f"{name}.{parameter.text}")
+            bound.append((unique, argument))
+            names[parameter.text] = t.Local(unique, argument.type, argument.span)
+    inner = context.inside(definition.body, names, name)
+    inner.maybe = frozenset()
+    body = inner.infer(expression(definition.body), hint)
+    for unique, argument in reversed(bound):
+        body = t.Let(unique, argument, body, body.type, span)
+    return body
+
+
+def expect_count(name: str, parameters: tuple[Word, ...], given: int, span: Span) -> None:
+    """Raise N208 unless a use passes as many arguments as there are parameters."""
+    if given != len(parameters):
+        shown = ", ".join(parameter.text for parameter in parameters)
+        raise Wrong(
+            "N208",
+            f"`{name}` takes {len(parameters)} argument(s)",
+            span,
+            expected=f"{name}({shown})",
+            found=f"{given} argument(s)",
+        )
+
+
+def check_recursion(world: World) -> None:
+    """Report each definition or procedure that leads back to itself (N220)."""
+    entries: dict[str, Definition | Procedure] = {**world.definitions, **world.procedures}
+    uses = {
+        name: _uses(entry.body, entries) - {p.text for p in entry.parameters}
+        for name, entry in entries.items()
+    }
+    for name, entry in entries.items():
+        path = _way_back(name, uses)
+        if path:
+            world.problems.add(
+                "N220",
+                f"`{name}` uses itself",
+                entry.name.span,
+                expected="no recursion",
+                found=" -> ".join(path),
+            )
+
+
+def _uses(cell: Cell, entries: dict[str, Definition | Procedure]) -> set[str]:
+    trees = [cell.tree] if isinstance(cell.tree, ast.expr) else list(cell.tree)
+    return {
+        node.id
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and node.id in entries
+    }
+
+
+def _way_back(start: str, uses: dict[str, set[str]]) -> list[str]:
+    """Return a path from `start` to itself, empty if there is none."""
+    came: dict[str, str] = {}
+    waiting = [start]
+    while waiting:
+        name = waiting.pop()
+        for used in sorted(uses[name]):
+            if used == start:
+                path = [start]
+                while name != start:
+                    path.append(name)
+                    name = came[name]
+                return [start, *reversed(path[1:]), start]
+            if used not in came:
+                came[used] = name
+                waiting.append(used)
+    return []

@@ -1,0 +1,259 @@
+"""The second arrow of the flow: a Document and an instance's constants become a Machine.
+
+The passes, each of which reports all of its errors before the next begins: constants and
+assumptions; names, types and declarations; rows, properties and the rest; lints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from checker.elaborate import convert
+from checker.elaborate.constants import (
+    Setting,
+    constant_truth,
+    constant_values,
+    declare_constants,
+    settings_of,
+)
+from checker.elaborate.context import Context, Term, expression
+from checker.elaborate.declarations import check_names, declare
+from checker.elaborate.definitions import check_recursion
+from checker.elaborate.generated import channel_faults, ignoring, impossible
+from checker.elaborate.impartial import check_impartial
+from checker.elaborate.lints import check_machine, check_size
+from checker.elaborate.rows import action_of
+from checker.elaborate.world import World
+from checker.elaborate.wrong import collecting
+from checker.errors import UsageError
+from checker.machine.machine import Action, Expectation, Machine, Property, Trigger
+from checker.machine.types import Id
+from checker.source import NOWHERE
+from checker.table.document import Cell, Document, InstanceEntry, PropertyEntry, Word
+from checker.table.problems import Problems, nearest
+
+
+def instances(document: Document) -> tuple[InstanceEntry, ...]:
+    """Return the instances of a system; the constants as declared are `default` if none is."""
+    if any(entry.name.text == "default" for entry in document.instances):
+        return document.instances
+    name = Word("default", document.name.span)
+    implicit = InstanceEntry(name, "", "quick", (), None, None, None)
+    return (implicit, *document.instances)
+
+
+def elaborate(
+    document: Document,
+    instance: str | None = None,
+    overrides: Mapping[str, Setting] | None = None,
+) -> Machine:
+    """Return the machine of an instance (`default` where None), its constants replaced further.
+
+    Raises SpecificationError with all errors of the first phase that found any (N2xx names, Y3xx
+    types, R601 a false assumption); UsageError for an unknown instance, an unknown constant in
+    `overrides` or a value of another kind. Lints (L4xx) are the machine's warnings.
+    """
+    overrides = overrides or {}
+    entry = _instance(document, instance or "default")
+    world = World(document, Problems())
+    declare_constants(world, settings_of(world, entry, overrides))
+    check_names(world)
+    declare(world)
+    check_recursion(world)
+    world.problems.raise_any()
+    machine = _assemble(world, entry, drops_expectation=bool(overrides))
+    check_impartial(world, machine)
+    world.problems.raise_any()
+    check_size(world, machine)
+    return check_machine(world, machine)
+
+
+def _instance(document: Document, name: str) -> InstanceEntry:
+    known = instances(document)
+    for entry in known:
+        if entry.name.text == name:
+            return entry
+    names = [entry.name.text for entry in known]
+    close = nearest(name, names)
+    advice = f" Did you mean `{close}`?" if close else ""
+    raise UsageError(f"no instance is called `{name}`; there are {', '.join(names)}.{advice}")
+
+
+def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) -> Machine:
+    document = world.document
+    actions, extra = _actions(world)
+    initial = _initial(world)
+    properties = _properties(world, entry, extra)
+    bounds, terminal = _conditions(world, document.bounds), _conditions(world, document.terminal)
+    used = {variable.table for variable in world.variables.values()}
+    ids = tuple(
+        kind
+        for constant in document.constants
+        if isinstance(kind := world.types.get(constant.name.text), Id)
+    )
+    return Machine(
+        name=document.name.text,
+        path=document.path,
+        instance=entry.name.text,
+        about=document.about,
+        constants=constant_values(world),
+        tables=tuple(table for name, table in document.tables.items() if name in used),
+        ids=ids,
+        variables=tuple(world.variables.values()),
+        initial=initial,
+        actions=actions,
+        properties=properties,
+        bounds=bounds,
+        terminal=terminal,
+        deadlock=document.deadlock,
+        budgets=tuple((name, value) for name, value in world.budgets.items() if value),
+        expectation=None if drops_expectation else _expectation(entry),
+        tier=entry.tier,
+        symmetry=any(kind.symmetric for kind in ids) and entry.symmetry is not False,
+    )
+
+
+# ------------------------------------------------------------------------------------ rows
+
+
+def _actions(world: World) -> tuple[tuple[Action, ...], list[Property]]:
+    """Return the actions in the order of the file, generated ones last.
+
+    With them the invariants of messages declared impossible.
+    """
+    actions: list[Action] = []
+    for row in world.document.rows:
+        with collecting(world.problems):
+            action = action_of(world, row)
+            if action is not None:
+                actions.append(action)
+    names = {row.name.text for row in world.document.rows}
+    extra: list[Property] = []
+    properties = {entry.name.text for entry in world.document.properties}
+    for entry in world.document.unhandled:
+        with collecting(world.problems):
+            kind = _kind(entry.message)
+            if entry.status == "ignored":
+                actions.append(ignoring(world, entry, _free(f"ignore_{kind}", names)))
+            else:
+                extra.append(impossible(world, entry, _free(f"impossible_{kind}", properties)))
+    for action in channel_faults(world):
+        if action.name in names:
+            world.problems.add(
+                "N203", f"the generated row `{action.name}` has the name of a row", action.span
+            )
+        actions.append(action)
+    return tuple(actions), extra
+
+
+def _kind(cell: Cell) -> str:
+    """Return the message's name in `Kind`, `channel.Kind` or `channel[x].Kind(...)`."""
+    return cell.text.split("(")[0].split(".")[-1].strip()
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return `name`, or `name_2` and so on where it is taken, and take it."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    taken.add(free)
+    return free
+
+
+def _initial(world: World) -> Action:
+    if world.document.initial is not None:
+        with collecting(world.problems):
+            action = action_of(world, world.document.initial)
+            if action is not None:
+                return action
+    return Action(
+        name="initial",
+        bindings=(),
+        lets=(),
+        shown_lets=(),
+        guard=convert.truth(True, NOWHERE),
+        body=(),
+        trigger=Trigger("spontaneous", None, None),
+        fault=None,
+        fair="none",
+        generated=True,
+        actor=None,
+        about="",
+        source="",
+        span=NOWHERE,
+    )
+
+
+# -------------------------------------------------------------------------------- properties
+
+
+def _conditions(world: World, cells: tuple[Cell, ...]) -> tuple[Term, ...]:
+    terms: list[Term] = []
+    for cell in cells:
+        with collecting(world.problems):
+            terms.append(Context(world, cell).condition(expression(cell)))
+    return tuple(terms)
+
+
+def _properties(
+    world: World, instance: InstanceEntry, extra: list[Property]
+) -> tuple[Property, ...]:
+    found: list[Property] = []
+    for entry in world.document.properties:
+        with collecting(world.problems):
+            if entry.name.text in ("deadlock", "legal"):
+                world.problems.add(
+                    "N203", f"the property `{entry.name.text}` is built in", entry.name.span
+                )
+            if entry.only_if is None or constant_truth(world, entry.only_if):
+                found.append(_property(world, entry))
+    found += extra
+    if instance.properties is None:
+        return tuple(found)
+    known = {entry.name.text for entry in world.document.properties}
+    known |= {one.name for one in extra} | {"deadlock", "legal"}
+    for word in instance.properties:
+        if word.text not in known:
+            close = nearest(word.text, known)
+            world.problems.add(
+                "N206",
+                f"no property is called `{word.text}`",
+                word.span,
+                help=f"did you mean `{close}`?" if close else None,
+            )
+    chosen = {word.text for word in instance.properties}
+    return tuple(one for one in found if one.name in chosen)
+
+
+def _property(world: World, entry: PropertyEntry) -> Property:
+    context = Context(world, entry.condition, next_allowed=entry.kind == "step")
+    condition = context.condition(expression(entry.condition))
+    premise = None
+    if entry.premise is not None:
+        premise = context.at_cell(entry.premise).condition(expression(entry.premise))
+    return Property(
+        name=entry.name.text,
+        kind=entry.kind,
+        condition=condition,
+        premise=premise,
+        why=entry.why,
+        source=entry.source,
+        span=entry.span,
+    )
+
+
+def _expectation(entry: InstanceEntry) -> Expectation | None:
+    expect = entry.expect
+    if expect is None:
+        return None
+    return Expectation(
+        verdict=expect.verdict,
+        property=expect.property.text if expect.property else None,
+        distinct=expect.distinct,
+        generated=expect.generated,
+        depth=expect.depth,
+        length=expect.length,
+        also=tuple(word.text for word in expect.also),
+        span=expect.span,
+    )

@@ -1,0 +1,393 @@
+"""Calls in expressions: built-in functions, definitions, records and messages, methods."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from checker.elaborate import build, convert
+from checker.elaborate.collections import bound, domain, generators
+from checker.elaborate.connections import in_use, on_the_way
+from checker.elaborate.context import Context, handles
+from checker.elaborate.definitions import inline
+from checker.elaborate.lookup import calls_target, unknown
+from checker.elaborate.operators import pair
+from checker.elaborate.wrong import Wrong
+from checker.machine import terms as t
+from checker.machine.relations import INTEGER_LIMIT, bare, item_of, show, variants_of
+from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
+from checker.source import Span
+
+Term = t.Term
+
+
+@handles(ast.Call)
+def call(context: Context, node: ast.expr, hint: Type | None) -> Term:
+    """Return what a call means."""
+    assert isinstance(node, ast.Call)
+    span = context.span(node)
+    if isinstance(node.func, ast.Attribute):
+        return _method(context, node, node.func, hint, span)
+    if not isinstance(node.func, ast.Name):
+        raise Wrong("Y310", "only functions, definitions and records are called", span)
+    word, world = node.func.id, context.world
+    if word in world.definitions:
+        _no_keywords(context, node)
+        arguments = tuple(context.infer(argument) for argument in node.args)
+        return inline(context, world.definitions[word], arguments, span, hint)
+    kind = world.types.get(word)
+    if isinstance(kind, Record):
+        return construct(context, kind, node)
+    function = _FUNCTIONS.get(word)
+    if function is not None:
+        return function(context, node, hint)
+    if word in ("pick", "fresh"):
+        raise Wrong(
+            "Y309",
+            f"`{word}` cannot stand here",
+            span,
+            expected="the whole right side, or a whole argument, of a statement in effects",
+            help=f"assign it to a name first: x = {word}(...)",
+        )
+    if word in world.procedures:
+        raise Wrong("N205", f"`{word}` is a procedure; it is called as a statement", span)
+    raise unknown(context, word, context.span(node.func))
+
+
+def _no_keywords(context: Context, node: ast.Call) -> None:
+    if node.keywords:
+        raise Wrong("N208", "arguments stand in order here", context.span(node.keywords[0]))
+
+
+def arguments(context: Context, node: ast.Call, least: int, most: int) -> list[ast.expr]:
+    """Return the arguments of a built-in; N208 unless there are `least` to `most`, unnamed."""
+    _no_keywords(context, node)
+    if not least <= len(node.args) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}"
+        raise Wrong(
+            "N208",
+            "the number of arguments is wrong",
+            context.span(node),
+            expected=f"{wanted} argument(s)",
+            found=f"{len(node.args)}",
+        )
+    return node.args
+
+
+def construct(context: Context, kind: Record, node: ast.Call) -> Term:
+    """Return `Point(1, y=2)`: a record or message with all its fields."""
+    span = context.span(node)
+    given: dict[str, Term] = {}
+    if len(node.args) > len(kind.fields):
+        raise Wrong(
+            "N208",
+            f"`{kind.name}` has {len(kind.fields)} field(s)",
+            span,
+            expected=_shape(kind),
+            found=f"{len(node.args)} arguments",
+        )
+    for argument, (name, field) in zip(node.args, kind.fields, strict=False):
+        given[name] = context.check(argument, field)
+    kinds = dict(kind.fields)
+    for keyword in node.keywords:
+        name = keyword.arg or ""
+        if name not in kinds or name in given:
+            raise Wrong(
+                "N208",
+                f"`{kind.name}` has no field `{name}` to give here",
+                context.span(keyword),
+                expected=_shape(kind),
+                found=name,
+            )
+        given[name] = context.check(keyword.value, kinds[name])
+    missing = [name for name, _ in kind.fields if name not in given]
+    if missing:
+        raise Wrong(
+            "N208",
+            f"`{kind.name}` lacks {', '.join(f'`{name}`' for name in missing)}",
+            span,
+            expected=_shape(kind),
+        )
+    return t.RecordOf(kind.name, tuple((name, given[name]) for name, _ in kind.fields), kind, span)
+
+
+def _shape(kind: Record) -> str:
+    return f"{kind.name}({', '.join(name for name, _ in kind.fields)})"
+
+
+# -------------------------------------------------------------------------------- functions
+
+
+def _abs(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    span = context.span(node)
+    (item,) = arguments(context, node, 1, 1)
+    value = build.number(context.infer(item), "`abs`")
+
+    def larger(one: Term) -> Term:
+        negative = build.arithmetic("-", convert.integer(0, span), one, span)
+        return _extreme("max", [one, negative], span)
+
+    return context.once("number", value, larger, span)
+
+
+def _extreme(operator: str, items: list[Term], span: Span) -> Term:
+    kind: Type = bare(items[0].type)
+    items = [convert.unwrapped(item) for item in items]
+    for item in items[1:]:
+        kind = convert.common(t.Local("", kind, span), item, span, f"`{operator}` compares")
+    if isinstance(kind, Id) and kind.symmetric:
+        raise build.symmetric(kind, span, f"`{operator}`")
+    if not isinstance(kind, Range | Enum | Id):
+        raise Wrong("Y303", f"`{operator}` needs integers, enums or ids", span, found=show(kind))
+    assert operator in ("min", "max")
+    best = min if operator == "min" else max
+    if isinstance(kind, Range):
+        ranges = [item.type for item in items if isinstance(item.type, Range)]
+        kind = Range(best(r.low for r in ranges), best(r.high for r in ranges))
+        if all(isinstance(item, t.Literal) for item in items):
+            return convert.integer(kind.low, span)
+    return t.Extreme(operator, tuple(items), kind, span)  # type: ignore[arg-type]
+
+
+def _min_max(context: Context, node: ast.Call, hint: Type | None) -> Term:
+    assert isinstance(node.func, ast.Name)
+    operator, span = node.func.id, context.span(node)
+    if len(node.args) > 1:
+        _no_keywords(context, node)
+        first, second = pair(context, node.args[0], node.args[1], hint)
+        rest = [context.infer(argument, first.type) for argument in node.args[2:]]
+        return _extreme(operator, [first, second, *rest], span)
+    if len(node.args) != 1:
+        raise Wrong("N208", f"`{operator}` needs something to compare", span)
+    default = None
+    for keyword in node.keywords:
+        if keyword.arg != "default":
+            raise Wrong("N208", f"`{operator}` knows only `default=`", context.span(keyword))
+        default = keyword.value
+    clauses, body = _reduced(context, node.args[0])
+    _ordered(operator, body, span)
+    if default is None:
+        return t.Fold(operator, clauses, body, None, body.type, span)  # type: ignore[arg-type]
+    return _with_default(context, operator, clauses, body, default, span)
+
+
+def _ordered(operator: str, body: Term, span: Span) -> None:
+    if isinstance(body.type, Id) and body.type.symmetric:
+        raise build.symmetric(body.type, span, f"`{operator}`")
+    if not isinstance(body.type, Range | Enum | Id):
+        raise Wrong(
+            "Y303", f"`{operator}` needs integers, enums or ids", span, found=show(body.type)
+        )
+
+
+def _reduced(context: Context, node: ast.expr) -> tuple[tuple[t.Generator, ...], Term]:
+    """Return generators and body of `e for x in s`, or of a collection itself."""
+    if isinstance(node, ast.GeneratorExp):
+        clauses, inner, _ = generators(context, node.generators)
+        return clauses, convert.unwrapped(inner.infer(node.elt))
+    collection = domain(context, node)
+    kind = item_of(collection.type)
+    assert kind is not None
+    name = context.allocator.unique("item")
+    return (t.Generator(name, collection, None),), t.Local(name, kind, collection.span)
+
+
+def _with_default(
+    context: Context,
+    operator: str,
+    clauses: tuple[t.Generator, ...],
+    body: Term,
+    default: ast.expr,
+    span: Span,
+) -> Term:
+    """Return `min(e for ..., default=d)`: the least of the set of the bodies, or `d`."""
+    otherwise = convert.unwrapped(context.infer(default, body.type))
+    kind = convert.limited(Set(body.type), span)
+    values = t.Fold("set", clauses, body, None, kind, span)
+    name = context.allocator.unique("item")
+
+    def least(found: Term) -> Term:
+        one = t.Local(name, body.type, span)
+        generator = (t.Generator(name, found, None),)
+        best = t.Fold(operator, generator, one, None, body.type, span)  # type: ignore[arg-type]
+        nothing = build.equal(build.length(found, span), convert.integer(0, span), span)
+        return build.choice(nothing, otherwise, best, span)
+
+    return context.once("values", values, least, span)
+
+
+def _quantifier(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    assert isinstance(node.func, ast.Name)
+    word, span = node.func.id, context.span(node)
+    (item,) = arguments(context, node, 1, 1)
+    if not isinstance(item, ast.GeneratorExp):
+        raise Wrong("Y310", f"`{word}` needs `p for x in s`", span)
+    clauses, inner, _ = generators(context, item.generators)
+    body = inner.condition(item.elt, f"`{word}`")
+    if (word == "all" and build.is_true(body)) or (word == "any" and build.is_false(body)):
+        return convert.truth(word == "all", span)
+    return t.Fold(word, clauses, body, None, convert.BOOL, span)  # type: ignore[arg-type]
+
+
+def _sum(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    span = context.span(node)
+    (item,) = arguments(context, node, 1, 1)
+    if isinstance(item, ast.GeneratorExp):
+        clauses, inner, most = generators(context, item.generators)
+        body = build.number(inner.infer(item.elt), "`sum`")
+    else:
+        clauses, body = _reduced(context, item)
+        body, most = build.number(body, "`sum`"), bound(clauses[0].domain.type)
+    assert isinstance(body.type, Range)
+    kind = Range(min(0, most * body.type.low), max(0, most * body.type.high))
+    if max(abs(kind.low), abs(kind.high)) > INTEGER_LIMIT:
+        raise Wrong("Y307", "this sum can be too large", span, expected="at most 2**62")
+    return t.Fold("sum", clauses, body, None, kind, span)
+
+
+def _len(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    span = context.span(node)
+    (item,) = arguments(context, node, 1, 1)
+    calls = calls_target(context, item)
+    if calls is not None:
+        return in_use(context, calls[0], calls[1], span)
+    if isinstance(item, ast.GeneratorExp):
+        raise Wrong("Y310", "`len` needs a collection", span, help="len({x for x in s})")
+    return build.length(context.infer(item), span)
+
+
+def _implies(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    span = context.span(node)
+    left, right = arguments(context, node, 2, 2)
+    premise = context.condition(left, "`implies`")
+    conclusion = context.condition(right, "`implies`")
+    if build.is_false(premise) or build.is_true(conclusion):
+        return convert.truth(True, span)
+    if build.is_true(premise):
+        return conclusion
+    return t.Implies(premise, conclusion, span)
+
+
+def _range(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    span = context.span(node)
+    given = [build.number(context.infer(n), "`range`") for n in arguments(context, node, 1, 2)]
+    low = given[0] if len(given) == 2 else convert.integer(0, span)
+    high = build.arithmetic("-", given[-1], convert.integer(1, span), span)
+    return interval(low, high, span)
+
+
+def interval(low: Term, high: Term, span: Span) -> Term:
+    """Return the integers `low`..`high`, both included, as a set."""
+    assert isinstance(low.type, Range)
+    assert isinstance(high.type, Range)
+    least = low.type.low
+    kind = convert.limited(Set(Range(least, max(least, high.type.high))), span)
+    assert isinstance(kind, Set)
+    return t.Interval(low, high, kind, span)
+
+
+def _replace(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    span = context.span(node)
+    if len(node.args) != 1:
+        raise Wrong("N208", "`replace` takes a record, then field=value", span)
+    item = convert.unwrapped(context.infer(node.args[0]))
+    if not variants_of(item.type):
+        raise Wrong(
+            "Y303", "`replace` needs a record", span, expected="a record", found=show(item.type)
+        )
+    for keyword in node.keywords:
+        name = keyword.arg or ""
+        place = context.span(keyword)
+        old = build.field_of(t.Local("", item.type, place), name, place)
+        item = t.With(item, name, context.check(keyword.value, old.type), item.type, span)
+    return item
+
+
+def _next(context: Context, node: ast.Call, hint: Type | None) -> Term:
+    span = context.span(node)
+    (item,) = arguments(context, node, 1, 1)
+    if not context.next_allowed:
+        raise Wrong("Y309", "`next` stands in `step` properties only, and not in itself", span)
+    inner = context.child({})
+    inner.next_allowed = False
+    term = inner.infer(item, hint)
+    return t.Next(term, term.type, span)
+
+
+def _messages(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    assert isinstance(node.func, ast.Name)
+    span = context.span(node)
+    (item,) = arguments(context, node, 1, 1)
+    calls = calls_target(context, item)
+    if calls is None:
+        raise Wrong("N205", f"`{node.func.id}` needs the name of calls", span)
+    return on_the_way(context, calls[0], calls[1], node.func.id, span)
+
+
+_FUNCTIONS: dict[str, Callable[[Context, ast.Call, Type | None], Term]] = {
+    "abs": _abs,
+    "min": _min_max,
+    "max": _min_max,
+    "all": _quantifier,
+    "any": _quantifier,
+    "sum": _sum,
+    "len": _len,
+    "implies": _implies,
+    "range": _range,
+    "replace": _replace,
+    "next": _next,
+    "requests": _messages,
+    "responses": _messages,
+}
+
+
+# ---------------------------------------------------------------------------------- methods
+
+
+def _method(
+    context: Context, node: ast.Call, function: ast.Attribute, hint: Type | None, span: Span
+) -> Term:
+    item = convert.unwrapped(context.infer(function.value))
+    match function.attr, item.type:
+        case "keys", Map(key, _, _):
+            arguments(context, node, 0, 0)
+            return t.Keys(item, Set(key), span)
+        case "get", Map():
+            return _get(context, node, item, hint, span)
+        case "count", Bag() | Sequence():
+            return _count(context, node, item, span)
+        case _:
+            raise Wrong(
+                "N205",
+                f"{show(item.type)} has no `.{function.attr}()` in expressions",
+                span,
+                expected="keys, get of maps; count of bags and sequences",
+                found=function.attr,
+            )
+
+
+def _get(context: Context, node: ast.Call, item: Term, hint: Type | None, span: Span) -> Term:
+    first, second = arguments(context, node, 2, 2)
+    assert isinstance(item.type, Map)
+    wanted = item.type.key
+    key = context.infer(first, wanted)
+    otherwise = context.infer(second, hint or item.type.value)
+
+    def lookup(one: Term) -> Term:
+        def found(place: Term) -> Term:
+            value = build.at(one, place, span)
+            return build.choice(build.contains(place, one, span), value, otherwise, span)
+
+        return context.once("key", key, found, span)
+
+    return context.once("map", item, lookup, span)
+
+
+def _count(context: Context, node: ast.Call, item: Term, span: Span) -> Term:
+    (argument,) = arguments(context, node, 1, 1)
+    assert isinstance(item.type, Bag | Sequence)
+    kind, capacity = item.type.item, item.type.capacity
+    value = context.infer(argument, kind)
+    if not (isinstance(value.type, Range) and isinstance(kind, Range)):
+        value = convert.coerce(value, kind)
+    return t.Count(value, item, Range(0, capacity), span)

@@ -1,0 +1,107 @@
+"""Comprehensions whose result depends on the order of interchangeable ids (Y330).
+
+A set of ids, or of values with ids in them, has no order that means anything. A sequence made from
+one would have, unless it is only counted, searched or quantified over; and a map in which several
+ids give one key its value would keep that of the last. What loops of effects do with the order is
+not seen here: `docs/semantics.md`, symmetry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.elaborate.world import World
+from checker.elaborate.wrong import Wrong, collecting
+from checker.machine import terms as t
+from checker.machine.machine import Binding, Machine
+from checker.machine.relations import holds_symmetric
+from checker.machine.types import Bag, Map, Set
+from checker.machine.walk import children
+
+_REDUCTIONS = frozenset({"any", "all", "sum", "min", "max", "set"})
+
+
+def check_impartial(world: World, machine: Machine) -> None:
+    """Report comprehensions that take symmetric ids in their order."""
+    if not any(kind.symmetric for kind in machine.ids):
+        return
+    reported: set[object] = set()
+    for fold, what in _partial(machine):
+        if fold.span not in reported:
+            reported.add(fold.span)
+            with collecting(world.problems):
+                raise Wrong(
+                    "Y330",
+                    f"{what}, but the ids it runs over are interchangeable",
+                    fold.span,
+                    help="make a set or a bag of it, or declare the ids without `symmetric: true`",
+                )
+
+
+def _partial(machine: Machine) -> Iterator[tuple[t.Fold, str]]:
+    """Yield the comprehensions whose result depends on the order of ids, and how."""
+    # Nodes still to be looked at, and whether only what is in a sequence matters where they stand.
+    waiting: list[tuple[object, bool]] = [
+        (part, False)
+        for part in (
+            machine.initial,
+            *machine.actions,
+            *machine.properties,
+            *machine.bounds,
+            *machine.terminal,
+        )
+    ]
+    unordered: dict[str, t.Fold] = {}
+    while waiting:
+        node, content = waiting.pop()
+        match node:
+            case t.Fold("sequence") if not content and _runs_over_ids(node):
+                yield node, "this sequence has an order"
+            case t.Fold("map") if not _gives_each_its_key(node):
+                yield node, "of several values for one key the last one wins"
+            case t.Let(name, t.Fold("sequence") as fold) if _runs_over_ids(fold):
+                unordered[name] = fold
+            case t.Local(name) if not content and name in unordered:
+                yield unordered[name], "this sequence has an order"
+        waiting.extend((part, _only_content(node, part, whole=content)) for part in children(node))
+
+
+def _only_content(node: object, part: object, *, whole: bool) -> bool:
+    """Whether a sequence that is this part of a node matters by its content only.
+
+    `whole`: whether the node's own value does.
+    """
+    match node:
+        case t.Contains(_, collection) | t.Count(_, collection):
+            return part is collection
+        case t.Pick(_, domain) | t.For(_, domain) | Binding(_, domain):
+            return part is domain
+        case t.Generator(_, domain):
+            return whole and part is domain
+        case t.Fold(operator):
+            return operator in _REDUCTIONS and isinstance(part, t.Generator)
+        case t.Let(_, value, body):
+            return part is value or (whole and part is body)
+        case t.Cast() | t.Choose():
+            return whole
+    return isinstance(node, t.Length)
+
+
+def _runs_over_ids(fold: t.Fold) -> bool:
+    return any(_is_over_ids(generator) for generator in fold.generators)
+
+
+def _is_over_ids(generator: t.Generator) -> bool:
+    match generator.domain.type:
+        case Set(item) | Bag(item):
+            return holds_symmetric(item)
+        case Map(key):
+            return holds_symmetric(key)
+    return False
+
+
+def _gives_each_its_key(fold: t.Fold) -> bool:
+    """Whether each value of every generator over ids gives a key of its own."""
+    parts = [value for _, value in fold.key.fields] if isinstance(fold.key, t.RecordOf) else []
+    names = {part.name for part in (fold.key, *parts) if isinstance(part, t.Local)}
+    return all(generator.name in names for generator in fold.generators if _is_over_ids(generator))

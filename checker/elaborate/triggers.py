@@ -1,0 +1,411 @@
+"""What starts a row: a message of a channel, a request or response of calls, an outcome.
+
+A trigger becomes bindings (whose channel, which message), names for the fields, and the
+statements that take the message.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from checker.elaborate import build, convert
+from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED, all_slots, handle_of
+from checker.elaborate.context import Context
+from checker.elaborate.world import CallsInfo, ChannelInfo, OperationInfo, World
+from checker.elaborate.wrong import Wrong
+from checker.machine import terms as t
+from checker.machine.machine import Binding, Trigger
+from checker.machine.relations import bare, show
+from checker.machine.types import Bool, Enum, Id, Map, Range, Record, Sequence, Set, Type
+from checker.source import Span
+from checker.table.problems import nearest
+
+Term = t.Term
+Owner = ChannelInfo | CallsInfo | OperationInfo
+
+
+@dataclass(slots=True)
+class Consumption:
+    """What a trigger contributes to an action.
+
+    `early` are its names for the bindings and conditions that follow, as parts of the bound
+    message; `late` are those for guard and body, as lets.
+    """
+
+    trigger: Trigger
+    bindings: list[Binding] = field(default_factory=list)
+    early: dict[str, Term] = field(default_factory=dict)
+    late: dict[str, Term] = field(default_factory=dict)
+    lets: list[tuple[str, Term]] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    take: tuple[t.Statement, ...] = ()
+    handle: Term | None = None
+    fault: str | None = None
+
+
+def spontaneous() -> Consumption:
+    """Return what a row without `on` consumes."""
+    return Consumption(Trigger("spontaneous", None, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A trigger as written: whose, for which keys, which kind, with which arguments."""
+
+    owner: Owner
+    keys: tuple[ast.expr, ...]
+    kind: str
+    arguments: tuple[tuple[str, ast.expr], ...]
+    span: Span
+
+
+def name_of(owner: Owner) -> str:
+    """Return the name of a channel, calls or operation."""
+    return owner.entry.name.text
+
+
+def keys_of(owner: Owner) -> tuple[Type, ...]:
+    """Return the types of the keys a channel, calls or operation has."""
+    match owner:
+        case ChannelInfo():
+            return owner.keys
+        case CallsInfo():
+            return (owner.key,)
+        case OperationInfo():
+            return () if owner.key is None else (owner.key,)
+
+
+def kinds_of(owner: Owner) -> dict[str, tuple[tuple[str, Type], ...]]:
+    """Return what can be consumed there, each with its fields."""
+    match owner:
+        case ChannelInfo():
+            return {variant.name: variant.fields for variant in owner.message.variants}
+        case CallsInfo():
+            both = owner.requests.variants + owner.responses.variants
+            return {variant.name: variant.fields for variant in both}
+        case OperationInfo():
+            fields = tuple(f for f in owner.record.fields if f[0] != "late" or not owner.late)
+            return dict.fromkeys(outcomes_of(owner), fields)
+
+
+def outcomes_of(owner: OperationInfo) -> list[str]:
+    """Return the outcomes of an operation, with the late ones where one of them is late."""
+    names = [outcome.name.text for outcome in owner.entry.outcomes]
+    early = [outcome.name.text for outcome in owner.entry.outcomes if not outcome.late]
+    return names + ([f"late_{name}" for name in early] if owner.late else [])
+
+
+# ------------------------------------------------------------------------------- patterns
+
+
+def parse(context: Context, node: ast.expr) -> Pattern:
+    """Return the pattern of `Kind(a)`, `channel.Kind(a)`, `channel[x].Kind(a)`."""
+    span = context.span(node)
+    call = node if isinstance(node, ast.Call) else None
+    head = node.func if isinstance(node, ast.Call) else node
+    keys: tuple[ast.expr, ...] = ()
+    match head:
+        case ast.Name(kind):
+            owner = _carrier(context.world, kind, span)
+        case ast.Attribute(ast.Name(name), kind):
+            owner = _owner(context.world, name, span)
+        case ast.Attribute(ast.Subscript(ast.Name(name), inner), kind):
+            owner = _owner(context.world, name, span)
+            keys = tuple(inner.elts) if isinstance(inner, ast.Tuple) else (inner,)
+        case _:
+            raise Wrong("Y310", "this is no trigger", span, expected="channel.Kind(a, b)")
+    known = kinds_of(owner)
+    if kind not in known:
+        close = nearest(kind, known)
+        raise Wrong(
+            "N206",
+            f"`{name_of(owner)}` has no `{kind}`",
+            span,
+            expected=", ".join(known),
+            found=kind,
+            help=f"did you mean `{close}`?" if close else None,
+        )
+    if keys and len(keys) != len(keys_of(owner)):
+        raise Wrong(
+            "N208",
+            f"`{name_of(owner)}` has {len(keys_of(owner))} key(s)",
+            span,
+            found=f"{len(keys)} key(s)",
+        )
+    arguments = () if call is None else _arguments(context, call, known[kind], kind)
+    return Pattern(owner, keys, kind, arguments, span)
+
+
+def _owner(world: World, name: str, span: Span) -> Owner:
+    found = world.channels.get(name) or world.calls.get(name) or world.operations.get(name)
+    if found is None:
+        known = [*world.channels, *world.calls, *world.operations]
+        close = nearest(name, known)
+        raise Wrong(
+            "N206",
+            f"no channel, calls or operation is called `{name}`",
+            span,
+            expected=", ".join(known),
+            found=name,
+            help=f"did you mean `{close}`?" if close else None,
+        )
+    return found
+
+
+def _carrier(world: World, kind: str, span: Span) -> Owner:
+    owners: list[Owner] = [*world.channels.values(), *world.calls.values()]
+    carrying = [owner for owner in owners if kind in kinds_of(owner)]
+    if len(carrying) == 1:
+        return carrying[0]
+    if carrying:
+        raise Wrong(
+            "N207",
+            f"`{kind}` arrives in several places",
+            span,
+            expected=" or ".join(f"{name_of(owner)}.{kind}" for owner in carrying),
+        )
+    known = [name for owner in owners for name in kinds_of(owner)]
+    close = nearest(kind, known)
+    raise Wrong(
+        "N206",
+        f"nothing carries `{kind}`",
+        span,
+        expected="a message of a channel or of calls, or operation.outcome",
+        found=kind,
+        help=f"did you mean `{close}`?" if close else None,
+    )
+
+
+def _arguments(
+    context: Context, node: ast.Call, fields: tuple[tuple[str, Type], ...], kind: str
+) -> tuple[tuple[str, ast.expr], ...]:
+    names = [name for name, _ in fields]
+    given = list(zip(names, node.args, strict=False))
+    shape = f"{kind}({', '.join(names)})"
+    if len(node.args) > len(names):
+        raise Wrong(
+            "N208",
+            f"`{kind}` has {len(names)} field(s)",
+            context.span(node),
+            expected=shape,
+            found=f"{len(node.args)} arguments",
+        )
+    for keyword in node.keywords:
+        if keyword.arg not in names or keyword.arg in dict(given):
+            raise Wrong(
+                "N208",
+                f"`{kind}` has no field `{keyword.arg}` to match here",
+                context.span(keyword),
+                expected=shape,
+            )
+        given.append((keyword.arg, keyword.value))
+    return tuple(given)
+
+
+def binds(context: Context, node: ast.expr, kind: Type) -> bool:
+    """Return whether a pattern's argument is a name without a meaning yet."""
+    if not isinstance(node, ast.Name):
+        return False
+    word, world, inner = node.id, context.world, bare(kind)
+    if word in context.names or word in ("true", "false", "none", "empty"):
+        return False
+    if isinstance(inner, Enum | Id) and word in inner.members:
+        return False
+    return not (word in world.variables or word in world.constants or word in world.definitions)
+
+
+# ------------------------------------------------------------------------------ consuming
+
+
+def consume(context: Context, pattern: Pattern) -> Consumption:
+    """Return what a trigger contributes; `context` sees its names afterwards."""
+    owner = pattern.owner
+    kind: OneOf["message", "outcome"] = "outcome" if isinstance(owner, OperationInfo) else "message"
+    found = Consumption(Trigger(kind, name_of(owner), pattern.kind))
+    keys = _keys(context, pattern, found)
+    match owner:
+        case ChannelInfo():
+            _from_channel(context, pattern, owner, keys, found)
+        case CallsInfo():
+            _from_calls(context, pattern, owner, keys[0], found)
+        case OperationInfo():
+            _from_operation(context, pattern, owner, keys, found)
+    return found
+
+
+def _keys(context: Context, pattern: Pattern, found: Consumption) -> list[Term]:
+    """Bind the keys that are new names, or not written at all; return all keys."""
+    keys: list[Term] = []
+    for index, kind in enumerate(keys_of(pattern.owner)):
+        node = pattern.keys[index] if pattern.keys else None
+        if node is not None and not binds(context, node, kind):
+            keys.append(context.check(node, kind))
+            continue
+        word = node.id if isinstance(node, ast.Name) else "_"
+        surface = word if word != "_" else _surface(pattern.owner, kind)
+        unique = context.allocator.unique(surface)
+        local = t.Local(unique, kind, pattern.span)
+        found.bindings.append(Binding(unique, t.Everything(Set(kind), pattern.span), None, True))
+        if word != "_":
+            _name(context, found, word, local, local)
+        keys.append(local)
+    return keys
+
+
+def _surface(owner: Owner, kind: Type) -> str:
+    if isinstance(owner, CallsInfo):
+        return "client"
+    return "index" if isinstance(kind, Range | Bool) else show(kind).lower()
+
+
+def _name(context: Context, found: Consumption, word: str, early: Term, late: Term) -> None:
+    found.early[word] = context.names[word] = early
+    found.late[word] = late
+
+
+def _fields(context: Context, pattern: Pattern, found: Consumption, whole: Term) -> list[Term]:
+    """Bind or compare the fields that a pattern mentions; return the comparisons."""
+    kinds = dict(kinds_of(pattern.owner)[pattern.kind])
+    conditions: list[Term] = []
+    for name, node in pattern.arguments:
+        part = t.Field(whole, name, kinds[name], context.span(node))
+        if isinstance(node, ast.Name) and node.id == "_":
+            continue
+        if isinstance(node, ast.Name) and binds(context, node, kinds[name]):
+            unique = context.allocator.unique(node.id)
+            found.lets.append((unique, part))
+            found.shown.append(unique)
+            _name(context, found, node.id, part, t.Local(unique, kinds[name], part.span))
+        else:
+            expected = context.infer(node, kinds[name])
+            conditions.append(build.equal(part, expected, context.span(node)))
+    return conditions
+
+
+def _message(context: Context, pattern: Pattern, found: Consumption, whole: Term) -> None:
+    """Bind `message` to the consumed message, as a record of its kind."""
+    fields = kinds_of(pattern.owner)[pattern.kind]
+    parts = tuple((name, t.Field(whole, name, kind, pattern.span)) for name, kind in fields)
+    record = t.RecordOf(pattern.kind, parts, Record(pattern.kind, fields), pattern.span)
+    _name(context, found, "message", record, record)
+
+
+def _read(context: Context, name: str, keys: list[Term], span: Span) -> tuple[Term, t.Place]:
+    """Return the content of a channel or operation and its place."""
+    kind = context.world.variables[name].type
+    term: Term = t.Read(name, kind, span)
+    for key in keys:
+        assert isinstance(kind, Map)
+        kind = kind.value
+        term = t.At(term, key, kind, span)
+    return term, t.Place(name, tuple(t.Step(key=key) for key in keys), kind, span)
+
+
+def _available(content: Term, span: Span) -> Term:
+    """Return what can be consumed next: of a sequence its oldest item only."""
+    if isinstance(content.type, Sequence):
+        return t.Slice(content, None, convert.integer(1, span), content.type, span)
+    return content
+
+
+def _from_channel(
+    context: Context, pattern: Pattern, owner: ChannelInfo, keys: list[Term], found: Consumption
+) -> None:
+    span = pattern.span
+    content, place = _read(context, name_of(owner), keys, span)
+    unique = context.allocator.unique("message")
+    local = t.Local(unique, owner.message, span)
+    _message(context, pattern, found, local)
+    conditions = [build.is_variant(local, pattern.kind, span)]
+    conditions += _fields(context, pattern, found, local)
+    _bind(found, unique, _available(content, span), conditions, span)
+    label: OneOf["read", "received"] = "read" if isinstance(owner.content, Set) else "received"
+    found.take = (t.Receive(place, local, label, span),)
+
+
+def _bind(
+    found: Consumption, unique: str, domain: Term, conditions: list[Term], span: Span
+) -> None:
+    condition = build.conjunction(conditions, span)
+    found.bindings.append(
+        Binding(unique, domain, None if build.is_true(condition) else condition, False)
+    )
+
+
+def _from_calls(
+    context: Context, pattern: Pattern, owner: CallsInfo, caller: Term, found: Consumption
+) -> None:
+    span = pattern.span
+    asked = any(variant.name == pattern.kind for variant in owner.requests.variants)
+    variant, part = (REQUESTED, "request") if asked else (ANSWERED, "response")
+    unique = context.allocator.unique("slot")
+    slot = t.Local(unique, owner.slots, span)
+    content, place = _read(context, name_of(owner), [caller, slot], span)
+    message = build.field_of(content, part, span)
+    conditions = [
+        build.is_variant(content, variant, span),
+        build.is_variant(message, pattern.kind, span),
+    ]
+    whole = context.allocator.unique("message")
+    found.lets.append((whole, message))
+    late = t.Local(whole, message.type, span)
+    _message(context, pattern, found, message)
+    conditions += _fields(context, pattern, found, message)
+    _bind(found, unique, all_slots(owner, span), conditions, span)
+    fields = kinds_of(owner)[pattern.kind]
+    parts = tuple((name, t.Field(late, name, kind, span)) for name, kind in fields)
+    found.late["message"] = t.RecordOf(pattern.kind, parts, Record(pattern.kind, fields), span)
+    if asked:
+        found.handle = handle_of(owner, caller, slot, span)
+        _name(context, found, "call", found.handle, found.handle)
+        still = build.field_of(content, "open", span)
+        after: Term = t.RecordOf(PARKED, (("live", still),), owner.slot, span)
+    else:
+        after = t.RecordOf(FREE, (), owner.slot, span)
+    caller_map = context.world.variables[place.variable].type
+    assert isinstance(caller_map, Map)
+    shown = t.Place(place.variable, place.steps[:1], caller_map.value, span)
+    found.take = (t.Assign(place, after, span), t.Note(shown, late, "received", span))
+
+
+def _from_operation(
+    context: Context, pattern: Pattern, owner: OperationInfo, keys: list[Term], found: Consumption
+) -> None:
+    span = pattern.span
+    content, place = _read(context, name_of(owner), keys, span)
+    unique = context.allocator.unique("operation")
+    local = t.Local(unique, owner.record, span)
+    late = pattern.kind.startswith("late_") and pattern.kind not in {
+        outcome.name.text for outcome in owner.entry.outcomes
+    }
+    conditions: list[Term] = []
+    if owner.late:
+        flag = t.Field(local, "late", convert.BOOL, span)
+        conditions.append(flag if late else build.negation(flag, span))
+    _message(context, pattern, found, local)
+    conditions += _fields(context, pattern, found, local)
+    _bind(found, unique, _available(content, span), conditions, span)
+    name = pattern.kind.removeprefix("late_") if late else pattern.kind
+    outcome = next(one for one in owner.entry.outcomes if one.name.text == name)
+    found.fault = outcome.fault.text if outcome.fault and not late else None
+    if not outcome.late:
+        found.take = (t.Receive(place, local, "completed", span),)
+    else:
+        found.take = _stay(owner, place, local, span)
+
+
+def _stay(
+    owner: OperationInfo, place: t.Place, local: t.Local, span: Span
+) -> tuple[t.Statement, ...]:
+    """Return the timeout of an operation that may still end: it stays, marked late."""
+    marked = t.With(local, "late", convert.truth(True, span), owner.record, span)
+    if isinstance(owner.content, Sequence):
+        oldest = t.Step(key=convert.integer(0, span))
+        first = t.Place(place.variable, (*place.steps, oldest), owner.record, span)
+        return (t.Assign(first, marked, span), t.Note(place, local, "timed out", span))
+    return (
+        t.Receive(place, local, "timed out", span),
+        t.Send(place, marked, "error", "silent", span),
+    )

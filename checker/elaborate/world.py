@@ -1,0 +1,150 @@
+"""The world of a specification: every declared name, resolved and typed, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from checker.elaborate.wrong import TooMuch
+from checker.errors import Diagnostic
+from checker.machine import terms as t
+from checker.machine.machine import Variable
+from checker.machine.types import Bag, Enum, Id, Range, Record, Sequence, Set, Type, Union
+from checker.source import Span
+from checker.table.document import (
+    Calls,
+    Channel,
+    Definition,
+    Document,
+    Operation,
+    Procedure,
+)
+from checker.table.problems import Problems
+
+TERMS_MAX = 100_000
+"""Terms a machine may have."""
+
+WORK_MAX = 400_000
+"""Terms elaboration may build on the way (locals whose range grows are elaborated again)."""
+
+DEPTH_MAX = 120
+"""How deep expressions may nest once definitions are put in."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts what is built, so that a hostile specification ends with a message."""
+
+    terms: int = 0
+    work: int = 0
+
+    def tick(self, span: Span) -> None:
+        """Count one term; raise TooMuch (Y311) beyond the limits."""
+        self.terms += 1
+        self.work += 1
+        if self.terms > TERMS_MAX or self.work > WORK_MAX:
+            raise TooMuch(
+                "Y311",
+                "the specification is too large once definitions and procedures are put in",
+                span,
+                expected=f"at most {TERMS_MAX} terms",
+                help="let definitions use their parameters less often, or split the system",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentInfo:
+    """A component: its key type, if there is one for each, and its members' own names."""
+
+    name: str
+    per: Type | None
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelInfo:
+    """A channel: keys of `per`, the union of its messages, the type of one channel's content."""
+
+    entry: Channel
+    keys: tuple[Type, ...]
+    message: Union
+    content: Bag | Sequence | Set
+
+
+@dataclass(frozen=True, slots=True)
+class CallsInfo:
+    """Calls: who calls, the slots of one caller, what a slot holds, what a handle is.
+
+    The state is a total map from callers to total maps from slots to one of Free, Requested
+    (`open`, `request`), Parked (`live`), Answered (`response`). `open` and `live` say whether the
+    connection of the call still stands.
+    """
+
+    entry: Calls
+    key: Type
+    slots: Range
+    requests: Union
+    responses: Union
+    slot: Union
+    handle: Record
+
+
+@dataclass(frozen=True, slots=True)
+class OperationInfo:
+    """An operation: its key, the record of captures (and `late`), the type of those in flight."""
+
+    entry: Operation
+    key: Type | None
+    record: Record
+    late: bool
+    content: Bag | Sequence
+
+
+@dataclass(slots=True)
+class World:
+    """Everything names can mean. Filled by `constants` and `declarations`, then only read."""
+
+    document: Document
+    problems: Problems
+    constants: dict[str, t.Literal] = field(default_factory=dict)
+    types: dict[str, Type] = field(default_factory=dict)
+    values: dict[str, list[Enum | Id]] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    components: dict[str, ComponentInfo] = field(default_factory=dict)
+    channels: dict[str, ChannelInfo] = field(default_factory=dict)
+    calls: dict[str, CallsInfo] = field(default_factory=dict)
+    operations: dict[str, OperationInfo] = field(default_factory=dict)
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    procedures: dict[str, Procedure] = field(default_factory=dict)
+    budgets: dict[str, int | None] = field(default_factory=dict)
+    meter: Meter = field(default_factory=Meter)
+    warnings: list[Diagnostic] = field(default_factory=list)
+
+    def declare_values(self, kind: Enum | Id) -> None:
+        """Make the members of an enum or of an asymmetric id type known as names."""
+        for member in kind.members:
+            owners = self.values.setdefault(member, [])
+            if kind not in owners:
+                owners.append(kind)
+
+    def handles(self, kind: Type) -> CallsInfo | None:
+        """Return the calls of which `kind` is the handle."""
+        return next((calls for calls in self.calls.values() if calls.handle == kind), None)
+
+    def warn(self, code: str, message: str, span: Span, advice: str | None = None) -> None:
+        """Keep one lint; a body that is elaborated again says nothing twice."""
+        lint = Diagnostic(code, message, span, help=advice, severity="warning")
+        if lint not in self.warnings:
+            self.warnings.append(lint)
+
+
+class Allocator:
+    """Hands out the names of locals, each once in an action or property."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, int] = {}
+
+    def unique(self, surface: str) -> str:
+        """Return `surface`, or `surface#2` and so on where it is taken."""
+        number = self._used.get(surface, 0) + 1
+        self._used[surface] = number
+        return surface if number == 1 else f"{surface}#{number}"

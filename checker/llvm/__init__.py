@@ -1,0 +1,1 @@
+"""Terms, statements and packed states as LLVM IR: the writer, without what is written."""

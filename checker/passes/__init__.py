@@ -1,0 +1,1 @@
+"""Passes over the representation: what is known beforehand, and the same said more simply."""

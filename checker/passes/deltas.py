@@ -1,0 +1,180 @@
+"""Step properties as what is left of them on a step that changes little.
+
+Most steps leave alone what a `step` property looks at, and then it is true without being
+evaluated: `next(x) >= x` where x stays. Which variables these are is found by simplifying the
+property as if they stayed. What is left is in a `Delta`: properties that are asked on the same
+steps, and for the same new items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from checker.machine import terms
+from checker.machine.terms import Generator, Term
+from checker.passes.analysis import Analysis, children
+from checker.passes.rewriting import advanced, ahead, alike, read_ahead, staying
+from checker.passes.simplify import Simplifier, is_known
+
+Triggers = tuple[frozenset[str], ...]
+"""Sets of variables. A step that leaves all variables of one of them alone is not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What is asked of steps that change some variable of each of `triggers`.
+
+    For every combination of `generators` (there is one if there are none), every condition must
+    be true; they stand with the numbers of their properties. The first that is not ends what is
+    asked for its property.
+    """
+
+    triggers: Triggers
+    generators: tuple[Generator, ...]
+    conditions: tuple[tuple[int, Term], ...]
+
+
+def deltas(conditions: Iterable[Term], analysis: Analysis) -> list[Delta]:
+    """Return what is left of step properties, whose places are their numbers."""
+    found: list[Delta] = []
+    simplifier = Simplifier(analysis)
+    for number, condition in enumerate(conditions):
+        term = simplifier.simple(advanced(condition))
+        if is_known(term, True):
+            continue
+        triggers = _triggers(term, simplifier)
+        generators, rest = _split(_without_old_items(term, analysis), analysis)
+        _add(found, Delta(triggers, generators, ((number, rest),)))
+    return found
+
+
+def _add(found: list[Delta], new: Delta) -> None:
+    """Add a delta, to one that is asked on the same steps for the same items if there is one."""
+    for place, known in enumerate(found):
+        if known.triggers == new.triggers and _same_generators(known.generators, new.generators):
+            found[place] = replace(known, conditions=(*known.conditions, *new.conditions))
+            return
+    found.append(new)
+
+
+def _same_generators(left: tuple[Generator, ...], right: tuple[Generator, ...]) -> bool:
+    return [item.name for item in left] == [item.name for item in right] and all(
+        alike(one.domain, two.domain) for one, two in zip(left, right, strict=True)
+    )
+
+
+def _triggers(term: Term, simplifier: Simplifier) -> Triggers:
+    """Return the sets of variables that make the property true by staying as they are."""
+    names = read_ahead(term)
+    single = [frozenset({name}) for name in sorted(names)]
+    whole = [names] if len(names) > 1 else []
+    for candidates in (single, whole):
+        found = tuple(
+            stay for stay in candidates if is_known(simplifier.simple(staying(term, stay)), True)
+        )
+        if found:
+            return found
+    return ()
+
+
+# -------------------------------------------------------------------------------- new items
+
+
+def _split(term: Term, analysis: Analysis) -> tuple[tuple[Generator, ...], Term]:
+    """Return the generators of an `all` without the last one's condition, and what is left."""
+    match term:
+        case terms.Fold("all", generators, body, None, _, span) if not any(
+            analysis.may_fail(generator.domain) for generator in generators
+        ):
+            *others, last = generators
+            if any(generator.condition is not None for generator in others):
+                return (), term
+            if last.condition is not None:
+                body = terms.Implies(last.condition, body, span)
+            return (*others, replace(last, condition=None)), body
+    return (), term
+
+
+def _without_old_items(term: Term, analysis: Analysis) -> Term:
+    """Return an `all` over the next state's items without those that were there already.
+
+    It must say something of new items only: `all(implies(r not in D, ...) for r in next(D))`,
+    where D lists what stands at some positions. An item whose position did not change is in D.
+    """
+    match term:
+        case terms.Fold("all", (*others, last), terms.Implies(left, _, _), None, _, _):
+            old = _list_left_out(left, last.name)
+            harmless = last.condition is None or not analysis.may_fail(last.condition)
+            outside = last.name not in analysis.names(last.domain)
+            if old is not None and harmless and outside and alike(ahead(old), last.domain):
+                domain = _only_changed(last.domain, old, analysis)
+                return replace(term, generators=(*others, replace(last, domain=domain)))
+    return term
+
+
+def _list_left_out(premise: Term, name: str) -> terms.Fold | None:
+    """Return D where a premise is false, before anything else, for `name` in D."""
+    first = premise.items[0] if isinstance(premise, terms.And) else premise
+    match first:
+        case terms.Not(terms.Contains(terms.Local(item, _, _), terms.Fold() as old, _), _):
+            return old if item == name and old.operator == "sequence" else None
+    return None
+
+
+def _only_changed(domain: Term, old: terms.Fold, analysis: Analysis) -> Term:
+    """Return the list `domain`, which is `old` in the next state, where positions changed."""
+    assert isinstance(domain, terms.Fold)
+    last = domain.generators[-1]
+    parts = _state_parts((last.condition, domain.body), analysis)
+    simple = all(generator.condition is None for generator in domain.generators[:-1]) and not any(
+        read_ahead(generator.domain) for generator in domain.generators
+    )
+    if parts is None or not simple or analysis.may_fail(old):
+        return domain
+    unequal: list[Term] = [
+        terms.Not(terms.Equal(part, _now(part), part.span), part.span) for part in parts
+    ]
+    changed = unequal[0] if len(unequal) == 1 else terms.Or(tuple(unequal), domain.span)
+    given = [] if last.condition is None else [last.condition]
+    condition = terms.And((*given, changed), domain.span)
+    generators = (*domain.generators[:-1], replace(last, condition=condition))
+    return replace(domain, generators=generators)
+
+
+_PARTS_MAX = 2
+"""Parts of the state that are compared to see whether a position changed."""
+
+
+def _state_parts(items: Iterable[Term | None], analysis: Analysis) -> list[Term] | None:
+    """Return the parts of the next state that terms look at; None if these are many or can fail."""
+    found: list[Term] = []
+    for item in items:
+        for part in _paths(item) if item is not None else ():
+            if not any(alike(part, known) for known in found):
+                found.append(part)
+    sound = 0 < len(found) <= _PARTS_MAX and not any(map(analysis.may_fail, found))
+    return found if sound else None
+
+
+def _paths(term: Term) -> Iterator[Term]:
+    """Yield the largest parts of the next state, by keys that no state changes, in a term."""
+    if _is_path(term):
+        yield term
+        return
+    for part in children(term):
+        yield from _paths(part)
+
+
+def _is_path(term: Term) -> bool:
+    match term:
+        case terms.Next(terms.Read(), _, _):
+            return True
+        case terms.At(item, terms.Local() | terms.Literal(), _, _):
+            return _is_path(item)
+    return False
+
+
+def _now(term: Term) -> Term:
+    """Return a part of the next state as it is now."""
+    return staying(term, read_ahead(term))

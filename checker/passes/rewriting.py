@@ -1,0 +1,156 @@
+"""Terms made from terms: rebuilt part by part, compared, and with `next` moved to what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from checker.machine import terms
+from checker.machine.terms import Term
+from checker.passes.analysis import children, part_names
+
+_LEAVES = (terms.Literal, terms.Read, terms.Local, terms.Everything)
+
+
+def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
+    """Return a term with each term directly inside it changed."""
+    match term:
+        case terms.RecordOf(_, fields, _, _):
+            return replace(term, fields=tuple((name, change(part)) for name, part in fields))
+        case terms.MapOf(pairs, _, _):
+            return replace(term, pairs=tuple((change(key), change(item)) for key, item in pairs))
+        case terms.Fold(_, generators, body, key, _, _):
+            return replace(
+                term,
+                generators=tuple(_with_parts(generator, change) for generator in generators),
+                body=change(body),
+                key=None if key is None else change(key),
+            )
+        case _ if isinstance(term, _LEAVES):
+            return term
+    changed: dict[str, Any] = {}
+    for name in part_names(type(term)):
+        held = getattr(term, name)
+        if isinstance(held, tuple):
+            changed[name] = tuple(change(item) for item in held)
+        elif held is not None:
+            changed[name] = change(held)
+    return replace(term, **changed)
+
+
+def _with_parts(generator: terms.Generator, change: Callable[[Term], Term]) -> terms.Generator:
+    condition = generator.condition
+    return replace(
+        generator,
+        domain=change(generator.domain),
+        condition=None if condition is None else change(condition),
+    )
+
+
+def advanced(term: Term) -> Term:
+    """Return the term of the same meaning in which only what is read stands under `next`."""
+    return ahead(term.item) if isinstance(term, terms.Next) else with_parts(term, advanced)
+
+
+def ahead(term: Term) -> Term:
+    """Return what `next(term)` means, as `advanced` does."""
+    match term:
+        case terms.Read():
+            return terms.Next(term, term.type, term.span)
+        case terms.Next(item, _, _):
+            return ahead(item)
+    return with_parts(term, ahead)
+
+
+def staying(term: Term, variables: frozenset[str]) -> Term:
+    """Return an advanced term as it is on steps that leave these variables as they are."""
+    match term:
+        case terms.Next(terms.Read(variable, _, _) as read, _, _):
+            return read if variable in variables else term
+    return with_parts(term, lambda part: staying(part, variables))
+
+
+def read_ahead(term: Term) -> frozenset[str]:
+    """Return the variables that an advanced term reads in the next state."""
+    match term:
+        case terms.Next(terms.Read(variable, _, _), _, _):
+            return frozenset({variable})
+    return frozenset().union(*(read_ahead(part) for part in children(term)))
+
+
+Names = Mapping[str, int]
+"""Names bound inside the term at hand, each with a number of its own."""
+
+
+def alike(left: Term, right: Term) -> bool:
+    """Whether two terms are the same but for where they stand and the names they bind."""
+    return _alike(left, right, {}, {})
+
+
+def _alike(left: Term, right: Term, ours: Names, theirs: Names) -> bool:
+    if type(left) is not type(right) or left.type != right.type:
+        return False
+    match left, right:
+        case terms.Local(name, _, _), terms.Local(other, _, _):
+            known = ours.get(name)
+            return known == theirs.get(other) and (known is not None or name == other)
+        case terms.Let(name, value, body, _, _), terms.Let(other, given, inside, _, _):
+            names = _bound(name, other, ours, theirs)
+            return _alike(value, given, ours, theirs) and _alike(body, inside, *names)
+        case terms.Fold(), terms.Fold():
+            return _alike_folds(left, right, ours, theirs)
+        case terms.RecordOf(), terms.RecordOf():
+            if [name for name, _ in left.fields] != [name for name, _ in right.fields]:
+                return False
+        case terms.Slice(_, start, stop, _, _), terms.Slice(_, begin, end, _, _):
+            if (start is None, stop is None) != (begin is None, end is None):
+                return False
+    if any(getattr(left, name) != getattr(right, name) for name in _PLAIN.get(type(left), ())):
+        return False
+    parts, others = list(children(left)), list(children(right))
+    return len(parts) == len(others) and all(
+        _alike(part, other, ours, theirs) for part, other in zip(parts, others, strict=True)
+    )
+
+
+def _alike_folds(left: terms.Fold, right: terms.Fold, ours: Names, theirs: Names) -> bool:
+    same = left.operator == right.operator and len(left.generators) == len(right.generators)
+    if not same:
+        return False
+    for one, two in zip(left.generators, right.generators, strict=True):
+        if not _alike(one.domain, two.domain, ours, theirs):
+            return False
+        ours, theirs = _bound(one.name, two.name, ours, theirs)
+        if not _both_alike(one.condition, two.condition, ours, theirs):
+            return False
+    return _alike(left.body, right.body, ours, theirs) and _both_alike(
+        left.key, right.key, ours, theirs
+    )
+
+
+def _both_alike(left: Term | None, right: Term | None, ours: Names, theirs: Names) -> bool:
+    if left is None or right is None:
+        return left is right
+    return _alike(left, right, ours, theirs)
+
+
+def _bound(name: str, other: str, ours: Names, theirs: Names) -> tuple[Names, Names]:
+    number = max([*ours.values(), *theirs.values()], default=0) + 1
+    return {**ours, name: number}, {**theirs, other: number}
+
+
+_PLAIN: dict[type, tuple[str, ...]] = {
+    terms.Literal: ("value",),
+    terms.Read: ("variable",),
+    terms.Arithmetic: ("operator",),
+    terms.Compare: ("operator",),
+    terms.Field: ("name",),
+    terms.IsVariant: ("variant",),
+    terms.SetOperation: ("operator",),
+    terms.Subset: ("strict",),
+    terms.RecordOf: ("name",),
+    terms.With: ("name",),
+    terms.Extreme: ("operator",),
+}
+"""Attributes that say what a term is and hold no terms; `name` where it binds nothing."""

@@ -1,0 +1,173 @@
+"""Terms made simpler: what is certain beforehand is left out, as far as nothing is that can fail.
+
+A simpler term has the same value, or the same evaluation error, in every state and step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from checker.machine import terms
+from checker.machine.terms import Term
+from checker.machine.types import Bool, Range
+from checker.passes.analysis import Analysis
+from checker.passes.rewriting import alike, with_parts
+from checker.source import Span
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class Simplifier:
+    """Makes terms simpler. `members` are the names at hand, each with the domain it runs over."""
+
+    analysis: Analysis
+    members: tuple[tuple[str, Term], ...] = ()
+
+    def simple(self, term: Term) -> Term:
+        """Return a simpler term, or the term."""
+        match term:
+            case terms.Fold():
+                return self._fold(term)
+            case terms.Let(name, value, body, _, _):
+                inside = self._without(name)
+                return self._itself(
+                    replace(term, value=self.simple(value), body=inside.simple(body))
+                )
+        return self._itself(with_parts(term, self.simple))
+
+    def _itself(self, term: Term) -> Term:
+        """Return a term whose parts are simple, simpler."""
+        match term:
+            case terms.And(items, _):
+                return self._chain(items, term, ends=False)
+            case terms.Or(items, _):
+                return self._chain(items, term, ends=True)
+            case terms.Not(terms.Literal(value, _, _), span):
+                return _known(not value, span)
+            case terms.Implies(left, right, span):
+                if is_known(left, False) or (is_known(right, True) and self._safe(left)):
+                    return _known(True, span)
+                return right if is_known(left, True) else term
+            case terms.Choose(terms.Literal(value, _, _), then, otherwise, kind, _):
+                chosen = then if value else otherwise
+                return chosen if chosen.type == kind else term
+            case terms.Let(_, value, terms.Literal(bool()) as body) if self._safe(value):
+                return body
+            case terms.Equal(left, right, span) if self._same(left, right):
+                return _known(True, span)
+            case terms.Compare(operator, left, right, span) if self._same(left, right):
+                return _known(operator in {"<=", ">="}, span)
+            case terms.Subset(left, right, strict, span) if self._same(left, right):
+                return _known(not strict, span)
+            case terms.Contains(terms.Local(name, _, _), collection, span):
+                domains = (domain for known, domain in self.members if known == name)
+                if any(self._same(domain, collection) for domain in domains):
+                    return _known(True, span)
+        return term
+
+    def _chain(self, items: Iterable[Term], term: terms.And | terms.Or, *, ends: bool) -> Term:
+        kept: list[Term] = []
+        for item in items:
+            if is_known(item, not ends):
+                continue
+            kept.append(item)
+            if is_known(item, ends):
+                break
+        if not kept:
+            return _known(not ends, term.span)
+        shorter = kept[0] if len(kept) == 1 else replace(term, items=tuple(kept))
+        certain = is_known(kept[-1], ends) or (not ends and _contradict(kept))
+        return _known(ends, term.span) if certain and self._safe(shorter) else shorter
+
+    def _fold(self, term: terms.Fold) -> Term:
+        inside = self
+        generators = []
+        for generator in term.generators:
+            domain = inside.simple(generator.domain)
+            inside = inside._without(generator.name)
+            if generator.name not in self.analysis.names(domain):
+                members = (*inside.members, (generator.name, domain))
+                inside = Simplifier(self.analysis, members)
+            condition = generator.condition
+            if condition is not None:
+                condition = inside.simple(condition)
+                condition = None if is_known(condition, True) else condition
+            generators.append(replace(generator, domain=domain, condition=condition))
+        key = None if term.key is None else inside.simple(term.key)
+        body = inside.simple(term.body)
+        whole = replace(term, generators=tuple(generators), body=body, key=key)
+        every = term.operator == "all"
+        if term.operator in {"all", "any"} and is_known(body, every) and self._safe(whole):
+            return _known(every, term.span)
+        return whole
+
+    def _without(self, name: str) -> Simplifier:
+        """Return this where `name` means something else: without what mentions it."""
+        kept = (
+            (known, domain)
+            for known, domain in self.members
+            if known != name and name not in self.analysis.names(domain)
+        )
+        return Simplifier(self.analysis, tuple(kept))
+
+    def _same(self, left: Term, right: Term) -> bool:
+        """Whether two terms have the same value, and always one."""
+        return alike(left, right) and self._safe(left)
+
+    def _safe(self, term: Term) -> bool:
+        return not self.analysis.may_fail(term)
+
+
+def is_known(term: Term, value: bool) -> bool:
+    """Whether a term is the literal `value`."""
+    return isinstance(term, terms.Literal) and term.value is value
+
+
+def _known(value: bool, span: Span) -> terms.Literal:
+    return terms.Literal(value, Bool(), span)
+
+
+# ------------------------------------------------------------------------------ contradictions
+
+
+def _contradict(items: list[Term]) -> bool:
+    """Whether terms cannot all be true: one negates another, or one integer has no room left."""
+    denied = [item.item for item in items if isinstance(item, terms.Not)]
+    if any(alike(item, other) for item in denied for other in items):
+        return True
+    limits = [limit for limit in map(_limit, items) if limit is not None]
+    return any(
+        max(low, least) > min(high, most) and alike(one, other)
+        for place, (one, low, high) in enumerate(limits)
+        for other, least, most in limits[:place]
+    )
+
+
+_FAR = 1 << 80
+
+
+def _limit(term: Term) -> tuple[Term, int, int] | None:
+    """Return (item, low, high) where a term says that an integer lies between two constants."""
+    match term:
+        case terms.Equal(item, terms.Literal(int(value), Range(), _), _):
+            return item, value, value
+        case terms.Compare(_, terms.Literal(), terms.Literal(), _):
+            return None
+        case terms.Compare(operator, terms.Literal(int(value), Range(), _), item, _):
+            return (item, *_between(_MIRRORED[operator], value))
+        case terms.Compare(operator, item, terms.Literal(int(value), Range(), _), _):
+            return (item, *_between(operator, value))
+    return None
+
+
+def _between(operator: str, value: int) -> tuple[int, int]:
+    match operator:
+        case "<":
+            return -_FAR, value - 1
+        case "<=":
+            return -_FAR, value
+        case ">":
+            return value + 1, _FAR
+    return value, _FAR

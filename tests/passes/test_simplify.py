@@ -1,0 +1,134 @@
+"""Goal: a simpler term means the same, and nothing that can fail is left out."""
+
+import random
+
+import pytest
+from machines import BOOL, cast, equal, lit, local, read
+from random_machines import seeded_machine
+
+from checker.errors import EvaluationError
+from checker.machine import terms as t
+from checker.machine.machine import Machine
+from checker.machine.types import Id, Map, Option, Range, Sequence, Set
+from checker.passes.analysis import Analysis
+from checker.passes.rewriting import alike
+from checker.passes.simplify import Simplifier, is_known
+from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.values import values
+from checker.source import NOWHERE
+
+NUMBER = Range(0, 3)
+NODE = Id("Node", ("n1", "n2"), symmetric=False)
+X, Y = read("x", NUMBER), read("y", NUMBER)
+FLAG = read("flag", BOOL)
+FAILING = equal(t.Arithmetic("//", X, Y, NUMBER, NOWHERE), X)
+ROW = read("row", Sequence(NUMBER, 3))
+
+
+def simple(term: t.Term) -> t.Term:
+    return Simplifier(Analysis()).simple(term)
+
+
+def compare(operator: str, left: t.Term, right: t.Term) -> t.Compare:
+    return t.Compare(operator, left, right, NOWHERE)  # type: ignore[arg-type]
+
+
+def both(*items: t.Term) -> t.And:
+    return t.And(items, NOWHERE)
+
+
+def either(*items: t.Term) -> t.Or:
+    return t.Or(items, NOWHERE)
+
+
+def every(name: str, domain: t.Term, body: t.Term) -> t.Fold:
+    generator = t.Generator(name, domain, None)
+    return t.Fold("all", (generator,), body, None, BOOL, NOWHERE)
+
+
+def within(name: str, collection: t.Term) -> t.Contains:
+    return t.Contains(local(name, NUMBER), collection, NOWHERE)
+
+
+NOTHING = t.Not(equal(X, X), NOWHERE)
+
+CERTAIN = {
+    "equal": (equal(X, X), True),
+    "not less": (compare("<", X, X), False),
+    "at most": (compare("<=", X, X), True),
+    "and": (both(FLAG, NOTHING), False),
+    "or": (either(FLAG, equal(X, X)), True),
+    "implies": (t.Implies(NOTHING, FAILING, NOWHERE), True),
+    "every": (every("r", ROW, within("r", ROW)), True),
+    "no room": (both(compare(">", X, lit(1, NUMBER)), FLAG, equal(X, lit(0, NUMBER))), False),
+    "mirrored": (both(compare("<", lit(1, NUMBER), X), compare("<", X, lit(2, NUMBER))), False),
+    "denied": (both(FLAG, t.Not(FLAG, NOWHERE)), False),
+}
+Y_ROW = read("other", ROW.type)
+OPEN = {
+    "fails": equal(FAILING, FAILING),
+    "fails first": both(FAILING, NOTHING),
+    "fails before": either(FAILING, equal(X, X)),
+    "premise fails": t.Implies(FAILING, equal(X, X), NOWHERE),
+    "domain fails": every(
+        "r", t.At(read("rows", Sequence(ROW.type, 2)), X, ROW.type, NOWHERE), equal(X, X)
+    ),
+    "room": both(compare(">", X, lit(1, NUMBER)), compare("<", X, lit(3, NUMBER))),
+    "other name": every("r", ROW, every("s", ROW, t.Not(within("r", Y_ROW), NOWHERE))),
+    "bound anew": every("r", ROW, every("r", Y_ROW, within("r", ROW))),
+}
+
+
+@pytest.mark.parametrize("case", CERTAIN)
+def test_what_is_certain(case: str) -> None:
+    term, wanted = CERTAIN[case]
+    assert is_known(simple(term), wanted)
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_what_is_not(case: str) -> None:
+    found = simple(OPEN[case])
+    assert not is_known(found, True)
+    assert not is_known(found, False)
+
+
+def test_what_an_option_holds_cannot_fail_where_it_holds_something() -> None:
+    owner = read("owner", Option(NODE))
+    inside = t.Contains(cast(owner, NODE), t.Everything(Set(NODE), NOWHERE), NOWHERE)
+    there = t.Not(t.IsNone(owner, NOWHERE), NOWHERE)
+    analysis = Analysis()
+    assert analysis.may_fail(inside)
+    assert not analysis.may_fail(both(there, inside))
+    assert analysis.may_fail(both(inside, there))
+
+
+def test_terms_are_alike_whatever_names_they_bind() -> None:
+    assert alike(every("r", ROW, within("r", ROW)), every("s", ROW, within("s", ROW)))
+    assert not alike(every("r", ROW, within("r", ROW)), every("s", ROW, within("r", ROW)))
+    assert not alike(local("r", NUMBER), local("s", NUMBER))
+    keys = Map(NODE, NUMBER, total=True)
+    one, two = (t.At(read("m", keys), lit(n, NODE), NUMBER, NOWHERE) for n in NODE.members)
+    assert alike(one, one)
+    assert not alike(one, two)
+
+
+def meaning(term: t.Term, state: dict[str, object]) -> object:
+    try:
+        return evaluate(term, Context(state, {}, state))
+    except EvaluationError:
+        return "fails"
+
+
+def conditions(made: Machine) -> list[t.Term]:
+    held = [item.condition for item in made.properties]
+    return [*held, *made.bounds, *made.terminal, *(equal(item, item) for item in held)]
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_terms_mean_the_same(seed: int) -> None:
+    made, choose = seeded_machine(seed), random.Random(seed)  # noqa: S311
+    for term in conditions(made):
+        shorter = simple(term)
+        for _ in range(8):
+            state = {item.name: choose.choice(list(values(item.type))) for item in made.variables}
+            assert meaning(shorter, state) == meaning(term, state)

@@ -1,0 +1,234 @@
+"""Goal: `canonical` gives all states of an orbit one and the same state of that orbit.
+
+The states are random, of random types in which ids of symmetric types stand at any depth; and some
+by hand whose ids only a search can tell apart.
+"""
+
+import ctypes
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from machines import action, assign, machine, place, read, variable
+
+from checker.errors import SpecificationError
+from checker.kernel import Kernel, build
+from checker.layout import Layout, decode_all, encode_all, pack
+from checker.layout.shape import is_dense
+from checker.llvm.meta import NUMBER
+from checker.machine.machine import Machine
+from checker.machine.types import (
+    Bag,
+    Bool,
+    Enum,
+    Id,
+    Map,
+    Option,
+    Range,
+    Record,
+    Sequence,
+    Set,
+    Type,
+    Union,
+    cardinality,
+)
+from checker.semantics.successor import State
+from checker.semantics.symmetry import orbit, permute_state, renamings, representative
+from checker.semantics.values import MapValue, RecordValue, bag_value, map_value, values
+
+A = Id("A", ("a1", "a2", "a3"), symmetric=True)
+B = Id("B", ("b1", "b2", "b3"), symmetric=True)
+PLAIN = Id("Plain", ("p1", "p2"), symmetric=False)
+LEVEL = Enum("Level", ("low", "middle", "high"))
+SCALARS: tuple[Type, ...] = (A, B, PLAIN, LEVEL, Bool(), Range(-1, 2), Option(A), Option(B))
+MANY = 60
+"""Random types, and states of each."""
+
+
+def random_type(choose: random.Random, depth: int) -> Type:
+    """A type with symmetric ids at any depth, or without any."""
+    if depth == 0:
+        return choose.choice(SCALARS)
+    item = random_type(choose, depth - 1)
+    match choose.randrange(9):
+        case 0 if not isinstance(item, Option):
+            return Option(item)
+        case 1 if cardinality(item) <= 200:
+            return Set(item)
+        case 2:
+            return Sequence(item, choose.randint(1, 3))
+        case 3:
+            return Bag(item, choose.randint(1, 3))
+        case 4:
+            return random_record(choose, "R", depth)
+        case 5:
+            variants = tuple(random_record(choose, f"V{number}", depth) for number in range(3))
+            return Union("U", variants)
+        case 6 | 7 | 8:
+            key = random_type(choose, 1)
+            if cardinality(key) <= 20 and is_dense(key):
+                return Map(key, item, total=choose.random() < 0.6)
+    return item
+
+
+def random_record(choose: random.Random, name: str, depth: int) -> Record:
+    parts = [random_type(choose, depth - 1) for _ in range(choose.randint(0, 3))]
+    return Record(name, tuple((f"f{number}", part) for number, part in enumerate(parts)))
+
+
+def sample(choose: random.Random, kind: Type) -> object:
+    """A random value; the same few ones are likely, so that ids are often alike."""
+    match kind:
+        case Option(item):
+            return None if choose.random() < 0.4 else sample(choose, item)
+        case Record(name, fields):
+            return RecordValue(name, tuple((part, sample(choose, held)) for part, held in fields))
+        case Union(_, variants):
+            return sample(choose, choose.choice(variants))
+        case Set(item):
+            return frozenset(sample(choose, item) for _ in range(choose.randrange(4)))
+        case Sequence(item, capacity):
+            return tuple(sample(choose, item) for _ in range(choose.randint(0, capacity)))
+        case Bag(item, capacity):
+            count = choose.randint(0, capacity)
+            return bag_value(kind, [sample(choose, item) for _ in range(count)])
+        case Map(key, held, total):
+            keys = [name for name in values(key) if total or choose.random() < 0.5]
+            common = sample(choose, held)
+            alike = choose.random() < 0.5
+            return map_value(
+                kind, {name: common if alike else sample(choose, held) for name in keys}
+            )
+    return choose.choice(list(values(kind)))
+
+
+def holder(*kinds: Type, ids: tuple[Id, ...] = (A, B, PLAIN)) -> tuple[Machine, Layout, Kernel]:
+    """A machine with variables of these types, any of which it writes, its layout and kernel."""
+    choose = random.Random(0)  # noqa: S311
+    held = [variable(f"v{n}", kind, sample(choose, kind)) for n, kind in enumerate(kinds)]
+    same = [assign(place(item.name, item.type), read(item.name, item.type)) for item in held]
+    made = replace(machine("holder", held, [action("stay", *same)], ids=ids), symmetry=True)
+    layout = pack(made)
+    return made, layout, build(made, layout, use_cache=False)
+
+
+def canonical(layout: Layout, kernel: Kernel, states: list[State]) -> list[State]:
+    packed = np.ascontiguousarray(encode_all(layout, states))
+    word = ctypes.c_int64
+    call = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.canonical_address)
+    meta = np.zeros(len(states), np.int64)
+    assert call(packed.ctypes.data, len(states), meta.ctypes.data) == len(states)
+    return decode_all(layout, packed)
+
+
+def check_numbers(layout: Layout, kernel: Kernel, states: list[State]) -> None:
+    """Hold `canonical` to forgetting the numbers of those states that it renames, and no others."""
+    packed = np.ascontiguousarray(encode_all(layout, states))
+    before = packed.copy()
+    meta = np.full(len(states), 5 << NUMBER | 3, np.int64)
+    word = ctypes.c_int64
+    call = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.canonical_address)
+    call(packed.ctypes.data, len(states), meta.ctypes.data)
+    stayed = (packed == before).all(axis=1)
+    assert meta.tolist() == [5 << NUMBER | 3 if same else 3 for same in stayed]
+
+
+def check_orbit(made: Machine, layout: Layout, kernel: Kernel, state: State) -> int:
+    """Hold `canonical` to its promise on the whole orbit of a state; return the orbit's size."""
+    same = list(orbit(made, state))
+    found = canonical(layout, kernel, same)
+    assert found.count(found[0]) == len(found), (state, set(found))
+    assert found[0] in same
+    check_numbers(layout, kernel, same)
+    return len(same)
+
+
+@pytest.mark.parametrize("seed", range(MANY))
+def test_an_orbit_has_one_canonical_state_and_it_is_in_the_orbit(seed: int) -> None:
+    choose = random.Random(seed)  # noqa: S311
+    kinds: list[Type] = []
+    while len(kinds) < 1 + seed % 3:
+        kind = random_type(choose, 1 + seed % 3)
+        if cardinality(kind) <= 1 << 200:
+            kinds.append(kind)
+    made, layout, kernel = holder(*kinds)
+    for _ in range(12):
+        check_orbit(made, layout, kernel, tuple(sample(choose, kind) for kind in kinds))
+
+
+def mapped(kind: Map, *held: object) -> MapValue:
+    return map_value(kind, dict(zip(values(kind.key), held, strict=True)))
+
+
+FOUR = Id("Four", ("x1", "x2", "x3", "x4"), symmetric=True)
+OTHER = Id("Other", ("z1", "z2", "z3", "z4"), symmetric=True)
+SIX = Id("Six", tuple(f"y{number}" for number in range(1, 7)), symmetric=True)
+
+
+def test_a_ring_and_two_rings_are_told_apart() -> None:
+    """Each id points at one and is pointed at by one: colours never tell anything apart."""
+    pointers = Map(SIX, SIX, total=True)
+    made, layout, kernel = holder(pointers, ids=(SIX,))
+    ring = mapped(pointers, "y2", "y3", "y4", "y5", "y6", "y1")
+    rings = mapped(pointers, "y2", "y3", "y1", "y5", "y6", "y4")
+    pairs = mapped(pointers, "y2", "y1", "y4", "y3", "y6", "y5")
+    assert check_orbit(made, layout, kernel, (ring,)) == 120
+    assert check_orbit(made, layout, kernel, (rings,)) == 40
+    assert check_orbit(made, layout, kernel, (pairs,)) == 15
+    assert len(set(canonical(layout, kernel, [(ring,), (rings,), (pairs,)]))) == 3
+
+
+def test_two_types_that_point_at_each_other() -> None:
+    there, back = Map(FOUR, Option(OTHER), total=True), Map(OTHER, Option(FOUR), total=True)
+    made, layout, kernel = holder(there, back, ids=(FOUR, OTHER))
+    straight = mapped(there, "z1", "z2", "z3", "z4"), mapped(back, "x1", "x2", "x3", "x4")
+    crossed = mapped(there, "z1", "z2", "z3", "z4"), mapped(back, "x2", "x1", "x4", "x3")
+    turned = mapped(there, "z1", "z2", "z3", "z4"), mapped(back, "x2", "x3", "x4", "x1")
+    sizes = [check_orbit(made, layout, kernel, state) for state in (straight, crossed, turned)]
+    assert sizes == [24, 72, 144]
+
+
+def test_sets_of_messages_and_a_leader() -> None:
+    vote = Record("Vote", (("by", FOUR), ("to", FOUR)))
+    made, layout, kernel = holder(Set(vote), Option(FOUR), Set(FOUR), ids=(FOUR,))
+    choose = random.Random(7)  # noqa: S311
+    for _ in range(60):
+        check_orbit(
+            made,
+            layout,
+            kernel,
+            (
+                sample(choose, Set(vote)),
+                sample(choose, Option(FOUR)),
+                sample(choose, Set(FOUR)),
+            ),
+        )
+
+
+def test_all_states_of_a_small_type_have_as_many_representatives_as_orbits() -> None:
+    kinds = (Map(A, Option(A), total=True), Set(A))
+    made, layout, kernel = holder(*kinds)
+    states = [(held, some) for held in values(kinds[0]) for some in values(kinds[1])]
+    found = canonical(layout, kernel, states)
+    assert len(set(found)) == len({representative(made, state) for state in states})
+    assert all(canonical(layout, kernel, [state]) == [state] for state in set(found))
+
+
+def test_without_symmetry_there_is_nothing_to_do() -> None:
+    made, layout, _ = holder(Set(A))
+    assert build(replace(made, symmetry=False), layout).canonical_address == 0
+
+
+def test_too_many_ids_are_refused() -> None:
+    crowd = Id("Crowd", tuple(f"c{number}" for number in range(16)), symmetric=True)
+    with pytest.raises(SpecificationError) as caught:
+        holder(Set(crowd), ids=(crowd,))
+    assert [problem.code for problem in caught.value.diagnostics] == ["R611"]
+
+
+def test_renaming_all_states_agrees_with_the_interpreter() -> None:
+    made, _, _ = holder(Map(A, Option(B), total=False))
+    state: State = (MapValue({"a1": "b2", "a3": None}),)
+    first = next(iter(renamings(made)))
+    assert permute_state(made, state, first) == state
