@@ -14,7 +14,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 RANKS = (
     ("source", "errors"),
-    ("diagnostics", "library"),
+    ("diagnostics", "library", "cache"),
     ("table",),
     ("machine",),
     ("elaborate",),

@@ -34,6 +34,7 @@ COMMANDS = {
     "simulate": "Walk at random, seeded and reproducible.",
     "trace": "Print, replay or compare recorded counterexamples.",
     "explain": "Explain an error code.",
+    "cache": "Show or clear what is kept between runs.",
     "completion": "Print the completion script of a shell.",
 }
 

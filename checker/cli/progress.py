@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Literal, Self
 
+from checker.cache import refusal
 from checker.flow import Observer, Silent
 from checker.search.progress import Progress
 
@@ -98,12 +99,20 @@ def observing(style: Style) -> Iterator[Observer]:
     if style == "none":
         yield Silent()
     elif style == "json":
-        yield JsonLines()
+        yield _told(JsonLines())
     elif sys.stderr.isatty():
         with LiveLine() as line:
-            yield line
+            yield _told(line)
     else:
-        yield PlainLines()
+        yield _told(PlainLines())
+
+
+def _told(observer: Observer) -> Observer:
+    """Tell what makes every run slow, and return the observer."""
+    refused = refusal()
+    if refused is not None:
+        observer.notice(refused)
+    return observer
 
 
 def describe(progress: Progress) -> str:

@@ -11,7 +11,7 @@ import click
 from checker import library
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, tasks_of, verify_all
 from checker.cli.options import output_options
-from checker.cli.progress import Style
+from checker.cli.progress import Style, observing
 from checker.diagnostics import render_all
 from checker.errors import SpecificationError, UsageError
 from checker.report import dashboard, junit, terminal
@@ -63,7 +63,8 @@ def verify(
     """
     if checking and directory is None:
         raise UsageError("--check compares with the directory of --report; name it")
-    known, broken = _tasks(specs)
+    with observing(progress):  # tells what makes runs slow
+        known, broken = _tasks(specs)
     tasks = [task for task in known if every_tier or task.tier == "quick"]
     outcomes, interrupted = _run(tasks, workers or cores(), progress)
     outcomes = broken + outcomes

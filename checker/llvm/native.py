@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
-import os
-import tempfile
 import zlib
 from pathlib import Path
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from checker.cache import Cache
 from checker.errors import EnvironmentFailure, InternalError
 
 FUNCTIONS = ("initial", "expand", "check", "observe")
@@ -25,10 +23,8 @@ compile faster still, but ran into assertions of a pass that no pipeline has (Ne
 the process.
 """
 
-CACHE_BYTES = 128 << 20
-"""How much object code is kept at most."""
-
-MAGIC = b"kafka-checker kernel 1\n"
+KERNELS = Cache("kernels", 128 << 20)
+"""Object code that was compiled before; so much of it is kept at most."""
 
 
 @functools.cache
@@ -113,75 +109,16 @@ def _engine_machine() -> llvm.TargetMachine:
 # -------------------------------------------------------------------------------------- the cache
 
 
-def cache_directory() -> Path | None:
-    """Return where object code is kept; None where the user has no home."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        root = Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache"
-    except RuntimeError:
-        return None
-    return root / "kafka-checker" / "kernels"
-
-
 def cached(key: str) -> tuple[str, bytes] | None:
     """Return the IR and object code kept under `key`, None if there is nothing sound."""
-    directory = cache_directory()
-    if directory is None:
+    data = KERNELS.get(key)
+    if data is None:
         return None
-    file = directory / f"{key}.kernel"
-    try:
-        data = file.read_bytes()
-    except OSError:
-        return None
-    with contextlib.suppress(OSError):
-        os.utime(file)  # for `prune`; not ours to change in a shared cache
-    return unseal(key, data)
+    size = int.from_bytes(data[:8], "little")
+    return zlib.decompress(data[8 : 8 + size]).decode(), data[8 + size :]
 
 
 def keep(key: str, text: str, object_code: bytes) -> None:
-    """Keep IR and object code under `key`, if possible."""
-    directory = cache_directory()
-    if directory is None:
-        return
-    try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=directory)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(seal(key, text, object_code))
-            Path(name).replace(directory / f"{key}.kernel")
-            prune(directory)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError:
-        return
-
-
-def prune(directory: Path) -> None:
-    """Remove what was not used for longest, until the rest is small enough."""
-    with os.scandir(directory) as entries:
-        files = [(entry.stat(), entry.path) for entry in entries if entry.is_file()]
-    room = CACHE_BYTES
-    for status, path in sorted(files, key=lambda file: file[0].st_mtime, reverse=True):
-        room -= status.st_size
-        if room < 0:
-            Path(path).unlink(missing_ok=True)
-
-
-def seal(key: str, text: str, object_code: bytes) -> bytes:
-    """Return the content of a cache file: a checksum, the lengths, compressed IR, object code."""
+    """Keep IR, compressed, and object code under `key`, if possible."""
     packed = zlib.compress(text.encode(), 1)
-    body = len(packed).to_bytes(8, "little") + packed + object_code
-    return MAGIC + hashlib.blake2b(key.encode() + body).digest() + body
-
-
-def unseal(key: str, data: bytes) -> tuple[str, bytes] | None:
-    """Return the IR and object code of a cache file, None if it is damaged."""
-    start = len(MAGIC) + 64
-    body = data[start:]
-    checksum = hashlib.blake2b(key.encode() + body).digest()
-    if data[:start] != MAGIC + checksum:
-        return None
-    size = int.from_bytes(body[:8], "little")
-    return zlib.decompress(body[8 : 8 + size]).decode(), body[8 + size :]
+    KERNELS.put(key, len(packed).to_bytes(8, "little") + packed + object_code)

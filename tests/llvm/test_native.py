@@ -1,6 +1,5 @@
 """Goal: code kept on disk is taken when it is sound and for this very machine, and never needed."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,27 +99,15 @@ def test_no_place_to_keep_it(home: Path, compiled: list[str]) -> None:
     assert len(compiled) == 2
 
 
-def test_what_was_not_used_for_longest_goes_first(
-    home: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machines = [counter(3), counter(4), counter(5)]
-    for age, machine in enumerate(machines):
-        built(machine)
-        file = home / "kafka-checker" / "kernels" / f"{fingerprint(machine)}.kernel"
-        os.utime(file, (age, age))
-    size = sum(file.stat().st_size for file in kept(home))
-    monkeypatch.setattr(native, "CACHE_BYTES", size + 500)  # no room for one more
-    built(machines[0])  # is the youngest now
-    built(counter(6))
-    names = {file.stem for file in kept(home)}
-    assert names == {fingerprint(one) for one in (machines[0], machines[2], counter(6))}
-    assert len(compiled) == 4
-
-
-def test_relative_cache_home_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "here")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert native.cache_directory() == tmp_path / ".cache" / "kafka-checker" / "kernels"
+def test_code_that_another_user_signed_is_never_loaded(home: Path, compiled: list[str]) -> None:
+    """Loading it would end the process: it is no object code."""
+    built(lamp())
+    own = home / "kafka-checker" / "key"
+    theirs = own.rename(own.with_name("theirs"))
+    native.keep(fingerprint(lamp()), "; no code", b"no object code at all")
+    theirs.replace(own)
+    assert answers(built(lamp())) == answers(build(lamp(), pack(lamp()), use_cache=False))
+    assert len(compiled) == 3
 
 
 def test_malformed_code_is_our_error() -> None:

@@ -71,7 +71,7 @@ def test_words_reach_java_as_they_are(tmp_path: Path) -> None:
     program.parent.mkdir()
     program.write_text('#!/bin/sh\nfor word; do echo "<$word>"; done\n')
     program.chmod(0o755)
-    home = wrapped(tmp_path, tmp_path / "cache" / "kernels")
+    home = wrapped(tmp_path, tmp_path / "cache" / "java")
     words = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "*", ""]
     told = subprocess.run(
         [home / "bin" / "java", *words], capture_output=True, text=True, check=True

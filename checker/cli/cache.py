@@ -1,0 +1,40 @@
+"""`checker cache`: where compiled kernels are kept between runs, and how much there is."""
+
+from __future__ import annotations
+
+import click
+
+from checker import cache as kept
+from checker.errors import UsageError
+from checker.llvm.native import KERNELS
+
+CACHES = (KERNELS,)
+"""Everything that is kept between runs."""
+
+
+@click.command()
+@click.option("--clear", is_flag=True, help="Forget all of it.")
+def cache(*, clear: bool) -> None:
+    """Show the folder that keeps compiled kernels, and how much there is in it.
+
+    Nothing in it is needed: what is missing is compiled anew.
+    """
+    place = kept.place()
+    if place is None:
+        raise UsageError("nothing is kept: this user has no home; set XDG_CACHE_HOME to a folder")
+    refusal = kept.refusal()
+    if refusal is not None:
+        raise UsageError(refusal)
+    if clear:
+        for item in CACHES:
+            item.clear()
+    click.echo(place)
+    for item in CACHES:
+        count, size = item.size()
+        click.echo(
+            f"  {item.kind}: {count}, {_mebibytes(size)} of at most {_mebibytes(item.capacity)}"
+        )
+
+
+def _mebibytes(size: int) -> str:
+    return f"{size / 2**20:.1f} MiB"
