@@ -10,6 +10,7 @@ from typing import Literal as OneOf
 from checker.elaborate import convert
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
+from checker.machine.certain import certain
 from checker.machine.relations import (
     INTEGER_LIMIT,
     VALUES_MAX,
@@ -52,7 +53,7 @@ def number(term: Term, what: str) -> Term:
             expected="an integer",
             found=show(term.type),
         )
-    return convert.coerce(term, kind)
+    return convert.exact(convert.coerce(term, kind))
 
 
 def symmetric(kind: Type, span: Span, what: str) -> Wrong:
@@ -204,6 +205,18 @@ def is_true(term: Term) -> bool:
     return isinstance(term, t.Literal) and term.value is True
 
 
+def decided(constant: t.Literal, span: Span, *looked_at: Term) -> Term:
+    """Return a constant that does not depend on the terms that are `looked_at`.
+
+    Those that may fail are evaluated all the same: an error is never left out.
+    """
+    result: Term = constant
+    for term in reversed(looked_at):
+        if not certain(term):
+            result = t.Let("unused", term, result, constant.type, span)
+    return result
+
+
 def is_false(term: Term) -> bool:
     """Return whether `term` is the constant false."""
     return isinstance(term, t.Literal) and term.value is False
@@ -256,9 +269,9 @@ def choice(condition: Term, then: Term, otherwise: Term, span: Span) -> Term:
     if not convert.is_bare_empty(then) or not convert.is_bare_empty(otherwise):
         then, otherwise = convert.coerce(then, kind), convert.coerce(otherwise, kind)
     if is_true(condition):
-        return then
+        return convert.exact(then)
     if is_false(condition):
-        return otherwise
+        return convert.exact(otherwise)
     return t.Choose(condition, then, otherwise, kind, span)
 
 
@@ -289,10 +302,9 @@ def is_none(item: Term, span: Span) -> Term:
     """Return `item is none`; a value that is not optional never is."""
     if isinstance(item, t.Literal):
         return convert.truth(item.value is None, span)
-    if not isinstance(item.type, Option):
-        return convert.truth(False, span)
-    if isinstance(item, t.Cast) and not isinstance(item.item.type, Option):
-        return convert.truth(False, span)
+    some = isinstance(item, t.Cast) and not isinstance(item.item.type, Option)
+    if some or not isinstance(item.type, Option):
+        return decided(convert.truth(False, span), span, item)
     return t.IsNone(item, span)
 
 
@@ -309,7 +321,7 @@ def is_variant(item: Term, name: str, span: Span) -> Term:
             found=show(item.type),
         )
     if name not in names:
-        return convert.truth(False, span)
+        return decided(convert.truth(False, span), span, item)
     if len(names) == 1:
         return negation(is_none(item, span), span)
     return t.IsVariant(item, name, span)
@@ -324,7 +336,7 @@ def field_of(item: Term, name: str, span: Span) -> Term:
     if isinstance(item, t.RecordOf):
         for known, value in item.fields:
             if known == name:
-                return value
+                return convert.exact(value)
     kinds = [
         dict(variant.fields)[name]
         for variant in variants_of(item.type)
@@ -376,7 +388,7 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
     """Return `item in collection`; no check is made that could fail."""
     collection = convert.unwrapped(collection)
     if convert.is_bare_empty(collection):
-        return convert.truth(False, span)
+        return decided(convert.truth(False, span), span, item)
     kind = collection.type
     match kind:
         case Set(inner) | Sequence(inner, _) | Bag(inner, _) | Map(inner, _, _):
@@ -405,7 +417,7 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
         )
     if isinstance(item.type, Option) and not isinstance(inner, Option):
         if isinstance(item, t.Literal):
-            return convert.truth(False, span)
+            return decided(convert.truth(False, span), span, collection)
         return conjunction(
             [
                 negation(is_none(item, span), span),
@@ -454,7 +466,7 @@ def length(item: Term, span: Span) -> Term:
             return t.Length(item, Range(0, min(VALUES_MAX, size(kind))), span)
         case Map(key, _, total):
             if total:
-                return convert.integer(size(key), span)
+                return decided(convert.integer(size(key), span), span, item)
             return t.Length(item, Range(0, size(key)), span)
         case Sequence(_, capacity) | Bag(_, capacity):
             return t.Length(item, Range(0, capacity), span)

@@ -9,7 +9,7 @@ from checker.elaborate.context import Context, handles
 from checker.elaborate.operators import needs_hint
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
-from checker.machine.relations import NEVER, VALUES_MAX, bare, item_of, join, show, size
+from checker.machine.relations import NEVER, VALUES_MAX, bare, bound, item_of, join, show, size
 from checker.machine.types import Bag, Map, Sequence, Set, Type
 from checker.source import Span
 
@@ -120,19 +120,6 @@ def domain(context: Context, node: ast.expr) -> Term:
             found=show(term.type),
         )
     return term
-
-
-def bound(kind: Type) -> int:
-    """Return how many items iterating over `kind` yields at most."""
-    match kind:
-        case Set(item):
-            return size(item)
-        case Map(key, _, _):
-            return size(key)
-        case Sequence(_, capacity) | Bag(_, capacity):
-            return capacity
-        case _:
-            return 0
 
 
 def generators(

@@ -33,6 +33,19 @@ def integer(value: int, span: Span) -> t.Literal:
     return t.Literal(value, Range(value, value), span)
 
 
+def exact(term: Term) -> Term:
+    """Return an integer constant with the range of itself alone; other terms as they are.
+
+    A conversion gives a constant the range of its place. Whoever computes with the constant must
+    not take that range for its value.
+    """
+    match term:
+        case t.Literal(int(value), Range(low, high), span) if low < high:
+            return integer(value, span)
+        case _:
+            return term
+
+
 def nothing(span: Span) -> t.Literal:
     """Return `none` before its place says of which type."""
     return t.Literal(None, Option(NEVER), span)
@@ -183,5 +196,5 @@ def unwrapped(term: Term) -> Term:
     if isinstance(term.type, Option):
         if term.type.item == NEVER:
             raise Wrong("Y301", "a value is needed here", term.span, found="none")
-        return coerce(term, term.type.item)
-    return term
+        return exact(coerce(term, term.type.item))
+    return exact(term)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from checker.elaborate import build, convert
-from checker.elaborate.collections import bound, domain
+from checker.elaborate.collections import domain
 from checker.elaborate.context import Context
 from checker.elaborate.definitions import expect_count
 from checker.elaborate.functions import arguments
@@ -23,7 +23,7 @@ from checker.elaborate.places import place_of, read, table_of
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.machine import terms as t
-from checker.machine.relations import NEVER, item_of, join, show, undetermined
+from checker.machine.relations import NEVER, bound, item_of, join, show, undetermined
 from checker.machine.types import Id, Map, Sequence, Type
 from checker.source import Span
 from checker.table.document import Cell, Procedure

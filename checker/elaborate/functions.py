@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from checker.elaborate import build, convert
-from checker.elaborate.collections import bound, domain, generators
+from checker.elaborate.collections import domain, generators
 from checker.elaborate.connections import in_use, on_the_way
 from checker.elaborate.context import Context, handles
 from checker.elaborate.definitions import inline
@@ -14,7 +14,8 @@ from checker.elaborate.lookup import calls_target, unknown
 from checker.elaborate.operators import pair
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
-from checker.machine.relations import INTEGER_LIMIT, bare, item_of, show, variants_of
+from checker.machine.certain import certain
+from checker.machine.relations import INTEGER_LIMIT, bare, bound, item_of, show, variants_of
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
 
@@ -141,12 +142,22 @@ def _extreme(operator: str, items: list[Term], span: Span) -> Term:
         raise Wrong("Y303", f"`{operator}` needs integers, enums or ids", span, found=show(kind))
     assert operator in ("min", "max")
     best = min if operator == "min" else max
+    constants = [item for item in items if isinstance(item, t.Literal)]
+    if len(constants) == len(items):
+        chosen = best(constants, key=lambda item: _place(kind, item.value))
+        return t.Literal(chosen.value, chosen.type, span)
     if isinstance(kind, Range):
         ranges = [item.type for item in items if isinstance(item.type, Range)]
         kind = Range(best(r.low for r in ranges), best(r.high for r in ranges))
-        if all(isinstance(item, t.Literal) for item in items):
-            return convert.integer(kind.low, span)
     return t.Extreme(operator, tuple(items), kind, span)  # type: ignore[arg-type]
+
+
+def _place(kind: Type, value: object) -> int:
+    """Return what orders a constant among others of its type."""
+    if isinstance(kind, Enum | Id):
+        return kind.members.index(str(value))
+    assert isinstance(value, int)
+    return value
 
 
 def _min_max(context: Context, node: ast.Call, hint: Type | None) -> Term:
@@ -224,9 +235,10 @@ def _quantifier(context: Context, node: ast.Call, _hint: Type | None) -> Term:
         raise Wrong("Y310", f"`{word}` needs `p for x in s`", span)
     clauses, inner, _ = generators(context, item.generators)
     body = inner.condition(item.elt, f"`{word}`")
+    whole = t.Fold(word, clauses, body, None, convert.BOOL, span)  # type: ignore[arg-type]
     if (word == "all" and build.is_true(body)) or (word == "any" and build.is_false(body)):
-        return convert.truth(word == "all", span)
-    return t.Fold(word, clauses, body, None, convert.BOOL, span)  # type: ignore[arg-type]
+        return whole if not certain(whole) else convert.truth(word == "all", span)
+    return whole
 
 
 def _sum(context: Context, node: ast.Call, _hint: Type | None) -> Term:
@@ -261,8 +273,10 @@ def _implies(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     left, right = arguments(context, node, 2, 2)
     premise = context.condition(left, "`implies`")
     conclusion = context.condition(right, "`implies`")
-    if build.is_false(premise) or build.is_true(conclusion):
+    if build.is_false(premise):
         return convert.truth(True, span)
+    if build.is_true(conclusion):
+        return build.decided(convert.truth(True, span), span, premise)
     if build.is_true(premise):
         return conclusion
     return t.Implies(premise, conclusion, span)

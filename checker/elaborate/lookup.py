@@ -12,6 +12,7 @@ from checker.elaborate.definitions import inline
 from checker.elaborate.world import CallsInfo, ComponentInfo, World
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
+from checker.machine.certain import certain
 from checker.machine.relations import NEVER, bare, show, variants_of
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
@@ -330,6 +331,9 @@ def attribute(context: Context, node: ast.expr, _hint: Type | None) -> Term:
     calls = context.world.handles(bare(item.type))
     if calls is not None and node.attr == "open":
         return is_open(context, calls, convert.unwrapped(item), span)
+    if isinstance(node.value, ast.Call) and not certain(item):
+        # A record made here fails in any of its fields, not only in the one that is taken.
+        return context.once("record", item, lambda one: build.field_of(one, node.attr, span), span)
     return build.field_of(item, node.attr, span)
 
 

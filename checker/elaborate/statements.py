@@ -10,6 +10,7 @@ from checker.elaborate.functions import arguments
 from checker.elaborate.places import place_of, table_of
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
+from checker.machine.certain import certain
 from checker.machine.relations import NEVER, fits, join, show
 from checker.machine.types import Bag, Map, Sequence, Set, Type
 from checker.source import Span
@@ -96,6 +97,8 @@ def discard(effects: Effects, frame: Frame, node: ast.Call) -> None:
     item = effects.hidden("item", _item(effects, frame, node, kind.item, _text(node)), span)
     inside = build.contains(item, target.current, span)
     if kind.item == NEVER or build.is_false(inside) or not fits(item.type, kind.item):
+        if not certain(target.current):
+            effects.hidden("unused", target.current, span)
         return
     change = t.SetOf((convert.coerce(item, kind.item),), kind, span)
     if item.type == kind.item:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from checker.machine.types import (
     Bag,
@@ -71,6 +72,19 @@ def item_of(kind: Type) -> Type | None:
             return key
         case _:
             return None
+
+
+def bound(kind: Type) -> int:
+    """Return how many items iterating over `kind` yields at most."""
+    match kind:
+        case Set(item):
+            return size(item)
+        case Map(key, _, _):
+            return size(key)
+        case Sequence(_, capacity) | Bag(_, capacity):
+            return capacity
+        case _:
+            return 0
 
 
 def join(left: Type, right: Type) -> Type | None:
@@ -165,6 +179,47 @@ def fits(kind: Type, target: Type) -> bool:
             return any(fits(variant, target) for variant in variants)
         case _:
             return False
+
+
+@lru_cache(maxsize=4096)
+def always_fits(source: Type, target: Type) -> bool:
+    """Whether every value of `source` is certainly one of `target`."""
+    if source in (target, NEVER):
+        return True
+    match source, target:
+        case Set(item), Map(_, _, False) | Sequence() | Bag() if item == NEVER:
+            return True
+        case Range(low, high), Range(least, most):
+            return (least <= low and high <= most) or low > high
+        case Option(inner), Option(item):
+            return always_fits(inner, item)
+        case Option(), _:
+            return False
+        case _, Option(item):
+            return always_fits(source, item)
+        case Record(name, fields), Record(other, parts):
+            types = dict(parts)
+            return (
+                name == other
+                and set(types) == {field for field, _ in fields}
+                and all(always_fits(part, types[field]) for field, part in fields)
+            )
+        case Record(name, _), Union(_, variants):
+            named = [variant for variant in variants if variant.name == name]
+            return bool(named) and always_fits(source, named[0])
+        case Union(_, variants), _:
+            return all(always_fits(variant, target) for variant in variants)
+        case Set(inner), Set(item):
+            return always_fits(inner, item)
+        case Map(key, held, total), Map(name, value, whole):
+            keys = always_fits(key, name) and (not whole or (total and key == name))
+            return keys and always_fits(held, value)
+        case (
+            (Sequence(inner, capacity) | Bag(inner, capacity)),
+            (Sequence(item, room) | Bag(item, room)),
+        ):
+            return capacity <= room and always_fits(inner, item)
+    return False
 
 
 def _may_hold(item: Type, target: Type) -> bool:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from functools import lru_cache
-from math import prod
 
 from checker.machine import terms
+from checker.machine.certain import fails_alone
+from checker.machine.relations import always_fits, bare
 from checker.machine.terms import Term
 from checker.machine.types import (
     Bag,
     Id,
     Map,
-    Option,
-    Range,
     Record,
     Sequence,
     Set,
@@ -249,80 +247,11 @@ def domain_size(kind: Type) -> int:
 
 def _fails_itself(term: Term, facts: Facts) -> bool:
     match term:
-        case terms.Cast(item, kind, _):
-            given = item.type
-            if isinstance(given, Option) and facts and _is_some(item, facts):
-                given = given.item
-            return not always_fits(given, kind)
-        case terms.Arithmetic(operator, _, right, _, _) if operator in {"//", "%"}:
-            return not isinstance(right.type, Range) or right.type.low <= 0 <= right.type.high
-        case terms.Field(item, name, _, _) | terms.With(item, name, _, _, _):
+        case terms.Cast(item, kind, _) if facts and _is_some(item, facts):
+            return not always_fits(bare(item.type), kind)
+        case terms.Field(item, name, _, _) | terms.With(item, name, _, _, _) if facts:
             return _may_lack(item, name, facts)
-        case terms.At(item, key, _, _):
-            kind = item.type
-            total = isinstance(kind, Map) and kind.total and always_fits(key.type, kind.key)
-            return not total
-        case terms.MapOf(_, kind, _):
-            return isinstance(kind, Map) and kind.total
-        case terms.SequenceOf(items, kind, _):
-            return len(items) > domain_size(kind)
-        case terms.Concatenate(left, right, kind, _):
-            return domain_size(left.type) + domain_size(right.type) > domain_size(kind)
-        case terms.Slice(_, start, stop, _, _):
-            return any(_may_be_negative(bound) for bound in (start, stop))
-        case terms.Fold(operator, generators, _, _, kind, _):
-            total = isinstance(kind, Map) and kind.total
-            full = operator == "sequence" and _most(generators) > domain_size(kind)
-            return operator in {"min", "max"} or full or (operator == "map" and total)
-    return False
-
-
-@lru_cache(maxsize=4096)
-def always_fits(source: Type, target: Type) -> bool:
-    """Whether every value of `source` is certainly one of `target`."""
-    if source == target:
-        return True
-    match source, target:
-        case Range(low, high), Range(least, most):
-            return (least <= low and high <= most) or low > high
-        case Option(inner), Option(item):
-            return always_fits(inner, item)
-        case Option(), _:
-            return False
-        case _, Option(item):
-            return always_fits(source, item)
-        case Record(name, fields), Record(other, parts):
-            types = dict(parts)
-            return (
-                name == other
-                and set(types) == {field for field, _ in fields}
-                and all(always_fits(part, types[field]) for field, part in fields)
-            )
-        case Record(name, _), Union(_, variants):
-            named = [variant for variant in variants if variant.name == name]
-            return bool(named) and always_fits(source, named[0])
-        case Union(_, variants), _:
-            return all(always_fits(variant, target) for variant in variants)
-        case Set(inner), Set(item):
-            return always_fits(inner, item)
-        case Map(key, held, total), Map(name, value, whole):
-            keys = always_fits(key, name) and (not whole or (total and key == name))
-            return keys and always_fits(held, value)
-        case (
-            (Sequence(inner, capacity) | Bag(inner, capacity)),
-            (Sequence(item, room) | Bag(item, room)),
-        ):
-            return capacity <= room and always_fits(inner, item)
-    return False
-
-
-def _most(generators: tuple[terms.Generator, ...]) -> int:
-    """Return how many combinations generators have at most."""
-    return prod(domain_size(generator.domain.type) for generator in generators)
-
-
-def _may_be_negative(bound: Term | None) -> bool:
-    return bound is not None and (not isinstance(bound.type, Range) or bound.type.low < 0)
+    return fails_alone(term)
 
 
 def _is_some(item: Term, facts: Facts) -> bool:

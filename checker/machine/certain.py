@@ -1,0 +1,51 @@
+"""Which terms always have a value, so that leaving them out loses no evaluation error."""
+
+from __future__ import annotations
+
+from math import prod
+
+from checker.machine import terms as t
+from checker.machine.relations import always_fits, bound, variants_of
+from checker.machine.types import Map, Range
+from checker.machine.walk import walk
+
+Term = t.Term
+
+
+def certain(term: Term) -> bool:
+    """Return whether evaluating `term` never ends in an evaluation error."""
+    return not any(fails_alone(node) for node in walk(term))
+
+
+def fails_alone(term: object) -> bool:
+    """Return whether evaluating `term` may fail although everything inside it has a value."""
+    match term:
+        case t.Cast(item, kind, _):
+            return not always_fits(item.type, kind)
+        case t.Arithmetic(operator, _, right, _, _) if operator in {"//", "%"}:
+            return not isinstance(right.type, Range) or right.type.low <= 0 <= right.type.high
+        case t.Field(item, name, _, _) | t.With(item, name, _, _, _):
+            variants = variants_of(item.type)
+            return not variants or any(name not in dict(one.fields) for one in variants)
+        case t.At(item, key, _, _):
+            kind = item.type
+            total = isinstance(kind, Map) and kind.total and always_fits(key.type, kind.key)
+            return not total
+        case t.MapOf(_, kind, _):
+            return isinstance(kind, Map) and kind.total
+        case t.SequenceOf(items, kind, _):
+            return len(items) > bound(kind)
+        case t.Concatenate(left, right, kind, _):
+            return bound(left.type) + bound(right.type) > bound(kind)
+        case t.Slice(_, start, stop, _, _):
+            return any(_may_be_negative(end) for end in (start, stop))
+        case t.Fold(operator, generators, _, _, kind, _):
+            total = isinstance(kind, Map) and kind.total
+            most = prod(bound(generator.domain.type) for generator in generators)
+            full = operator == "sequence" and most > bound(kind)
+            return operator in {"min", "max"} or full or (operator == "map" and total)
+    return False
+
+
+def _may_be_negative(end: Term | None) -> bool:
+    return end is not None and (not isinstance(end.type, Range) or end.type.low < 0)
