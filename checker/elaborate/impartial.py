@@ -16,7 +16,7 @@ from checker.machine import terms as t
 from checker.machine.machine import Binding, Machine
 from checker.machine.relations import holds_symmetric
 from checker.machine.types import Bag, Map, Set
-from checker.machine.walk import children
+from checker.machine.walk import Node, children
 
 _REDUCTIONS = frozenset({"any", "all", "sum", "min", "max", "set"})
 
@@ -41,7 +41,7 @@ def check_impartial(world: World, machine: Machine) -> None:
 def _partial(machine: Machine) -> Iterator[tuple[t.Fold, str]]:
     """Yield the comprehensions whose result depends on the order of ids, and how."""
     # Nodes still to be looked at, and whether only what is in a sequence matters where they stand.
-    waiting: list[tuple[object, bool]] = [
+    waiting: list[tuple[Node, bool]] = [
         (part, False)
         for part in (
             machine.initial,
@@ -66,7 +66,7 @@ def _partial(machine: Machine) -> Iterator[tuple[t.Fold, str]]:
         waiting.extend((part, _only_content(node, part, whole=content)) for part in children(node))
 
 
-def _only_content(node: object, part: object, *, whole: bool) -> bool:
+def _only_content(node: Node, part: Node, *, whole: bool) -> bool:
     """Whether a sequence that is this part of a node matters by its content only.
 
     `whole`: whether the node's own value does.

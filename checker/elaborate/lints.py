@@ -16,7 +16,7 @@ from checker.elaborate.world import World
 from checker.elaborate.wrong import TooMuch, Wrong, collecting
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
-from checker.machine.walk import children, walk
+from checker.machine.walk import Node, children, walk
 from checker.source import Span
 from checker.table.document import Cell, Channel, Document, InState, PropertyEntry, Row, Unhandled
 
@@ -41,7 +41,7 @@ def check_size(world: World, machine: Machine) -> None:
                     )
 
 
-def _roots(machine: Machine) -> Iterator[tuple[object, Span]]:
+def _roots(machine: Machine) -> Iterator[tuple[Node, Span]]:
     for action in (machine.initial, *machine.actions):
         for node in _nodes(action):
             yield node, action.span
@@ -254,10 +254,10 @@ def _unread(world: World, machine: Machine) -> None:
         )
 
 
-def _reads(root: object) -> set[str]:
+def _reads(root: Node) -> set[str]:
     """Return the variables a node reads, apart from those it reads only to assign them anew."""
     found: set[str] = set()
-    waiting: list[tuple[object, str | None]] = [(root, None)]
+    waiting: list[tuple[Node, str | None]] = [(root, None)]
     while waiting:
         node, assigned = waiting.pop()
         if isinstance(node, t.Assign):

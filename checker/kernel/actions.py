@@ -22,8 +22,9 @@ from checker.llvm.states import Sink
 from checker.machine import terms
 from checker.machine.machine import Action, Binding
 from checker.machine.terms import Term
+from checker.machine.walk import statements_inside
 from checker.passes.analysis import NO_FACTS, Analysis, Facts, learned, without
-from checker.passes.writes import assigned_locals, drawn_kinds, inside, written_variables
+from checker.passes.writes import assigned_locals, drawn_kinds, written_variables
 from checker.semantics.fairness import FairRow
 from checker.table.state_table import StateTable
 
@@ -116,7 +117,7 @@ class ActionWriter:
             self.stages = [*self.stages[: self.selection.first], *self.selection.rest]
         for name in written_variables(self.action.body):
             self.work[name] = code.reserve(max(self.shapes[name].cells, 1))
-        if any(isinstance(item, terms.Transition) for item in inside(self.action.body)):
+        if any(isinstance(item, terms.Transition) for item in statements_inside(self.action.body)):
             self.illegal = code.reserve(1)
         self.script = Script(self.frame)
         self.drawn = Drawn(self.frame, drawn_kinds(self.action.body))
@@ -280,7 +281,7 @@ class ActionWriter:
         meta = code.bits("or", self._meta(), number << NUMBER)
         body = self._body()
         again = code.new_label()
-        picks = any(isinstance(item, terms.Pick) for item in inside(self.action.body))
+        picks = any(isinstance(item, terms.Pick) for item in statements_inside(self.action.body))
         if picks:
             body.script.reset()
             code.loop_label(again)

@@ -40,11 +40,11 @@ from checker.llvm.states import (
 from checker.llvm.terms import evaluate
 from checker.machine import terms
 from checker.machine.machine import LIVENESS, Action, Machine, Property
-from checker.machine.terms import Statement, Term
+from checker.machine.terms import Term
+from checker.machine.walk import statements_inside, terms_inside
 from checker.passes.analysis import Analysis, mentions_id
 from checker.passes.deltas import deltas
 from checker.passes.fixed import changeable, fixed_cells
-from checker.passes.writes import inside
 from checker.semantics.fairness import FairRow, fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.symmetry.symmetry import SymmetryWriter
@@ -598,7 +598,7 @@ class Writer:
         names = set(self._reads(self._expanded_terms()))
         kinds = []
         for action in self.machine.actions:
-            for statement in inside(action.body):
+            for statement in statements_inside(action.body):
                 place = getattr(statement, "place", None)
                 if place is not None:
                     names.add(place.variable)
@@ -623,19 +623,8 @@ class Writer:
                 yield binding.domain
                 if binding.condition is not None:
                     yield binding.condition
-            for statement in inside(action.body):
-                yield from _statement_terms(statement)
-
-
-def _statement_terms(statement: Statement) -> Iterator[Term]:
-    for name in ("value", "condition", "message", "domain"):
-        term = getattr(statement, name, None)
-        if term is not None:
-            yield term
-    place = getattr(statement, "place", None)
-    for step in place.steps if place is not None else ():
-        if step.key is not None:
-            yield step.key
+            for statement in statements_inside(action.body):
+                yield from terms_inside(statement)
 
 
 DECLARATIONS = """\

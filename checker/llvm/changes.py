@@ -10,7 +10,8 @@ from checker.llvm.frame import Bound, Frame
 from checker.machine import terms
 from checker.machine.terms import Place, Statement, Term
 from checker.machine.types import Bool, Map, Option, Range, Record, Type, Union
-from checker.passes.writes import assigned_locals, inside, places
+from checker.machine.walk import statements_inside
+from checker.passes.writes import assigned_locals, places
 from checker.semantics.values import belongs, code_of
 
 
@@ -25,7 +26,7 @@ def changed_cells(
     A cell that is not known in the source counts as changed.
     """
     varying = assigned_locals(statements)
-    varying |= {item.name for item in inside(statements) if isinstance(item, terms.For)}
+    varying |= {item.name for item in statements_inside(statements) if isinstance(item, terms.For)}
     cells: dict[str, set[int]] = {}
     for place in places(statements):
         shape = shapes[place.variable]

@@ -16,8 +16,8 @@ from checker.llvm.places import Element, add_to, change, steps_of, take_from
 from checker.machine import terms
 from checker.machine.terms import Statement
 from checker.machine.types import Enum
+from checker.machine.walk import TERMS, children, statements_inside
 from checker.passes.analysis import UNROLLED_DOMAIN
-from checker.passes.writes import inside
 from checker.table.state_table import StateTable
 
 UNROLLED_STATEMENTS = 200
@@ -244,11 +244,10 @@ def _for(body: Body, statement: terms.For) -> None:
 def cost(frame: Frame, statements: Iterable[Statement]) -> int:
     """Return about how many operations statements write."""
     total = 0
-    for statement in inside(statements):
+    for statement in statements_inside(statements):
         total += 4
-        for name in ("value", "condition", "message", "domain"):
-            term = getattr(statement, name, None)
-            total += frame.analysis.cost(term) if term is not None else 0
+        held = [part for part in children(statement) if isinstance(part, TERMS)]
+        total += sum(frame.analysis.cost(term) for term in held)
     return total
 
 

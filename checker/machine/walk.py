@@ -1,40 +1,86 @@
-"""Walks over terms and statements: what they mention, how many there are."""
+"""The one walk over the representation: what stands inside a node, and nodes made anew.
+
+A *node* is a term, a statement, or what holds them: a place, a step, a generator, an action. Which
+fields of a class hold nodes is read off their annotations, once a class, so that a new kind of node
+is known everywhere as soon as it is declared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar, get_args
 
 from checker.machine import terms as t
+from checker.machine.terms import Statement, Term
 
 Node = object
 
-_PASSIVE = frozenset({"type", "span", "operator", "when_full", "label", "table", "kind", "strict"})
+Kind = TypeVar("Kind")
+
+TERMS = get_args(Term)
+"""The classes of terms."""
+
+_STATEMENTS = get_args(Statement)
+_HOLDS_NODES = re.compile(r"\b(Term|Statement|Place|Step|Generator|Binding)\b")
+_SAYS_WHERE = frozenset({"type", "span"})
 
 
 _PARTS: dict[type, tuple[str, ...]] = {}
 
 
-def _parts(kind: type) -> tuple[str, ...]:
-    """Return the names of the fields of a node's class that may hold nodes."""
+def parts(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields of a node's class that hold nodes, in order."""
     if kind not in _PARTS:
-        names = (field.name for field in fields(kind)) if is_dataclass(kind) else ()
-        _PARTS[kind] = tuple(name for name in names if name not in _PASSIVE)
+        held = (item.name for item in fields(kind) if _HOLDS_NODES.search(str(item.type)))
+        _PARTS[kind] = tuple(held)
     return _PARTS[kind]
 
 
+def plain(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields that say what a node is: no nodes, neither type nor span."""
+    held = {*parts(kind), *_SAYS_WHERE}
+    return tuple(item.name for item in fields(kind) if item.name not in held)
+
+
 def children(node: Node) -> Iterator[Node]:
-    """Yield the terms, statements, places, steps and generators directly inside a node."""
-    for name in _parts(type(node)):
-        yield from _nodes(getattr(node, name))
+    """Yield the nodes directly inside a node, in order."""
+    for name in parts(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            yield from _nodes(value)
+        elif value is not None:
+            yield value
 
 
-def _nodes(value: object) -> Iterator[Node]:
-    if isinstance(value, tuple):
-        for item in value:
+def _nodes(value: tuple[Any, ...]) -> Iterator[Node]:
+    for item in value:
+        if isinstance(item, tuple):
             yield from _nodes(item)
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield value
+        elif is_dataclass(item):
+            yield item
+
+
+def terms_inside(node: Node) -> Iterator[Term]:
+    """Yield the terms directly inside a node, those of its places and generators included.
+
+    What statements inside a statement hold is not among them.
+    """
+    for child in children(node):
+        if isinstance(child, TERMS):
+            yield child
+        elif not isinstance(child, _STATEMENTS):
+            yield from terms_inside(child)
+
+
+def statements_inside(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """Yield statements and all statements inside them, outer before inner."""
+    for statement in statements:
+        yield statement
+        for child in children(statement):
+            if isinstance(child, _STATEMENTS):
+                yield from statements_inside((child,))
 
 
 def walk(*nodes: Node) -> Iterator[Node]:
@@ -44,6 +90,25 @@ def walk(*nodes: Node) -> Iterator[Node]:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(list(children(node))))
+
+
+def rebuild(node: Kind, change: Callable[[Term], Term]) -> Kind:
+    """Return a node with each term directly inside it (see `terms_inside`) changed."""
+    names = parts(type(node))
+    if not names:
+        return node
+    changed = {name: _rebuilt(getattr(node, name), change) for name in names}
+    return replace(node, **changed)  # type: ignore[type-var]
+
+
+def _rebuilt(value: object, change: Callable[[Term], Term]) -> object:
+    if isinstance(value, tuple):
+        return tuple(_rebuilt(item, change) for item in value)
+    if isinstance(value, TERMS):
+        return change(value)
+    if isinstance(value, (t.Place, t.Step, t.Generator)):
+        return rebuild(value, change)
+    return value
 
 
 def mentioned(*nodes: Node) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 
 from checker.machine import terms
 from checker.machine.certain import fails_alone
@@ -20,6 +19,7 @@ from checker.machine.types import (
     Union,
     cardinality,
 )
+from checker.machine.walk import terms_inside
 
 Path = tuple[object, ...]
 """A part of a local or of the state, as what leads to it: names, keys, fields."""
@@ -28,48 +28,6 @@ Facts = frozenset[tuple[Path, str]]
 """Parts whose message kind is known: (path, variant); options known to hold something."""
 
 NO_FACTS: Facts = frozenset()
-
-
-def children(term: Term) -> Iterator[Term]:
-    """Yield the terms directly inside a term."""
-    match term:
-        case terms.RecordOf(_, parts, _, _):
-            for _, part in parts:
-                yield part
-        case terms.MapOf(pairs, _, _):
-            for key, value in pairs:
-                yield key
-                yield value
-        case terms.Fold(_, generators, body, key, _, _):
-            for generator in generators:
-                yield generator.domain
-                if generator.condition is not None:
-                    yield generator.condition
-            yield body
-            if key is not None:
-                yield key
-        case terms.Literal() | terms.Read() | terms.Local() | terms.Everything():
-            return
-        case _:
-            for attribute in part_names(type(term)):
-                value = getattr(term, attribute)
-                if isinstance(value, tuple):
-                    yield from value
-                elif value is not None:
-                    yield value
-
-
-_TERM_PARTS: dict[type, tuple[str, ...]] = {}
-_NOT_PARTS = {"operator", "type", "span", "name", "variant", "strict"}
-
-
-def part_names(kind: type) -> tuple[str, ...]:
-    """Return the attributes of a kind of term that hold terms, or tuples of them."""
-    known = _TERM_PARTS.get(kind)
-    if known is None:
-        names = tuple(item.name for item in fields(kind) if item.name not in _NOT_PARTS)
-        known = _TERM_PARTS[kind] = names
-    return known
 
 
 def _scoped(term: Term, facts: Facts) -> Iterator[tuple[Term, Facts]]:
@@ -102,7 +60,7 @@ def _scoped(term: Term, facts: Facts) -> Iterator[tuple[Term, Facts]]:
         case terms.Next(item, _, _):
             yield item, without(facts, _STATE)
         case _:
-            for child in children(term):
+            for child in terms_inside(term):
                 yield child, facts
 
 
@@ -175,7 +133,7 @@ class Analysis:
         known = self._cost.get(id(term))
         if known is None:
             self._keep.append(term)
-            inside = sum(self.cost(child) for child in children(term))
+            inside = sum(self.cost(child) for child in terms_inside(term))
             known = self._cost[id(term)] = 1 + inside * _repetitions(term) + _own_cost(term)
         return known
 
@@ -187,7 +145,7 @@ class Analysis:
             if isinstance(term, terms.Local):
                 known = frozenset({term.name})
             else:
-                known = frozenset().union(*(self.names(child) for child in children(term)))
+                known = frozenset().union(*(self.names(child) for child in terms_inside(term)))
             self._names[id(term)] = known
         return known
 
@@ -199,7 +157,7 @@ class Analysis:
             if isinstance(term, terms.Read):
                 known = frozenset({term.variable})
             else:
-                known = frozenset().union(*(self.reads(child) for child in children(term)))
+                known = frozenset().union(*(self.reads(child) for child in terms_inside(term)))
             self._reads[id(term)] = known
         return known
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from checker.machine import terms
 from checker.machine.terms import Generator, Term
-from checker.passes.analysis import Analysis, children
+from checker.machine.walk import terms_inside
+from checker.passes.analysis import Analysis
 from checker.passes.rewriting import advanced, ahead, alike, read_ahead, staying
 from checker.passes.simplify import Simplifier, is_known
 
@@ -162,7 +163,7 @@ def _paths(term: Term) -> Iterator[Term]:
     if _is_path(term):
         yield term
         return
-    for part in children(term):
+    for part in terms_inside(term):
         yield from _paths(part)
 
 

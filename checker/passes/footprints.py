@@ -15,7 +15,8 @@ from checker.machine import terms
 from checker.machine.machine import Action, Binding, Variable
 from checker.machine.terms import Place, Statement, Term
 from checker.machine.types import Set
-from checker.passes.analysis import Analysis, children, mentions_id
+from checker.machine.walk import terms_inside
+from checker.passes.analysis import Analysis, mentions_id
 from checker.passes.atoms import Region, regions
 from checker.passes.writes import assigned_locals
 from checker.semantics.evaluate import Context, evaluate
@@ -155,7 +156,7 @@ class Footprints:
                 return self.read_by(value, names) | self.read_by(body, inner)
             case terms.Fold(_, generators, _, _, _, _):
                 names = _without(names, *(generator.name for generator in generators))
-        return self._read_by_all(children(term), names)
+        return self._read_by_all(terms_inside(term), names)
 
     def _read_by_all(self, items: Iterable[Term], names: Names) -> int:
         reads = 0

@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
 
 from checker.machine import terms
 from checker.machine.terms import Term
-from checker.passes.analysis import children, part_names
-
-_LEAVES = (terms.Literal, terms.Read, terms.Local, terms.Everything)
-
-
-def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
-    """Return a term with each term directly inside it changed."""
-    match term:
-        case terms.RecordOf(_, fields, _, _):
-            return replace(term, fields=tuple((name, change(part)) for name, part in fields))
-        case terms.MapOf(pairs, _, _):
-            return replace(term, pairs=tuple((change(key), change(item)) for key, item in pairs))
-        case terms.Fold(_, generators, body, key, _, _):
-            return replace(
-                term,
-                generators=tuple(_with_parts(generator, change) for generator in generators),
-                body=change(body),
-                key=None if key is None else change(key),
-            )
-        case _ if isinstance(term, _LEAVES):
-            return term
-    changed: dict[str, Any] = {}
-    for name in part_names(type(term)):
-        held = getattr(term, name)
-        if isinstance(held, tuple):
-            changed[name] = tuple(change(item) for item in held)
-        elif held is not None:
-            changed[name] = change(held)
-    return replace(term, **changed)
-
-
-def _with_parts(generator: terms.Generator, change: Callable[[Term], Term]) -> terms.Generator:
-    condition = generator.condition
-    return replace(
-        generator,
-        domain=change(generator.domain),
-        condition=None if condition is None else change(condition),
-    )
+from checker.machine.walk import plain, rebuild, terms_inside
 
 
 def advanced(term: Term) -> Term:
     """Return the term of the same meaning in which only what is read stands under `next`."""
-    return ahead(term.item) if isinstance(term, terms.Next) else with_parts(term, advanced)
+    return ahead(term.item) if isinstance(term, terms.Next) else rebuild(term, advanced)
 
 
 def ahead(term: Term) -> Term:
@@ -60,7 +21,7 @@ def ahead(term: Term) -> Term:
             return terms.Next(term, term.type, term.span)
         case terms.Next(item, _, _):
             return ahead(item)
-    return with_parts(term, ahead)
+    return rebuild(term, ahead)
 
 
 def staying(term: Term, variables: frozenset[str]) -> Term:
@@ -68,7 +29,7 @@ def staying(term: Term, variables: frozenset[str]) -> Term:
     match term:
         case terms.Next(terms.Read(variable, _, _) as read, _, _):
             return read if variable in variables else term
-    return with_parts(term, lambda part: staying(part, variables))
+    return rebuild(term, lambda part: staying(part, variables))
 
 
 def read_ahead(term: Term) -> frozenset[str]:
@@ -76,7 +37,7 @@ def read_ahead(term: Term) -> frozenset[str]:
     match term:
         case terms.Next(terms.Read(variable, _, _), _, _):
             return frozenset({variable})
-    return frozenset().union(*(read_ahead(part) for part in children(term)))
+    return frozenset().union(*(read_ahead(part) for part in terms_inside(term)))
 
 
 Names = Mapping[str, int]
@@ -106,9 +67,9 @@ def _alike(left: Term, right: Term, ours: Names, theirs: Names) -> bool:
         case terms.Slice(_, start, stop, _, _), terms.Slice(_, begin, end, _, _):
             if (start is None, stop is None) != (begin is None, end is None):
                 return False
-    if any(getattr(left, name) != getattr(right, name) for name in _PLAIN.get(type(left), ())):
+    if any(getattr(left, name) != getattr(right, name) for name in plain(type(left))):
         return False
-    parts, others = list(children(left)), list(children(right))
+    parts, others = list(terms_inside(left)), list(terms_inside(right))
     return len(parts) == len(others) and all(
         _alike(part, other, ours, theirs) for part, other in zip(parts, others, strict=True)
     )
@@ -138,19 +99,3 @@ def _both_alike(left: Term | None, right: Term | None, ours: Names, theirs: Name
 def _bound(name: str, other: str, ours: Names, theirs: Names) -> tuple[Names, Names]:
     number = max([*ours.values(), *theirs.values()], default=0) + 1
     return {**ours, name: number}, {**theirs, other: number}
-
-
-_PLAIN: dict[type, tuple[str, ...]] = {
-    terms.Literal: ("value",),
-    terms.Read: ("variable",),
-    terms.Arithmetic: ("operator",),
-    terms.Compare: ("operator",),
-    terms.Field: ("name",),
-    terms.IsVariant: ("variant",),
-    terms.SetOperation: ("operator",),
-    terms.Subset: ("strict",),
-    terms.RecordOf: ("name",),
-    terms.With: ("name",),
-    terms.Extreme: ("operator",),
-}
-"""Attributes that say what a term is and hold no terms; `name` where it binds nothing."""

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from checker.machine import terms
 from checker.machine.terms import Term
 from checker.machine.types import Bool, Range
+from checker.machine.walk import rebuild
 from checker.passes.analysis import Analysis
-from checker.passes.rewriting import alike, with_parts
+from checker.passes.rewriting import alike
 from checker.source import Span
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -35,7 +36,7 @@ class Simplifier:
                 return self._itself(
                     replace(term, value=self.simple(value), body=inside.simple(body))
                 )
-        return self._itself(with_parts(term, self.simple))
+        return self._itself(rebuild(term, self.simple))
 
     def _itself(self, term: Term) -> Term:
         """Return a term whose parts are simple, simpler."""
