@@ -45,6 +45,7 @@ CODES: Final[dict[str, str]] = {
     "T140": "a table that cannot be found",
     "T141": "a table outside the folders for tables",
     "T142": "a table under another name",
+    "T143": "a file of a system that cannot be read from its folder",
     "T150": "an unknown state in a table",
     "T151": "a move listed twice",
     "T152": "a table without an initial state",
@@ -124,6 +125,7 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
             f"{margin} {bar} {paint(carets, accent)}",
         ]
     for label, prose in (
+        ("section", diagnostic.section),
         ("expected", diagnostic.expected),
         ("found", diagnostic.found),
         ("help", diagnostic.help),

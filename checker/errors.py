@@ -27,6 +27,8 @@ class Diagnostic:
     found: str | None = None
     help: str | None = None
     severity: Severity = "error"
+    section: str = ""
+    """The author's heading over the place, where there is one."""
 
 
 class CheckerError(Exception):

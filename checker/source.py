@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,3 +44,26 @@ class Span:
 
 NOWHERE = Span(Source("<generated>", ""), 1, 1, 1, 1)
 """The place of what no user wrote: generated rows, hand-built machines in tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading that an author wrote over some lines of a file, `line` to `last`.
+
+    `part` is the section of the specification that it divides, such as `rows`.
+    """
+
+    part: str
+    title: str
+    about: str
+    source: Source
+    line: int
+    last: int
+
+
+def heading_over(headings: Iterable[Heading], span: Span) -> Heading | None:
+    """Return the heading that `span` stands under, or None."""
+    for heading in headings:
+        if heading.source is span.source and heading.line <= span.line <= heading.last:
+            return heading
+    return None

@@ -55,7 +55,7 @@ def elaborate(
     """
     overrides = overrides or {}
     entry = _instance(document, instance or "default")
-    world = World(document, Problems())
+    world = World(document, Problems(document.headings))
     declare_constants(world, settings_of(world, entry, overrides))
     check_names(world)
     declare(world)
@@ -110,6 +110,8 @@ def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) ->
         expectation=None if drops_expectation else _expectation(entry),
         tier=entry.tier,
         symmetry=any(kind.symmetric for kind in ids) and entry.symmetry is not False,
+        sources=tuple(file.source for file in document.files),
+        headings=document.headings,
     )
 
 

@@ -19,6 +19,7 @@ from checker.machine.machine import Action, Machine
 from checker.machine.walk import Node, children, walk
 from checker.source import Span
 from checker.table.document import Cell, Channel, Document, InState, PropertyEntry, Row, Unhandled
+from checker.table.problems import under_heading
 
 NODES_MAX = 400_000
 """Nodes of a machine counted as a tree, parts that are shared counted at each use."""
@@ -79,7 +80,7 @@ def check_machine(world: World, machine: Machine) -> Machine:
     found = sorted(
         world.warnings, key=lambda lint: (lint.span.source.name, lint.span.line, lint.span.column)
     )
-    return replace(machine, warnings=tuple(found))
+    return replace(machine, warnings=tuple(under_heading(lint, machine.headings) for lint in found))
 
 
 class _lenient:  # noqa: N801 - used like a function

@@ -12,7 +12,7 @@ from typing import Literal
 from checker.errors import Diagnostic
 from checker.machine.terms import Statement, Term
 from checker.machine.types import Id, Type
-from checker.source import Span
+from checker.source import Heading, Source, Span
 from checker.table.state_table import StateTable
 
 Origin = Literal["variable", "machine", "channel", "calls", "operation", "budget"]
@@ -127,6 +127,7 @@ class Machine:
     `Variable.initial` value, under this action (bindings, guard, body; every choice one state).
     `bounds`: a state in which one of them is false is checked but neither stored nor expanded.
     `terminal`: a state in which one of them is true is no deadlock.
+    `sources`: every file of the system, in order; `headings`: those that its author wrote in them.
     """
 
     name: str
@@ -148,6 +149,8 @@ class Machine:
     tier: Literal["quick", "full"]
     symmetry: bool
     warnings: tuple[Diagnostic, ...] = field(default=())
+    sources: tuple[Source, ...] = field(default=())
+    headings: tuple[Heading, ...] = field(default=())
 
     def table(self, name: str) -> StateTable:
         """Return the state table called `name`; KeyError if there is none."""

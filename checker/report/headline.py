@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from checker.machine.machine import Machine
-from checker.search.exploration import Exploration
+from checker.search.exploration import Exploration, RowCoverage
 from checker.semantics.symmetry import reduces, symmetric_ids
+from checker.source import heading_over
 from checker.trace.naming import excerpt
 from checker.trace.trace import Reason, Trace
 from checker.verdict.judge import PropertyVerdict, Verdict
@@ -153,3 +156,17 @@ def reason_text(reason: Reason) -> str:
 def never_fired(exploration: Exploration) -> tuple[str, ...]:
     """Return the names of the rows that produced no successor."""
     return tuple(row.row for row in exploration.rows if not row.fired)
+
+
+def counts_by_heading(
+    machine: Machine, exploration: Exploration
+) -> tuple[tuple[str, tuple[RowCoverage, ...]], ...]:
+    """Return the counts of rows in their order, by the headings over them; "" where none is."""
+    spans = {action.name: action.span for action in machine.actions}
+
+    def title(count: RowCoverage) -> str:
+        span = spans.get(count.row)
+        heading = None if span is None else heading_over(machine.headings, span)
+        return heading.title if heading is not None and heading.part == "rows" else ""
+
+    return tuple((name, tuple(counts)) for name, counts in groupby(exploration.rows, title))

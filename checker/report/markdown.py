@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from checker.machine.machine import Machine
 from checker.report import diagrams
 from checker.report.headline import (
+    counts_by_heading,
     headline,
     loop_end,
     loop_text,
@@ -59,7 +60,7 @@ def report(result: Result, files: Mapping[str, str]) -> str:
         ],
     )
     lines += _constants(machine)
-    lines += _coverage(result.exploration)
+    lines += _coverage(machine, result.exploration)
     if machine.warnings:
         lines += ["## Warnings", ""]
         lines += [
@@ -160,20 +161,20 @@ def _constants(machine: Machine) -> list[str]:
     return lines
 
 
-def _coverage(exploration: Exploration) -> list[str]:
+def _coverage(machine: Machine, exploration: Exploration) -> list[str]:
     lines = [
         "## Coverage",
         "",
         "States in which a row was enabled, successors it made, states it found first.",
         "",
     ]
-    lines += table(
-        ("row", "enabled", "fired", "new"),
-        [
-            (code(row.row), f"{row.enabled:,}", f"{row.fired:,}", f"{row.new:,}")
-            for row in exploration.rows
-        ],
-    )
+    rows: list[tuple[str, ...]] = []
+    for heading, counts in counts_by_heading(machine, exploration):
+        rows += [(f"*{text(heading)}*", "", "", "")] if heading else []
+        rows += [
+            (code(row.row), f"{row.enabled:,}", f"{row.fired:,}", f"{row.new:,}") for row in counts
+        ]
+    lines += table(("row", "enabled", "fired", "new"), rows)
     never = never_fired(exploration)
     if never:
         when = "Never fired" if exploration.exhaustive else "Not fired before the search stopped"

@@ -99,6 +99,7 @@ def diagnostic_object(item: Diagnostic) -> Json:
         "file": item.span.source.name,
         "line": item.span.line,
         "column": item.span.column,
+        "section": item.section or None,
         "expected": item.expected,
         "found": item.found,
         "help": item.help,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
+from typing import TypeVar
 
 from checker.report.sections import Block, Section
+from checker.source import Heading, heading_over
 from checker.table.analysis import TableAnalysis, analyse_table
 from checker.table.document import (
     BindingEntry,
@@ -82,16 +85,46 @@ def system_sections(document: Document) -> list[Section]:
     )
     sections = [
         Section(f"System {document.name.text}", (document.about, *document.abstractions)),
-        Section("Rows", (), blocks=tuple(_row(row) for row in document.rows)),
-        Section("Definitions", (), blocks=tuple(map(_body, document.definitions))),
-        Section("Procedures", (), blocks=tuple(map(_body, document.procedures))),
-        Section("Properties", (), blocks=tuple(map(_property, document.properties))),
+        Section("Files", (), ("file", "about"), _files(document), (0,)),
+        *_parts(document, "Rows", document.rows, _row),
+        *_parts(document, "Definitions", document.definitions, _body),
+        *_parts(document, "Procedures", document.procedures, _body),
+        *_parts(document, "Properties", document.properties, _property),
     ]
     columns = ("instance", "tier", "constants", "expected")
     sections.append(Section("Instances", (), columns, instances, (0, 2)))
     return [
         section for section in map(_without_empty_columns, sections) if _says_something(section)
     ]
+
+
+def _files(document: Document) -> tuple[tuple[str, str], ...]:
+    """Return the files of a system that has several."""
+    files = document.files if len(document.files) > 1 else ()
+    return tuple((file.name, file.about) for file in files)
+
+
+_Entry = TypeVar("_Entry", Row, Definition | Procedure, PropertyEntry)
+
+
+def _parts(
+    document: Document,
+    title: str,
+    entries: Iterable[_Entry],
+    block: Callable[[_Entry], Block],
+) -> Iterator[Section]:
+    """Yield what all files say under one key, divided by file and by the author's headings."""
+    files = {file.source.name: file.name for file in document.files[1:]}
+
+    def group(entry: _Entry) -> tuple[str, Heading | None]:
+        span = entry.name.span
+        return span.source.name, heading_over(document.headings, span)
+
+    for (name, heading), members in groupby(entries, group):
+        shown = f"{title} in {files[name]}" if name in files else title
+        shown += f": {heading.title}" if heading else ""
+        prose = (heading.about,) if heading else ()
+        yield Section(shown, prose, blocks=tuple(map(block, members)))
 
 
 def _without_empty_columns(section: Section) -> Section:

@@ -17,8 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from checker.errors import Diagnostic
+from checker.machine.machine import Machine
 from checker.report.dashboard import Line
 from checker.report.headline import (
+    counts_by_heading,
     headline,
     loop_end,
     loop_text,
@@ -70,7 +72,7 @@ def print_result(out: Console, result: Result, witnesses: tuple[str, ...] = ()) 
     if result.exploration.stopped_by == "violation":
         _print_coverage_so_far(out, result.exploration)
     else:
-        _print_coverage(out, result.exploration)
+        _print_coverage(out, result.machine, result.exploration)
     print_warnings(out, result.machine.warnings)
 
 
@@ -167,10 +169,14 @@ def _print_indented(out: Console, text: str, indent: int, style: str) -> None:
         out.print(Text(" " * (indent + 2 * (number > 0)) + line.plain.rstrip(), style=style))
 
 
-def _print_coverage(out: Console, exploration: Exploration) -> None:
+def _print_coverage(out: Console, machine: Machine, exploration: Exploration) -> None:
     table = _table("row", "enabled", "fired", "new")
-    for row in exploration.rows:
-        table.add_row(row.row, f"{row.enabled:,}", f"{row.fired:,}", f"{row.new:,}")
+    for heading, rows in counts_by_heading(machine, exploration):
+        if heading:
+            table.add_row(Text(heading, style="italic"), "", "", "")
+        for row in rows:
+            name = f"  {row.row}" if heading else row.row
+            table.add_row(name, f"{row.enabled:,}", f"{row.fired:,}", f"{row.new:,}")
     out.print(table)
     never = never_fired(exploration)
     if never:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from checker.errors import Diagnostic
-from checker.source import Span
+from checker.source import Heading, Source, Span
 from checker.table.state_table import StateTable
 
 
@@ -376,6 +376,15 @@ class InstanceEntry:
     expect: ExpectEntry | None
 
 
+@dataclass(frozen=True, slots=True)
+class SystemFile:
+    """A file of a system: its name in the folder, what it is about, its text."""
+
+    name: str
+    about: str
+    source: Source
+
+
 @dataclass(frozen=True, eq=False)
 class Document:
     """A system as written, with the tables it names, resolved and read."""
@@ -386,6 +395,8 @@ class Document:
     source: str
     abstractions: tuple[str, ...]
     tables: Mapping[str, StateTable]
+    files: tuple[SystemFile, ...] = ()
+    headings: tuple[Heading, ...] = ()
     constants: tuple[Constant, ...] = ()
     assume: tuple[Cell, ...] = ()
     types: tuple[NamedType, ...] = ()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
 
 from checker.errors import Diagnostic, SpecificationError
-from checker.source import Span
+from checker.source import Heading, Span, heading_over
 
 _LONGEST_SUGGESTION = 60
 _MOST_SUGGESTIONS = 200
@@ -15,8 +17,9 @@ _MOST_SUGGESTIONS = 200
 class Problems:
     """The diagnostics found so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, headings: Sequence[Heading] = ()) -> None:
         self.found: list[Diagnostic] = []
+        self.headings = headings
 
     def add(
         self,
@@ -46,11 +49,18 @@ class Problems:
         if self.found:
             raise SpecificationError(
                 tuple(
-                    sorted(
+                    under_heading(item, self.headings)
+                    for item in sorted(
                         self.found, key=lambda d: (d.span.source.name, d.span.line, d.span.column)
                     )
                 )
             )
+
+
+def under_heading(diagnostic: Diagnostic, headings: Iterable[Heading]) -> Diagnostic:
+    """Return `diagnostic` with the heading that it stands under."""
+    heading = heading_over(headings, diagnostic.span)
+    return diagnostic if heading is None else replace(diagnostic, section=heading.title)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -58,3 +68,9 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     if len(word) > _LONGEST_SUGGESTION:
         return None
     return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)), None)
+
+
+def first_place(first: Span, second: Span) -> str:
+    """Return where the first of two things is that may be there once, told beside the second."""
+    file = "" if first.source is second.source else f"{PurePath(first.source.name).name}, "
+    return f"the first is in {file}line {first.line}"

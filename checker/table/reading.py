@@ -1,4 +1,4 @@
-"""The first arrow of the flow: a file of YAML becomes a Document."""
+"""The first arrow of the flow: the YAML of a system becomes a Document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from checker.table.document import (
     TypeOf,
     Word,
 )
-from checker.table.fields import Fields
+from checker.table.files import System
 from checker.table.finding import TableFinder
 from checker.table.problems import Problems
 from checker.table.tables import read_root
@@ -25,9 +25,9 @@ from checker.table.words import read_prose
 
 
 def read(path: Path) -> Document:
-    """Return the system that a file holds, with its tables.
+    """Return the system that a file and those it lists hold, with its tables.
 
-    Raises SpecificationError with every error of the file and its tables (T1xx), in their order.
+    Raises SpecificationError with every error of the files and tables (T1xx), in their order.
     Nothing else is raised, whatever the file holds.
     """
     source = read_text(path)
@@ -36,14 +36,15 @@ def read(path: Path) -> Document:
     if node is None:
         problems.raise_any()
     assert node is not None
-    system = Fields(node, "system", problems)
+    system = System(node, path, problems)
+    problems.headings = system.headings
     tables = TableFinder(path, problems)
     document = _document(system, path, tables)
     problems.raise_any()
     return document
 
 
-def _document(system: Fields, path: Path, tables: TableFinder) -> Document:
+def _document(system: System, path: Path, tables: TableFinder) -> Document:
     tables.listed(system.items("tables"))
     types = declarations.read_types(system)
     messages = declarations.read_messages(system)
@@ -68,6 +69,7 @@ def _document(system: Fields, path: Path, tables: TableFinder) -> Document:
             for item in system.items("abstractions")
         ),
         tables=MappingProxyType(tables.found),
+        files=system.files(),
         constants=declarations.read_constants(system),
         assume=system.expressions("assume"),
         types=types,
@@ -92,7 +94,9 @@ def _document(system: Fields, path: Path, tables: TableFinder) -> Document:
         instances=behaviour.read_instances(system),
     )
     _possible_tables(document, tables)
-    return replace(document, warnings=tuple(tables.warnings))
+    # Headings are met while their sections are read.
+    headings = tuple(system.headings)
+    return replace(document, headings=headings, warnings=tuple(tables.warnings))
 
 
 def _possible_tables(document: Document, tables: TableFinder) -> None:

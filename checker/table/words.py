@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from checker.source import Span
 from checker.table.document import Word
 from checker.table.nodes import Node, Scalar, Sequence, raw, shorten
-from checker.table.problems import Problems
+from checker.table.problems import Problems, first_place
 from checker.table.torn import quoted
 
 INTEGER_MAX = 1 << 40
@@ -134,7 +134,7 @@ def report_twice(words: Iterable[Word], problems: Problems) -> None:
                 "T118",
                 f"`{word.text}` stands here twice",
                 word.span,
-                found=f"the first is in line {seen[word.text].line}",
+                found=first_place(seen[word.text], word.span),
                 help="keep one of them, or rename one",
             )
         seen.setdefault(word.text, word.span)

@@ -80,8 +80,9 @@ def spec_hash(machine: Machine) -> str:
     spans += [item.span for item in machine.actions]
     spans += [item.span for item in machine.properties]
     spans += [item.span for item in machine.tables]
+    texts = {span.source.text for span in spans} | {source.text for source in machine.sources}
     digest = hashlib.sha256()
-    for text in sorted({span.source.text for span in spans}):
+    for text in sorted(texts):
         digest.update(hashlib.sha256(text.encode()).digest())
     return digest.hexdigest()
 

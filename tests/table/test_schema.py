@@ -7,17 +7,24 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 from ruamel.yaml import YAML
 
 import checker.table
 from checker.library import shipped
+from checker.table.files import PART
 from checker.table.keys import KEYS
 
 FOLDER = Path(checker.table.__file__).parent / "schema"
 SCHEMAS = {
-    name: json.loads((FOLDER / f"{name}.schema.json").read_text()) for name in ("system", "table")
+    name: json.loads((FOLDER / f"{name}.schema.json").read_text())
+    for name in ("system", "part", "table")
 }
+REGISTRY = Registry().with_resources(
+    (schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values()
+)
 NAMES = {
+    "heading": "heading",
     "unhandled message": "unhandled",
     "machine of a component": "machine_of_a_component",
     "variable of a component": "variable_of_a_component",
@@ -30,7 +37,8 @@ def parse(text: str) -> Any:
 
 
 def errors(kind: str, text: str) -> list[str]:
-    return [error.message for error in Draft202012Validator(SCHEMAS[kind]).iter_errors(parse(text))]
+    judge = Draft202012Validator(SCHEMAS[kind], registry=REGISTRY)
+    return [error.message for error in judge.iter_errors(parse(text))]
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
@@ -55,6 +63,8 @@ def test_the_schemas_are_schemas(kind: str) -> None:
 def test_every_key_is_in_the_schema_and_no_other(part: str) -> None:
     if part in SCHEMAS:
         found = SCHEMAS[part]
+    elif part == PART:
+        found = SCHEMAS["part"]
     elif part == "leads_to":
         found = SCHEMAS["system"]["$defs"]["property"]["properties"]["leads_to"]
     else:
@@ -68,8 +78,11 @@ def test_every_property_is_described() -> None:
     for schema in SCHEMAS.values():
         for found in (*objects(schema), *(o for d in schema["$defs"].values() for o in objects(d))):
             for name, value in found["properties"].items():
-                target = schema["$defs"].get(value.get("$ref", "").removeprefix("#/$defs/"), {})
-                assert "description" in value or "description" in target, name
+                file, _, reference = value.get("$ref", "").partition("#/")
+                target = SCHEMAS[file.partition(".")[0] or schema["$id"].partition(".")[0]]
+                for step in filter(None, reference.split("/")):
+                    target = target[step]
+                assert "description" in value or (reference and "description" in target), name
 
 
 def test_references_lead_somewhere() -> None:
@@ -87,7 +100,18 @@ def test_complete_documents_are_valid(complete: str, lamp: str) -> None:
 @pytest.mark.parametrize("entry", shipped(), ids=lambda entry: entry.name)
 def test_shipped_specifications_are_valid(entry: Any) -> None:
     kind = "table" if entry.kind == "table" else "system"
-    assert errors(kind, entry.path.read_text()) == []
+    text = entry.path.read_text()
+    assert errors(kind, text) == []
+    for name in parse(text).get("files", ()):
+        assert errors("part", (entry.path.parent / name).read_text()) == []
+
+
+def test_headings_are_valid(complete: str) -> None:
+    headed = complete.replace("rows:\n", "rows:\n  - section: What people do\n", 1)
+    assert headed != complete
+    headed = headed.replace("definitions:\n", "definitions:\n  section Words:\n", 1)
+    assert errors("system", headed) == []
+    assert errors("system", headed.replace("section Words:", "section Words: [a]")) != []
 
 
 @pytest.mark.parametrize(
