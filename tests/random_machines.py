@@ -1028,7 +1028,7 @@ class _Author:
                 )
                 for name, kind in self.variables.items()
             )
-        return Machine(
+        machine = Machine(
             name="random",
             path="random.yaml",
             instance="default",
@@ -1048,6 +1048,28 @@ class _Author:
             tier="quick",
             symmetry=False,
         )
+        return replace(
+            machine,
+            properties=tuple(self.asking(machine, item) for item in machine.properties),
+        )
+
+    def asking(self, machine: Machine, item: Property) -> Property:
+        """The property; a `step` property often of the steps of a row with some bindings only."""
+        if item.kind != "step" or self.chance(3):
+            return item
+        action = self.one(machine.actions)
+        kinds = [(name, kind) for name, kind in action.shown.items() if self.chance(2)]
+        arguments = tuple((name, self.term(kind, 1)) for name, kind in kinds)
+        ran: t.Term = t.Ran(action.name, arguments, NOWHERE)
+        if self.chance(2):
+            other = t.Ran(self.one(machine.actions).name, (), NOWHERE)
+            ran = t.Or((other, ran), NOWHERE)
+        if kinds and self.chance(2) and cardinality(kinds[0][1]) <= 16:
+            (name, kind), *_ = kinds
+            same = t.Ran(action.name, ((name, t.Local(name, kind, NOWHERE)),), NOWHERE)
+            generator = t.Generator(name, t.Everything(Set(kind), NOWHERE), None)
+            ran = t.Fold("any", (generator,), same, None, BOOL, NOWHERE)
+        return replace(item, condition=t.Implies(ran, item.condition, NOWHERE))
 
     @contextmanager
     def unread(self) -> Iterator[None]:

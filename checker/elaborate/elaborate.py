@@ -82,6 +82,7 @@ def _instance(document: Document, name: str) -> InstanceEntry:
 def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) -> Machine:
     document = world.document
     actions, extra = _actions(world)
+    world.actions = {action.name: action for action in actions}
     initial = _initial(world)
     properties = _properties(world, entry, extra)
     bounds, terminal = _conditions(world, document.bounds), _conditions(world, document.terminal)

@@ -18,6 +18,7 @@ from checker.machine.certain import certain
 from checker.machine.relations import INTEGER_LIMIT, bare, bound, item_of, show, variants_of
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
+from checker.table.problems import nearest
 
 Term = t.Term
 
@@ -328,6 +329,46 @@ def _next(context: Context, node: ast.Call, hint: Type | None) -> Term:
     return t.Next(term, term.type, span)
 
 
+def _ran(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    """Return `ran(row, name=value)`; false of a row that constants leave out."""
+    span, world = context.span(node), context.world
+    if not context.next_allowed:
+        raise Wrong("Y309", "`ran` stands in `step` properties only, and not in `next`", span)
+    if len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
+        raise Wrong("N208", "`ran` takes the name of a row, then binding=value", span)
+    row = node.args[0].id
+    action = world.actions.get(row)
+    if action is None:
+        declared = {entry.name.text for entry in world.document.rows}
+        if row in declared:
+            return convert.truth(False, span)
+        close = nearest(row, {*declared, *world.actions})
+        raise Wrong(
+            "N201",
+            f"no row is called `{row}`",
+            context.span(node.args[0]),
+            found=row,
+            help=f"did you mean `{close}`?" if close else None,
+        )
+    kinds = {name.split("#")[0]: (name, kind) for name, kind in action.shown.items()}
+    arguments: list[tuple[str, Term]] = []
+    for keyword in node.keywords:
+        if keyword.arg not in kinds:
+            raise Wrong(
+                "N208",
+                f"the row `{row}` binds no `{keyword.arg}`",
+                context.span(keyword),
+                expected=", ".join(kinds) or "no binding",
+                found=keyword.arg or "",
+            )
+        name, kind = kinds[keyword.arg]
+        value = context.infer(keyword.value, kind)
+        if not (isinstance(value.type, Range) and isinstance(kind, Range)):
+            value = convert.coerce(value, kind)
+        arguments.append((name, value))
+    return t.Ran(row, tuple(arguments), span)
+
+
 def _messages(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     assert isinstance(node.func, ast.Name)
     span = context.span(node)
@@ -350,6 +391,7 @@ _FUNCTIONS: dict[str, Callable[[Context, ast.Call, Type | None], Term]] = {
     "range": _range,
     "replace": _replace,
     "next": _next,
+    "ran": _ran,
     "requests": _messages,
     "responses": _messages,
 }

@@ -37,6 +37,7 @@ BUILT_IN = frozenset(
         "implies",
         "replace",
         "next",
+        "ran",
         "pick",
         "fresh",
         "send",

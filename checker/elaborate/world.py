@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from checker.elaborate.wrong import TooMuch
 from checker.errors import Diagnostic
 from checker.machine import terms as t
-from checker.machine.machine import Variable
+from checker.machine.machine import Action, Variable
 from checker.machine.types import Bag, Enum, Id, Range, Record, Sequence, Set, Type, Union
 from checker.source import Span
 from checker.table.document import (
@@ -116,6 +116,8 @@ class World:
     definitions: dict[str, Definition] = field(default_factory=dict)
     procedures: dict[str, Procedure] = field(default_factory=dict)
     budgets: dict[str, int | None] = field(default_factory=dict)
+    actions: dict[str, Action] = field(default_factory=dict)
+    """The rows that exist, once they are elaborated: what a property can ask of."""
     meter: Meter = field(default_factory=Meter)
     warnings: list[Diagnostic] = field(default_factory=list)
 

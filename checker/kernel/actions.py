@@ -15,8 +15,8 @@ from checker.llvm import cells, loops
 from checker.llvm.changes import changed_cells
 from checker.llvm.choices import Drawn, Script
 from checker.llvm.code import Operand, Ref
-from checker.llvm.frame import Bound, Frame
-from checker.llvm.meta import DROPPED, ERROR, ILLEGAL, NUMBER, SKIPPED
+from checker.llvm.frame import Bound, Frame, Mutable
+from checker.llvm.meta import DROPPED, ERROR, ILLEGAL, NUMBER, SKIPPED, STEP
 from checker.llvm.statements import Body, cost, set_local, write_block
 from checker.llvm.states import Sink
 from checker.machine import terms
@@ -24,6 +24,7 @@ from checker.machine.machine import Action, Binding
 from checker.machine.terms import Term
 from checker.machine.walk import statements_inside
 from checker.passes.analysis import NO_FACTS, Analysis, Facts, learned, without
+from checker.passes.rewriting import BOUND_BY_ROW
 from checker.passes.writes import assigned_locals, drawn_kinds, written_variables
 from checker.semantics.fairness import FairRow
 from checker.table.state_table import StateTable
@@ -84,8 +85,9 @@ class ActionWriter:
 
     `source` are the variables of the state it starts in, `meta` the action's part of the meta
     word, `fair` how its instances are numbered if they are, `count` what counts its successors if
-    that is done where they are written, `wanted` which of them are, where not all. Memory that
-    instances share is taken once.
+    that is done where they are written, `wanted` which of them are, where not all. `asked` are
+    the numbers of the step properties that name rows, and what must be true on steps of this one.
+    Memory that instances share is taken once.
     """
 
     frame: Frame
@@ -103,6 +105,7 @@ class ActionWriter:
     columns: Columns | None = None
     words: Sequence[Operand] = ()
     selection: Selection | None = None
+    asked: Sequence[tuple[int, Term]] = ()
     stages: list[Stage] = field(default_factory=list)
     work: dict[str, Ref] = field(default_factory=dict)
     script: Script | None = None
@@ -272,6 +275,7 @@ class ActionWriter:
         frame, code = self.frame, self.frame.code
         self.spent.operations += self._cost_from(len(self.stages))
         before = (frame.variables, frame.error, frame.locals, frame.facts)
+        told = {BOUND_BY_ROW + name: frame.locals[name] for name in self.action.shown}
         frame.variables = {**frame.variables, **self.work}
         frame.error = code.new_label()
         frame.locals, frame.facts = dict(frame.locals), dict(frame.facts)
@@ -292,7 +296,7 @@ class ActionWriter:
         mark = code.mark()
         write_block(body, self.action.body)
         code.release(mark)
-        self._outcomes(body, meta, number)
+        self._outcomes(body, meta, number, told)
         if picks:
             body.script.advance(again)
         body.finish()
@@ -331,13 +335,16 @@ class ActionWriter:
                 frame.facts.pop(name, None)
                 set_local(frame, name, held.value, held.shape)
 
-    def _outcomes(self, body: Body, meta: Operand, number: int) -> None:
+    def _outcomes(
+        self, body: Body, meta: Operand, number: int, told: Mapping[str, Bound | Mutable]
+    ) -> None:
         """Write what each way of ending a run emits, then go on."""
         code = self.frame.code
         code.label(body.done)
         words = self.sink.packed(self.source, self.work, body.changed)
         illegal = code.load(body.illegal) if body.illegal is not None else 0
         mark = code.bits("or", code.mul(illegal, ILLEGAL), meta)
+        mark = code.bits("or", mark, self._broken(told))
         kept = self._kept(words, number)
         if self.count is None:
             skipped = code.mul(code.sub(1, kept), SKIPPED)
@@ -354,6 +361,21 @@ class ActionWriter:
         self._failed()
         code.jump(body.abandoned)
         code.label(body.abandoned)
+
+    def _broken(self, told: Mapping[str, Bound | Mutable]) -> Operand:
+        """Write: the bits of the step properties that this step breaks, of those asked here."""
+        if not self.asked:
+            return 0
+        frame, code = self.frame, self.frame.code
+        before = (frame.variables, frame.following, frame.locals, frame.facts)
+        frame.variables, frame.following = dict(self.source), before[0]
+        frame.locals, frame.facts = dict(told), {}
+        bits: Operand = 0
+        for number, condition in self.asked:
+            broken = code.select(frame.flag(condition), 0, 1 << (STEP + number))
+            bits = code.bits("or", bits, broken)
+        frame.variables, frame.following, frame.locals, frame.facts = before
+        return bits
 
     def _kept(self, words: Mapping[int, Operand], number: int) -> Operand:
         """Write: return 0 where a successor need not be looked up, else 1."""

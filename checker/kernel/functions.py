@@ -43,7 +43,7 @@ from checker.machine.machine import LIVENESS, Action, Machine, Property
 from checker.machine.terms import Term
 from checker.machine.walk import statements_inside, terms_inside
 from checker.passes.analysis import Analysis, mentions_id
-from checker.passes.deltas import deltas
+from checker.passes.deltas import asked_of, deltas
 from checker.passes.fixed import changeable, fixed_cells
 from checker.semantics.fairness import FairRow, fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
@@ -93,6 +93,9 @@ class Writer:
         self.observed = [item for item in machine.properties if item.kind in LIVENESS]
         self.fixed = fixed_cells(machine, layout)
         self.deltas = deltas((item.condition for item in self.steps), self.analysis)
+        self.asked = {
+            action.name: asked_of(action, self.steps, self.analysis) for action in machine.actions
+        }
         self._judges = bool(machine.bounds or self.steps)
         self.commuting = commuting(machine, self.analysis)
         self.columns = Columns(self.variable_shapes, self.constants)
@@ -432,6 +435,7 @@ class Writer:
         ActionWriter(
             frame, action, sink, meta, source, self.variable_shapes, self.tables, spent, fair,
             STEP + len(self.steps), count, wanted, self.columns, words, selection,
+            () if action is self.machine.initial else self.asked[action.name],
         ).write()  # fmt: skip
 
     def _check(

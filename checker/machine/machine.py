@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from checker.errors import Diagnostic
+from checker.machine.relations import item_of
 from checker.machine.terms import Statement, Term
 from checker.machine.types import Id, Type
 from checker.source import Heading, Source, Span
@@ -86,6 +87,16 @@ class Action:
     about: str
     source: str
     span: Span
+
+    @property
+    def shown(self) -> dict[str, Type]:
+        """The bindings and lets that belong to a step's name, in its order, with their types."""
+        kinds = {
+            binding.name: item_of(binding.domain.type) for binding in self.bindings if binding.shown
+        }
+        lets = {name: term.type for name, term in self.lets}
+        kinds.update((name, lets[name]) for name in self.shown_lets)
+        return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,20 @@ class Next:
 
 
 @dataclass(frozen=True, slots=True)
+class Ran:
+    """`ran(row, name=value)` in a `step` property: whether `row` made the step, bound like this.
+
+    `arguments` are parts of the step's name (bindings that are shown, and shown lets) with the
+    values they must have, in the state before the step.
+    """
+
+    row: str
+    arguments: tuple[tuple[str, Term], ...]
+    span: Span
+    type: Bool = _BOOL
+
+
+@dataclass(frozen=True, slots=True)
 class Cast:
     """`item` as a value of `type`; an evaluation error (E501) where it is not one.
 
@@ -405,6 +419,7 @@ Term = (
     | Read
     | Local
     | Next
+    | Ran
     | Cast
     | Arithmetic
     | Compare

@@ -8,14 +8,15 @@ steps, and for the same new items.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from checker.machine import terms
+from checker.machine.machine import Action, Property
 from checker.machine.terms import Generator, Term
 from checker.machine.walk import terms_inside
 from checker.passes.analysis import Analysis
-from checker.passes.rewriting import advanced, ahead, alike, read_ahead, staying
+from checker.passes.rewriting import advanced, ahead, alike, names_rows, of_row, read_ahead, staying
 from checker.passes.simplify import Simplifier, is_known
 
 Triggers = tuple[frozenset[str], ...]
@@ -37,10 +38,15 @@ class Delta:
 
 
 def deltas(conditions: Iterable[Term], analysis: Analysis) -> list[Delta]:
-    """Return what is left of step properties, whose places are their numbers."""
+    """Return what is left of step properties, whose places are their numbers.
+
+    Those that name rows are left out: they are judged where the row is written.
+    """
     found: list[Delta] = []
     simplifier = Simplifier(analysis)
     for number, condition in enumerate(conditions):
+        if names_rows(condition):
+            continue
         term = simplifier.simple(advanced(condition))
         if is_known(term, True):
             continue
@@ -48,6 +54,24 @@ def deltas(conditions: Iterable[Term], analysis: Analysis) -> list[Delta]:
         generators, rest = _split(_without_old_items(term, analysis), analysis)
         _add(found, Delta(triggers, generators, ((number, rest),)))
     return found
+
+
+def asked_of(
+    action: Action, properties: Sequence[Property], analysis: Analysis
+) -> tuple[tuple[int, Term], ...]:
+    """Return the numbers of the step properties that name rows, with what an action's steps owe.
+
+    A property that is true of all its steps is left out.
+    """
+    simplifier = Simplifier(analysis)
+    found: list[tuple[int, Term]] = []
+    for number, item in enumerate(properties):
+        if names_rows(item.condition):
+            condition = of_row(advanced(item.condition), action.name, action.shown)
+            simple = simplifier.simple(condition)
+            if not is_known(simple, True):
+                found.append((number, simple))
+    return tuple(found)
 
 
 def _add(found: list[Delta], new: Delta) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from checker.machine import terms
 from checker.machine.terms import Term
+from checker.machine.types import Bool, Type
 from checker.machine.walk import plain, rebuild, terms_inside
 
 
@@ -40,6 +41,36 @@ def read_ahead(term: Term) -> frozenset[str]:
     return frozenset().union(*(read_ahead(part) for part in terms_inside(term)))
 
 
+def names_rows(term: Term) -> bool:
+    """Whether a term asks which row made a step."""
+    return isinstance(term, terms.Ran) or any(map(names_rows, terms_inside(term)))
+
+
+BOUND_BY_ROW = "ran "
+"""What the names of a row's bindings begin with in `of_row`: no other name holds a space."""
+
+
+def of_row(term: Term, row: str, kinds: Mapping[str, Type]) -> Term:
+    """Return an advanced term as it is on steps of a row.
+
+    `kinds` has the types of the row's bindings, which the term then names with BOUND_BY_ROW.
+    """
+    match term:
+        case terms.Ran(name, _, span) if name != row:
+            return terms.Literal(False, Bool(), span)
+        case terms.Ran(_, arguments, span):
+            parts = tuple(
+                terms.Equal(
+                    terms.Local(BOUND_BY_ROW + name, kinds[name], span),
+                    of_row(value, row, kinds),
+                    span,
+                )
+                for name, value in arguments
+            )
+            return terms.And(parts, span) if parts else terms.Literal(True, Bool(), span)
+    return rebuild(term, lambda part: of_row(part, row, kinds))
+
+
 Names = Mapping[str, int]
 """Names bound inside the term at hand, each with a number of its own."""
 
@@ -63,6 +94,9 @@ def _alike(left: Term, right: Term, ours: Names, theirs: Names) -> bool:
             return _alike_folds(left, right, ours, theirs)
         case terms.RecordOf(), terms.RecordOf():
             if [name for name, _ in left.fields] != [name for name, _ in right.fields]:
+                return False
+        case terms.Ran(), terms.Ran():
+            if [name for name, _ in left.arguments] != [name for name, _ in right.arguments]:
                 return False
         case terms.Slice(_, start, stop, _, _), terms.Slice(_, begin, end, _, _):
             if (start is None, stop is None) != (begin is None, end is None):

@@ -42,16 +42,28 @@ from checker.source import Span
 
 
 @dataclass(frozen=True, slots=True)
+class MadeBy:
+    """The row that made a step, and what belongs to the step's name."""
+
+    row: str
+    bindings: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
-    """What a term sees: the state, the bound names, and in `step` properties the next state."""
+    """What a term sees: the state, the bound names; in `step` properties the next state, too.
+
+    There it also sees by which row the step was made.
+    """
 
     state: Mapping[str, object]
     names: Mapping[str, object]
     following: Mapping[str, object] | None = None
+    made_by: MadeBy | None = None
 
     def bind(self, name: str, value: object) -> Context:
         """Return this context with one more name."""
-        return Context(self.state, {**self.names, name: value}, self.following)
+        return Context(self.state, {**self.names, name: value}, self.following, self.made_by)
 
 
 def evaluate(term: Term, context: Context) -> Any:
@@ -80,6 +92,15 @@ def _next(term: terms.Next, context: Context) -> object:
     if context.following is None:
         raise InternalError(f"{term.span}: next() outside a step")
     return evaluate(term.item, Context(context.following, context.names))
+
+
+def _ran(term: terms.Ran, context: Context) -> object:
+    if context.made_by is None:
+        raise InternalError(f"{term.span}: ran() outside a step")
+    made_by = context.made_by
+    return made_by.row == term.row and all(
+        made_by.bindings[name] == evaluate(value, context) for name, value in term.arguments
+    )
 
 
 def _let(term: terms.Let, context: Context) -> object:
@@ -442,6 +463,7 @@ _MEANING: dict[type, Callable[[Any, Context], Any]] = {
     terms.Read: _read,
     terms.Local: _local,
     terms.Next: _next,
+    terms.Ran: _ran,
     terms.Cast: _cast,
     terms.Arithmetic: _arithmetic,
     terms.Compare: _compare,

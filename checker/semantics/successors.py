@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checker.errors import EvaluationError
 from checker.machine.machine import Action, Binding, Machine
-from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.evaluate import Context, MadeBy, evaluate
 from checker.semantics.execute import Execution, executions
 from checker.semantics.successor import State, Successor
 from checker.semantics.values import choices
@@ -206,7 +206,8 @@ def step_violations(machine: Machine, state: State, successor: Successor) -> tup
     if successor.state is None:
         return ()
     following = as_mapping(machine, successor.state)
-    context = Context(as_mapping(machine, state), {}, following)
+    made_by = MadeBy(successor.action, dict(successor.bindings))
+    context = Context(as_mapping(machine, state), {}, following, made_by)
     return tuple(
         item.name
         for item in machine.properties

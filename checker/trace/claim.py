@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from checker.errors import EvaluationError
 from checker.machine.machine import LIVENESS, Machine, Property
-from checker.semantics.evaluate import Context, evaluate
-from checker.semantics.successor import State
-from checker.semantics.successors import as_mapping, deadlocked, initial_states, successors
+from checker.semantics.evaluate import Context, MadeBy, evaluate
+from checker.semantics.successor import State, Successor
+from checker.semantics.successors import (
+    as_mapping,
+    deadlocked,
+    initial_states,
+    step_violations,
+    successors,
+)
 from checker.trace.lasso import NoLasso, loop_of
 
 
@@ -43,9 +49,21 @@ def contradiction(
 
 
 def property_context(machine: Machine, path: tuple[State, ...], item: Property) -> Context:
-    """Return where a property is evaluated at the end of `path`: its last state, or last step."""
+    """Return where a property is evaluated at the end of `path`: its last state, or last step.
+
+    Of several rows that made the last step it is the first of which the property is false.
+    """
     last = as_mapping(machine, path[-1])
     if item.kind != "step":
         return Context(last, {})
     before = path[-2] if len(path) > 1 else path[-1]
-    return Context(as_mapping(machine, before), {}, last)
+    steps = [step for step in successors(machine, before) if step.state == path[-1]]
+    made = next((step for step in steps if breaks(machine, before, step, item.name)), None)
+    step = made or next(iter(steps), None)
+    made_by = None if step is None else MadeBy(step.action, dict(step.bindings))
+    return Context(as_mapping(machine, before), {}, last, made_by)
+
+
+def breaks(machine: Machine, before: State, step: Successor, name: str) -> bool:
+    """Whether a step breaks the `step` property called `name`."""
+    return name in step_violations(machine, before, step)

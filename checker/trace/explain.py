@@ -149,6 +149,8 @@ def _parts(term: Term, context: Context) -> Iterator[tuple[Term, Context]]:
             yield from _operands(items, context)
         case terms.Let(name, bound, body):
             yield from _parts(body, context.bind(name, evaluate(bound, context)))
+        case terms.Ran(_, arguments):
+            yield from _operands(tuple(value for _, value in arguments), context)
         case terms.Next(item):
             assert context.following is not None
             yield from _parts(item, Context(context.following, context.names))

@@ -16,7 +16,7 @@ from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import as_mapping, initial_states, start_state, successors
 from checker.semantics.values import MapValue, RecordValue, format_value
-from checker.trace.claim import contradiction, property_context
+from checker.trace.claim import breaks, contradiction, property_context
 from checker.trace.difference import changes, moves
 from checker.trace.explain import explain
 from checker.trace.lasso import Loop, loop_of
@@ -35,9 +35,8 @@ def rebuild(machine: Machine, finding: Finding) -> Trace:
     for number, (before, after) in enumerate(
         zip(finding.path, finding.path[1:], strict=False), start=1
     ):
-        last = number == len(finding.path) - 1
-        wants_illegal = last and finding.kind == "legal"
-        found = _successor(machine, before, after, wants_illegal=wants_illegal, number=number)
+        shows = finding if number == len(finding.path) - 1 else None
+        found = _successor(machine, before, after, number, shows)
         steps.append(make_step(machine, number, before, found))
     failure = None
     wrong = contradiction(machine, finding.property, finding.kind, finding.path, finding.loop)
@@ -124,15 +123,22 @@ def _initial_step(machine: Machine, finding: Finding) -> Step:
 
 
 def _successor(
-    machine: Machine, before: State, after: State, *, wants_illegal: bool, number: int
+    machine: Machine, before: State, after: State, number: int, shows: Finding | None
 ) -> Successor:
+    """Return the first step between two states; where it is to show a finding, one that does."""
     for found in successors(machine, before):
-        if found.state == after and (found.illegal or not wants_illegal):
+        if found.state == after and (shows is None or _is_shown(machine, before, found, shows)):
             return found
     raise InternalError(
         f"the reference semantics knows no row for step {number}, from\n"
         f"{format_state(machine, before)}\nto\n{format_state(machine, after)}"
     )
+
+
+def _is_shown(machine: Machine, before: State, step: Successor, finding: Finding) -> bool:
+    if finding.kind == "legal":
+        return bool(step.illegal)
+    return finding.kind != "step" or breaks(machine, before, step, finding.property)
 
 
 def format_state(machine: Machine, state: State) -> str:

@@ -24,6 +24,7 @@ from checker.machine.machine import Machine, Property
 from checker.machine.types import Id, Map, Range, Record, Sequence, Set, Union
 from checker.passes.analysis import Analysis
 from checker.passes.deltas import Delta, deltas
+from checker.passes.rewriting import names_rows
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import (
     as_mapping,
@@ -39,7 +40,9 @@ FAILS = "fails"
 
 
 def steps_of(made: Machine) -> list[Property]:
-    return [item for item in made.properties if item.kind == "step"]
+    return [
+        item for item in made.properties if item.kind == "step" and not names_rows(item.condition)
+    ]
 
 
 def plainly(condition: t.Term, now: Values, following: Values) -> object:
