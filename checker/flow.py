@@ -124,7 +124,7 @@ def check_machine(
     """
     exploration, endless, compile_seconds = _explore(request, machine, observer, interrupt)
     verdict = judge(machine, exploration, endless)
-    if exploration.stopped_by == "violation" and _awaits_another(machine, verdict):
+    if exploration.stopped_by == "violation" and awaits_another(machine, verdict):
         further = replace(
             request,
             limits=replace(request.limits, keep_going=True),
@@ -149,7 +149,7 @@ def check_machine(
     )
 
 
-def _awaits_another(machine: Machine, verdict: Verdict) -> bool:
+def awaits_another(machine: Machine, verdict: Verdict) -> bool:
     """Whether the search stopped before the property that must break had its chance."""
     if machine.expectation is None or machine.expectation.property is None:
         return False

@@ -31,6 +31,7 @@ RANKS = (
     ("trace",),
     ("report",),
     ("flow",),
+    ("mutation",),
     ("testing",),
     ("cli", "__main__"),
 )

@@ -32,6 +32,7 @@ COMMANDS = {
     "graph": "Write the state graph as tables: states, edges, statistics.",
     "query": "Ask a state graph whether a state can be reached, and how.",
     "simulate": "Walk at random, seeded and reproducible.",
+    "mutate": "Change a specification in small places, and see which instance notices.",
     "trace": "Print, replay or compare recorded counterexamples.",
     "explain": "Explain an error code.",
     "cache": "Show or clear what is kept between runs.",

@@ -62,7 +62,11 @@ def search(
         if options.profile:
             expanded = sum(levels.levels[: levels.depth_complete + 1])
             profile = profile_of(machine, layout, kernel, crew.store.states(0, expanded))
-        return replace(levels.exploration(layout), profile=profile)
+        found = replace(levels.exploration(layout), profile=profile)
+        if options.keep:
+            expanded = sum(levels.levels[: levels.depth_complete + 1])
+            found = replace(found, states=crew.store.states(0, expanded))
+        return found
 
 
 @dataclass(slots=True)

@@ -20,8 +20,9 @@ class Options:
 
     `checkpoint_seconds`: time between two checkpoints; 0 writes one after every level.
     `identity` says what is searched (`identity_of`): a checkpoint belongs to it and to nothing
-    else. `profile`: measure, after the search, where time and states go. `notice` is told, in a
-    sentence, what a user should know at once.
+    else. `profile`: measure, after the search, where time and states go. `keep`: the states that
+    were expanded come back with what was found. `notice` is told, in a sentence, what a user should
+    know at once.
     """
 
     checkpoint: Path | None = None
@@ -30,3 +31,4 @@ class Options:
     identity: Mapping[str, object] = field(default_factory=dict)
     profile: bool = False
     notice: Callable[[str], None] = tell_nobody
+    keep: bool = False

@@ -10,12 +10,12 @@ import random
 from pathlib import Path
 
 import pytest
-from mutants import Notice, Subject, notices
-from weaving import Mutant, weave
 
 from checker.flow import Request, Silent, check
 from checker.library import find
 from checker.machine.machine import LIVENESS
+from checker.mutation.subject import Sight, Subject
+from checker.mutation.weaving import Mutant, catalogue, weave
 from checker.table import Document, read
 
 CONTROLLER = read(find("controller_basics"))
@@ -77,36 +77,22 @@ CAUGHT = {
 
 def sample(document: Document, size: int) -> set[str]:
     """Return the keys of some mutants of a specification, the same in every run."""
-    keys = [mutant.key for mutant in weave(document).mutants]
+    keys = [mutant.key for mutant in catalogue(document)]
     return set(random.Random(0).sample(keys, size))  # noqa: S311 - the same in every run
 
 
-def run(document: Document, keys: set[str], instances: list[str]) -> dict[Mutant, Notice | None]:
-    return notices(weave(document, keys), instances)
+def sights(document: Document, keys: set[str], instance: str) -> dict[Mutant, Sight]:
+    return Subject(weave(document, keys, instance), instance).sights()
 
 
 @pytest.mark.parametrize("instance", CAUGHT)
 def test_the_property_breaks_in_its_mutant(instance: str) -> None:
     wanted = CAUGHT[instance]
-    found = run(CONTROLLER, set(wanted.values()), [instance])
-    broken = {
-        mutant.key: set() if notice is None else {name.split()[0] for name in notice.broken}
-        for mutant, notice in found.items()
-    }
+    found = sights(CONTROLLER, set(wanted.values()), instance)
+    broken = {mutant.key: sight.by for mutant, sight in found.items()}
     assert {name: name in broken[key] for name, key in wanted.items()} == dict.fromkeys(
         wanted, True
     )
-
-
-def test_the_woven_machine_without_a_mutant_is_the_specification() -> None:
-    """The figures of number 0 are those that the instance declares."""
-    for document, instance in ((CONTROLLER, "restarts"), (GROUP, "kafka_7824_fixed")):
-        keys = sample(document, 40)
-        subject = Subject(weave(document, keys), instance)
-        expected = subject.machine.expectation
-        assert expected is not None
-        assert subject.usual.broken == {}
-        assert (subject.usual.distinct, subject.usual.depth) == (expected.distinct, expected.depth)
 
 
 def test_every_liveness_property_of_the_controller_needs_fairness(tmp_path: Path) -> None:
@@ -138,6 +124,10 @@ def test_mutants_are_caught(
     document: Document, size: int, instances: list[str], least: int
 ) -> None:
     """At least so many of a sample break a property; what else is noticed only moves figures."""
-    found = run(document, sample(document, size), instances)
-    caught = [mutant for mutant, notice in found.items() if notice is not None and notice.readable]
-    assert len(caught) >= least
+    left, caught = sample(document, size), 0
+    for instance in instances:
+        found = sights(document, left, instance)
+        now = {mutant.key for mutant, sight in found.items() if sight.seen == "caught"}
+        caught += len(now)
+        left -= now
+    assert caught >= least

@@ -1,10 +1,10 @@
 """All one-place mutants of a specification, woven into one machine.
 
 A mutant is one small mistake in a row, procedure or definition: a condition that is left out or
-negated, a statement that is forgotten, another state or error code, an off by one. Compiling a
+negated, a statement that is forgotten, another state, value or field, an off by one. Compiling a
 machine takes much longer than searching it, so the mutants are not written out one by one: the
-woven specification has one variable more, `mutant`, which never changes and has another value in
-every initial state; each place does what it should unless `mutant` is one of the place's numbers.
+woven specification has one variable more, which never changes and has another value in every
+initial state; each place does what it should unless that variable is one of the place's numbers.
 Number 0 is the specification itself. (Untch, Offutt, Harrold 1993: mutant schemata.)
 """
 
@@ -15,23 +15,35 @@ import copy
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from checker.elaborate.elaborate import elaborate
+from checker.elaborate import elaborate
 from checker.errors import SpecificationError
+from checker.mutation import parts
 from checker.source import NOWHERE, Span
 from checker.table.document import (
     BindingEntry,
     Cell,
     Document,
+    InState,
     Row,
-    TypeEnum,
+    TypeNode,
     TypeRange,
     VariableEntry,
     Word,
 )
 
-VARIABLE = "mutant"
-CHOSEN = "chosen_mutant"
+CHOSEN = "_chosen"
+"""The binding that chooses a mutant. No specification has such a name (T123)."""
+
+TOO_LARGE = "Y311"
+"""The code of what is too large once everything is put in: fewer mutants may fit."""
+
+Kind = Literal["guard", "effect", "target", "message", "definition"]
+"""What a mutant changes; `target` is the state that a machine goes to."""
+
+SENDING = {"send", "call", "reply", "start", "close", "reject"}
+"""Statements that are messages."""
 
 SWAPS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -56,10 +68,16 @@ class Mutant:
     number: int
     where: str
     what: str
+    kind: Kind
     span: Span
 
     def __str__(self) -> str:
         return f"{self.where}:{self.span.line}: {self.what}"
+
+    @property
+    def name(self) -> str:
+        """The row, procedure or definition that it is in."""
+        return self.where.partition(" ")[2]
 
     @property
     def key(self) -> str:
@@ -73,31 +91,68 @@ class Woven:
 
     document: Document
     mutants: tuple[Mutant, ...]
+    refused: frozenset[str] = frozenset()
+    """The keys of those that are no specification."""
 
 
-def weave(document: Document, keys: AbstractSet[str] | None = None) -> Woven:
+def catalogue(document: Document) -> tuple[Mutant, ...]:
+    """Return all mutants of a specification, those with wrong types included."""
+    weaver = _Weaver(document, None, frozenset())
+    weaver.document()
+    return tuple(weaver.mutants)
+
+
+def weave(
+    document: Document, keys: AbstractSet[str] | None = None, instance: str | None = None
+) -> Woven:
     """Return `document` with the mutants of these keys, with all where None.
 
-    Those with wrong types are left out; the others are numbered from 1.
+    Those with which the instance is no specification (wrong types, as a rule) are left out; the
+    others are numbered from 1. SpecificationError where they are too many for one machine (Y311).
     """
     wrong: set[str] = set()
     while True:
         weaver = _Weaver(document, keys, frozenset(wrong))
         woven = weaver.document()
-        try:
-            elaborate(woven)
-        except SpecificationError as error:
-            found = {
-                mutant.key
-                for mutant in weaver.mutants
-                for item in error.diagnostics
-                if _touches(mutant.span, item.span)
-            }
-            if not found:
-                raise
-            wrong |= found
-            continue
-        return Woven(woven, tuple(weaver.mutants))
+        error = _error(woven, instance)
+        if error is None:
+            return Woven(woven, tuple(weaver.mutants), frozenset(wrong))
+        if any(item.code == TOO_LARGE for item in error.diagnostics):
+            raise error
+        found = _culprits(document, weaver.mutants, instance, error)
+        if not found:
+            raise error
+        wrong |= found
+
+
+def _error(document: Document, instance: str | None) -> SpecificationError | None:
+    try:
+        elaborate(document, instance)
+    except SpecificationError as error:
+        return error
+    return None
+
+
+def _culprits(
+    document: Document, mutants: list[Mutant], instance: str | None, error: SpecificationError
+) -> set[str]:
+    """Return the mutants that are wrong by themselves, looked for where the errors are first."""
+
+    def wrong(some: list[Mutant]) -> set[str]:
+        keys = {mutant.key for mutant in some}
+        alone = _Weaver(document, keys, frozenset()).document()
+        if not some or _error(alone, instance) is None:
+            return set()
+        if len(some) == 1:
+            return keys
+        return wrong(some[: len(some) // 2]) | wrong(some[len(some) // 2 :])
+
+    there = [
+        item for item in mutants if any(_touches(item.span, e.span) for e in error.diagnostics)
+    ]
+    lines = {(item.span.source.name, item.span.line) for item in error.diagnostics}
+    near = [item for item in mutants if (item.span.source.name, item.span.line) in lines]
+    return wrong(there) or wrong(near) or wrong(mutants)
 
 
 def _touches(one: Span, two: Span) -> bool:
@@ -118,11 +173,17 @@ class _Weaver:
         self.keys: set[str] = set()
         self.where = ""
         self.cell: Cell | None = None
+        self.kind: Kind = "guard"
         self.locals: set[str] = set()
-        self.variables = _variables(document)
-        self.values = _values(document)
+        self.variables = parts.variables(document)
+        self.values = parts.values(document)
+        self.states = parts.states(document)
+        self.fields = {item.name.text: item.fields for item in document.messages}
+        self.fields |= {item.name.text: item.fields for item in document.types if item.fields}
+        self.calls = {item.name.text for item in document.calls}
 
     def document(self) -> Document:
+        self.kind = "definition"
         definitions = tuple(
             replace(item, body=self.expression(f"definition {item.name.text}", item.body))
             for item in self.origin.definitions
@@ -150,27 +211,27 @@ class _Weaver:
 
     def variable(self) -> VariableEntry:
         return VariableEntry(
-            Word(VARIABLE, NOWHERE), "", self.numbers(), _cell("0"), None, observed=True
+            Word(parts.VARIABLE, NOWHERE), "", self.numbers(), parts.cell("0"), None, observed=True
         )
 
     def numbers(self) -> TypeRange:
-        return TypeRange(_cell("0"), _cell(str(len(self.mutants))), NOWHERE)
+        return TypeRange(parts.cell("0"), parts.cell(str(len(self.mutants))), NOWHERE)
 
     def initial(self) -> Row:
         """Return the section `initial`, which chooses the mutant before anything else."""
-        row = self.origin.initial or _NOTHING
+        row = self.origin.initial or parts.NOTHING
         body = () if row.do is None else row.do.tree
         assert isinstance(body, tuple)
-        first = ast.parse(f"{VARIABLE} = {CHOSEN}").body
+        first = ast.parse(f"{parts.VARIABLE} = {CHOSEN}").body
         return replace(
             row,
             bindings=(BindingEntry(Word(CHOSEN, NOWHERE), self.numbers(), None), *row.bindings),
-            do=_with_tree(None, (*first, *body)),
+            do=parts.with_tree(None, (*first, *body)),
         )
 
     def row(self, row: Row) -> Row:
-        """Weave one row. Its `in:` and `to:` become conditions and statements."""
-        self.where = f"row {row.name.text}"
+        """Weave one row. Its `in:`, `to:` and `send:` become conditions and statements."""
+        self.where, self.kind = f"row {row.name.text}", "guard"
         self.locals = {name.text for name, _ in row.lets} | {e.name.text for e in row.bindings}
         bindings = tuple(
             entry
@@ -180,31 +241,68 @@ class _Weaver:
         )
         lets = tuple((name, self.expression(self.where, cell)) for name, cell in row.lets)
         guard = [] if row.when is None else self.guard(row.when)
-        body = () if row.do is None else self.effects(self.where, row.do, self.locals).tree
-        assert isinstance(body, tuple)
         if row.fault is None:
-            guard = [self.never(row), *guard]
+            guard = [*self.never(row), *guard]
         inside: list[ast.expr] = []
         for entry in row.inside:
             for word in entry.states if len(entry.states) > 1 else ():
                 inside += self.not_in(entry.place, word)
+        pieces = [] if row.do is None else [self.effects(self.where, row.do, self.locals)]
+        pieces += [self.to(entry) for entry in row.to]
+        pieces += [self.effects(self.where, self.sent(cell), self.locals) for cell in row.send]
         return replace(
             row,
             bindings=bindings,
             lets=lets,
-            when=_conjunction([*inside, *guard], row.when),
-            do=None if not body else _with_tree(row.do, body),
+            when=parts.conjunction([*inside, *guard], row.when),
+            do=parts.one_after_another(pieces),
+            to=(),
+            send=(),
         )
 
-    def never(self, row: Row) -> ast.expr:
+    def to(self, entry: InState) -> Cell:
+        """Return an entry of `to:` as a statement: it can be left out, or go to another state."""
+        place, (word,) = copy.deepcopy(entry.place.tree), entry.states
+        assert isinstance(place, ast.expr)
+        self.cell, self.kind = entry.place, "target"
+        goes = ast.copy_location(ast.Name(word.text, ast.Load()), place)
+        number = self.number(f"`{entry.place.text}` stays as it is", word.span)
+        value = self.other_states(place, goes, word.span)
+        moves: ast.stmt = ast.copy_location(ast.Assign([place], value), place)
+        if number is not None:
+            moves = ast.copy_location(ast.If(parts.is_not(number), [moves], []), place)
+        return parts.with_tree(entry.place, (ast.fix_missing_locations(moves),))
+
+    def sent(self, cell: Cell) -> Cell:
+        """Return a cell of `send:` as the statement that it stands for."""
+        node = cell.tree
+        name = "send"
+        match node:
+            case ast.Tuple([first, second]):
+                name = "call" if parts.base(first) in self.calls else "send"
+                arguments = [first, second]
+            case ast.Call(ast.Name(word)) if word in SENDING:
+                return parts.with_tree(cell, (ast.copy_location(ast.Expr(node), node),))
+            case ast.Call(ast.Attribute(channel, kind), given, keywords):
+                message = ast.Call(ast.Name(kind, ast.Load()), given, keywords)
+                arguments = [channel, ast.copy_location(message, node)]
+            case _:
+                assert isinstance(node, ast.expr)
+                arguments = [node]
+        assert isinstance(node, ast.expr)
+        whole = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), arguments, []), node)
+        statement = ast.copy_location(ast.Expr(whole), node)
+        return parts.with_tree(cell, (ast.fix_missing_locations(statement),))
+
+    def never(self, row: Row) -> list[ast.expr]:
         number = self.number("the row is missing", row.span)
-        return _parse("true") if number is None else _is_not(number)
+        return [] if number is None else [parts.is_not(number)]
 
     def not_in(self, place: Cell, word: Word) -> list[ast.expr]:
         number = self.number(f"not in {word.text}", word.span)
         if number is None:
             return []
-        return [_parse(f"{VARIABLE} != {number} or {place.text} != {word.text}")]
+        return [parts.parse(f"{parts.VARIABLE} != {number} or {place.text} != {word.text}")]
 
     def guard(self, cell: Cell) -> list[ast.expr]:
         self.cell = cell
@@ -216,8 +314,8 @@ class _Weaver:
         self.where, self.cell = where, cell
         tree = copy.deepcopy(cell.tree)
         assert isinstance(tree, ast.expr)
-        woven = self.value(tree)
-        return _with_tree(cell, ast.fix_missing_locations(woven))
+        woven = self.condition(tree) if parts.is_truth(tree) else self.value(tree)
+        return parts.with_tree(cell, ast.fix_missing_locations(woven))
 
     def effects(self, where: str, cell: Cell, known: set[str]) -> Cell:
         self.where, self.cell, self.locals = where, cell, set(known)
@@ -225,7 +323,7 @@ class _Weaver:
         body = self.block(copy.deepcopy(list(cell.tree)))
         for statement in body:
             ast.fix_missing_locations(statement)
-        return _with_tree(cell, tuple(body))
+        return parts.with_tree(cell, tuple(body))
 
     # ------------------------------------------------------------------------------ statements
 
@@ -234,12 +332,15 @@ class _Weaver:
 
     def statement(self, item: ast.stmt) -> Iterator[ast.stmt]:
         droppable = not self.begins(item) and not isinstance(item, ast.Pass | ast.If)
-        number = self.number(f"without `{_words(item)}`", self.place(item)) if droppable else None
+        self.kind = self.kind_of(item)
+        number = (
+            self.number(f"without `{parts.words(item)}`", self.place(item)) if droppable else None
+        )
         self.inner(item)
         if number is None:
             yield item
             return
-        yield ast.copy_location(ast.If(_is_not(number), [item], []), item)
+        yield ast.copy_location(ast.If(parts.is_not(number), [item], []), item)
 
     def begins(self, item: ast.stmt) -> bool:
         """Whether a statement is the first assignment to a local, which later ones need."""
@@ -250,8 +351,21 @@ class _Weaver:
         self.locals.add(name)
         return not known
 
+    def kind_of(self, item: ast.stmt) -> Kind:
+        match item:
+            case ast.If():
+                return "guard"
+            case ast.Assign([target], _) if parts.base(target) in self.states:
+                return "target"
+            case ast.Expr(ast.Call(ast.Name(name))) if name in SENDING:
+                return "message"
+        return "effect"
+
     def inner(self, item: ast.stmt) -> None:
         match item:
+            case ast.Assign([target], ast.Name() as value) if self.kind == "target":
+                span = self.place(value)
+                item.value = self.other_states(target, value, span)
             case ast.Assign() | ast.AugAssign():
                 item.value = self.value(item.value)
             case ast.If():
@@ -261,17 +375,56 @@ class _Weaver:
             case ast.For():
                 item.iter = self.value(item.iter)
                 item.body = self.block(item.body)
-            case ast.Expr(ast.Call() as call) if not _takes_a_place(call):
+            case ast.Expr(ast.Call() as call) if not parts.takes_a_place(call):
                 self.arguments(call)
 
     def arguments(self, call: ast.Call) -> None:
         """Weave the arguments of a call; the first of `send` and its like is a place."""
+        fields = self.fields.get(call.func.id, ()) if isinstance(call.func, ast.Name) else ()
+        types = {name.text: node for name, node in fields}
+        kinds = [*types.values(), *[None] * len(call.args)]
         call.args = [
-            arg if isinstance(arg, ast.Subscript | ast.Starred) else self.value(arg)
-            for arg in call.args
+            arg
+            if isinstance(arg, ast.Subscript | ast.Starred) and kind is None
+            else self.field(arg, kind)
+            for arg, kind in zip(call.args, kinds, strict=False)
         ]
         for keyword in call.keywords:
-            keyword.value = self.value(keyword.value)
+            keyword.value = self.field(keyword.value, types.get(keyword.arg or ""))
+
+    def field(self, node: ast.expr, kind: TypeNode | None) -> ast.expr:
+        """Weave what a field is given; a value that is not written out becomes the least one."""
+        first = parts.least(kind)
+        if isinstance(node, ast.Starred):
+            return node
+        if first is None or isinstance(node, ast.Constant) or parts.same(node, first):
+            return self.value(node)
+        if isinstance(node, ast.Name) and node.id in {*self.values, "true", "false"}:
+            return self.value(node)
+        what = f"`{parts.words(first)}` for `{parts.words(node)}`"
+        woven = self.value(copy.deepcopy(node))
+        number = self.number(what, self.place(node))
+        if number is None:
+            return woven
+        first = ast.copy_location(first, node)
+        return ast.copy_location(ast.IfExp(parts.is_number(number), first, woven), node)
+
+    def other_states(self, place: ast.expr, node: ast.Name, span: Span) -> ast.expr:
+        """Weave the state that a machine goes to: the next ones of its table instead."""
+        woven: ast.expr = node
+        for states in self.states.get(parts.base(place), ()):
+            if node.id in states and len(states) > 1:
+                here = states.index(node.id)
+                for other in dict.fromkeys((states[here - 1], states[(here + 1) % len(states)])):
+                    number = self.number(
+                        f"`{parts.words(place)}` goes to `{other}` for `{node.id}`", span
+                    )
+                    if number is not None:
+                        away = ast.copy_location(ast.Name(other, ast.Load()), node)
+                        woven = ast.IfExp(parts.is_number(number), away, woven)
+                        woven = ast.copy_location(woven, node)
+                break
+        return woven
 
     # ----------------------------------------------------------------------------- expressions
 
@@ -280,14 +433,20 @@ class _Weaver:
 
         Of several joined by `and` or `or` each can be left out by itself.
         """
-        place, words = self.place(node), _words(node)
+        place, text = self.place(node), parts.words(node)
         simple = not isinstance(node, ast.BoolOp)
-        true = self.number(f"`{words}` taken for true", place) if simple else None
-        never = self.number(f"`{words}` taken for false", place) if false else None
+        true = self.number(f"`{text}` taken for true", place) if simple else None
+        never = self.number(f"`{text}` taken for false", place) if false else None
+        negated = None
+        if simple and not isinstance(node, ast.Compare | ast.UnaryOp):
+            negated = self.number(f"`not {text}`", place)
         woven = self.value(node)
+        if negated is not None:
+            other = ast.UnaryOp(ast.Not(), copy.deepcopy(woven))
+            woven = ast.copy_location(ast.IfExp(parts.is_number(negated), other, woven), node)
         if never is not None:
-            woven = _joined(ast.And(), _is_not(never), woven)
-        return woven if true is None else _joined(ast.Or(), _is(true), woven)
+            woven = parts.joined(ast.And(), parts.is_not(never), woven)
+        return woven if true is None else parts.joined(ast.Or(), parts.is_number(true), woven)
 
     def value(self, node: ast.expr) -> ast.expr:
         match node:
@@ -296,7 +455,9 @@ class _Weaver:
             case ast.BoolOp(ast.Or()):
                 node.values = [self.alternative(item) for item in node.values]
             case ast.UnaryOp(ast.Not(), operand):
-                return self.either(node, f"`{_words(node)}` without not", copy.deepcopy(operand))
+                return self.either(
+                    node, f"`{parts.words(node)}` without not", copy.deepcopy(operand)
+                )
             case ast.IfExp():
                 node.test = self.condition(node.test, false=True)
                 node.body, node.orelse = self.value(node.body), self.value(node.orelse)
@@ -325,13 +486,13 @@ class _Weaver:
         if isinstance(node, ast.SetComp | ast.ListComp | ast.GeneratorExp):
             for generator in node.generators:
                 generator.ifs = [self.condition(item) for item in generator.ifs]
-            node.elt = self.value(node.elt) if _is_truth(node.elt) else node.elt
+            node.elt = self.value(node.elt) if parts.is_truth(node.elt) else node.elt
 
     def alternative(self, node: ast.expr) -> ast.expr:
         """Weave one of several conditions any of which suffices: it can be taken for false."""
-        number = self.number(f"`{_words(node)}` taken for false", self.place(node))
+        number = self.number(f"`{parts.words(node)}` taken for false", self.place(node))
         woven = self.value(node)
-        return woven if number is None else _joined(ast.And(), _is_not(number), woven)
+        return woven if number is None else parts.joined(ast.And(), parts.is_not(number), woven)
 
     def comparison(self, node: ast.Compare) -> ast.expr:
         other = copy.deepcopy(node)
@@ -341,12 +502,12 @@ class _Weaver:
         if len(node.ops) > 1 or kind not in SWAPS:
             return node
         other.ops = [SWAPS[kind]()]
-        return self.either(node, f"`{_words(other)}`", other)
+        return self.either(node, f"`{parts.words(other)}`", other)
 
     def operation(self, node: ast.BinOp) -> ast.expr:
         """Weave `a op b`, which can become `a` where it is one of sets, and be off by one."""
         left = copy.deepcopy(node.left)
-        what = f"`{_words(left)}` for `{_words(node)}`"
+        what = f"`{parts.words(left)}` for `{parts.words(node)}`"
         node.left, node.right = self.value(node.left), self.value(node.right)
         number = isinstance(node.right, ast.Constant | ast.IfExp) or not isinstance(
             node.op, ast.BitOr | ast.BitAnd | ast.Sub
@@ -369,7 +530,7 @@ class _Weaver:
         number = self.number(what, self.place(node))
         if number is None:
             return node
-        test = _is(number)
+        test = parts.is_number(number)
         return ast.copy_location(ast.IfExp(test, ast.copy_location(other, node), node), node)
 
     # ---------------------------------------------------------------------------------- numbers
@@ -382,7 +543,11 @@ class _Weaver:
         """Return the number of a new mutant, None where it is not wanted."""
         same = sum(key == what or key.startswith(f"{what} (") for key in self.keys_here())
         mutant = Mutant(
-            len(self.mutants) + 1, self.where, f"{what} ({same + 1})" if same else what, span
+            len(self.mutants) + 1,
+            self.where,
+            f"{what} ({same + 1})" if same else what,
+            self.kind,
+            span,
         )
         self.keys.add(mutant.key)
         chosen = self.chosen is None or mutant.key in self.chosen
@@ -394,94 +559,3 @@ class _Weaver:
     def keys_here(self) -> Iterator[str]:
         prefix = f"{self.where}: "
         return (key.removeprefix(prefix) for key in self.keys if key.startswith(prefix))
-
-
-# ------------------------------------------------------------------------------------- small parts
-
-
-def _words(node: ast.AST) -> str:
-    text = " ".join(ast.unparse(node).split())
-    return text if len(text) <= 90 else f"{text[:87]}..."
-
-
-def _parse(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
-
-
-def _is(number: int) -> ast.expr:
-    return _parse(f"{VARIABLE} == {number}")
-
-
-def _is_not(number: int) -> ast.expr:
-    return _parse(f"{VARIABLE} != {number}")
-
-
-def _joined(operator: ast.boolop, test: ast.expr, node: ast.expr) -> ast.expr:
-    return ast.copy_location(ast.BoolOp(operator, [test, node]), node)
-
-
-def _takes_a_place(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "pop"
-
-
-def _is_truth(node: ast.expr) -> bool:
-    return isinstance(node, ast.BoolOp | ast.Compare | ast.UnaryOp)
-
-
-def _conjunction(parts: list[ast.expr], cell: Cell | None) -> Cell | None:
-    if not parts:
-        return None
-    tree = parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), parts)
-    ast.copy_location(tree, parts[-1])
-    return _with_tree(cell, ast.fix_missing_locations(tree))
-
-
-def _with_tree(cell: Cell | None, tree: ast.expr | tuple[ast.stmt, ...]) -> Cell:
-    if cell is None:
-        return Cell("", NOWHERE, tree, ((1, 1),))
-    return Cell(cell.text, cell.span, tree, cell.starts)
-
-
-def _cell(text: str) -> Cell:
-    return Cell(text, NOWHERE, _parse(text), ((1, 1),))
-
-
-def _variables(document: Document) -> set[str]:
-    return {item.name.text for item in (*document.variables, *document.machines)}
-
-
-def _values(document: Document) -> Mapping[str, tuple[str, ...]]:
-    """Return for each enum value or state what it can be mistaken for: its neighbours."""
-    groups = [
-        [word.text for word in item.node.members]
-        for item in document.types
-        if isinstance(item.node, TypeEnum)
-    ]
-    groups += [[name for name, _ in table.states] for table in document.tables.values()]
-    names = [name for group in groups for name in group]
-    return {
-        name: tuple(dict.fromkeys((group[place - 1], group[(place + 1) % len(group)])))
-        for group in groups
-        for place, name in enumerate(group)
-        if names.count(name) == 1 and len(group) > 1
-    }
-
-
-_NOTHING = Row(
-    Word("initial", NOWHERE),
-    *("", ""),
-    on=None,
-    bindings=(),
-    only_if=None,
-    inside=(),
-    lets=(),
-    when=None,
-    do=None,
-    to=(),
-    send=(),
-    fault=None,
-    fair=None,
-    actor=None,
-    event=None,
-    span=NOWHERE,
-)

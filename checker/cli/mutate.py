@@ -1,0 +1,162 @@
+"""`checker mutate SPEC`: which small changes of a specification its instances do not notice."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+
+import click
+
+from checker import flow, library
+from checker.cli.options import output_options
+from checker.cli.progress import Style
+from checker.errors import UsageError
+from checker.mutation import report
+from checker.mutation.campaign import Judged, Step, all_mutants, chosen_instances, run
+from checker.mutation.report import Campaign
+from checker.mutation.weaving import Mutant
+from checker.search.explore import cores
+from checker.table import Document, read
+from checker.table.problems import nearest
+from checker.verdict import exits
+
+KEPT = "kept"
+"""The folder of --out with the results of each batch."""
+
+
+@click.command()
+@click.argument("spec")
+@click.option(
+    "--instance",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Judge by this one; by default by all of tier quick. Repeatable.",
+)
+@click.option("--all", "every_tier", is_flag=True, help="Also judge by instances of tier full.")
+@click.option(
+    "--row",
+    "rows",
+    multiple=True,
+    metavar="NAME",
+    help="Change only this row, procedure or definition. Repeatable.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Take N mutants, the same ones every time.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1), metavar="N", help="Processes; by default one a core."
+)
+@click.option(
+    "--out",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write mutants.md and mutants.json, and keep results to go on from.",
+)
+@output_options
+def mutate(
+    spec: str,
+    names: tuple[str, ...],
+    every_tier: bool,
+    rows: tuple[str, ...],
+    sample: int | None,
+    workers: int | None,
+    directory: Path | None,
+    form: str,
+    progress: Style,
+) -> int:
+    """Change SPEC in one small place at a time, and see which instance notices.
+
+    Guards are weakened, negated, dropped; effects dropped and changed; machines go to another
+    state; messages are dropped or carry something else. Exit code 0: everything that changes a
+    step is noticed, by a verdict or by a declared figure; 1: something is not; 20: of something it
+    is not known.
+    """
+    document = read(library.find(spec))
+    instances = chosen_instances(document, names, every=every_tier)
+    mutants = _chosen(document, rows, sample)
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+    kept = None if directory is None else directory / KEPT
+    judged, finished = _judge(document, instances, mutants, workers or cores(), kept, progress)
+    campaign = Campaign(
+        flow.spec_name(document.path), document.name.text, tuple(instances), judged, finished
+    )
+    if directory is not None:
+        (directory / "mutants.md").write_text(report.markdown(campaign), encoding="utf-8")
+        found = json.dumps(report.as_object(campaign), indent=1, ensure_ascii=False)
+        (directory / "mutants.json").write_text(found + "\n", encoding="utf-8")
+        click.echo(f"report written to {directory / 'mutants.md'}", err=True)
+    if form == "json":
+        click.echo(json.dumps(report.as_object(campaign), ensure_ascii=False))
+    else:
+        click.echo(report.text(campaign))
+    return _exit_code(campaign)
+
+
+def _chosen(document: Document, rows: tuple[str, ...], sample: int | None) -> list[Mutant]:
+    """Return the mutants to judge; UsageError for a name that nothing has."""
+    known = {item.name.text for item in document.rows}
+    known |= {item.name.text for item in document.procedures}
+    known |= {item.name.text for item in document.definitions}
+    for name in rows:
+        if name not in known:
+            close = nearest(name, known)
+            hint = f"; did you mean {close}?" if close else ""
+            raise UsageError(
+                f"{document.name.text} has no row, procedure or definition {name!r}{hint}"
+            )
+    mutants = list(all_mutants(document, rows))
+    if sample is None or sample >= len(mutants):
+        return mutants
+    places = random.Random(0).sample(range(len(mutants)), sample)  # noqa: S311 - the same ones
+    return [mutants[place] for place in sorted(places)]
+
+
+def _judge(
+    document: Document,
+    instances: list[str],
+    mutants: list[Mutant],
+    processes: int,
+    kept: Path | None,
+    progress: Style,
+) -> tuple[tuple[Judged, ...], bool]:
+    """Return what became of the mutants, and whether all instances were run."""
+    judged = [Judged(mutant, ()) for mutant in mutants]
+    try:
+        for found in run(
+            document, instances, mutants, processes, lambda step: _tell(step, progress), kept
+        ):
+            judged = found
+    except KeyboardInterrupt:
+        return tuple(judged), False
+    return tuple(judged), True
+
+
+def _tell(step: Step, progress: Style) -> None:
+    """Say on stderr that a batch was judged."""
+    if progress == "none":
+        return
+    if progress == "json":
+        event = {"version": 1, "stage": "mutate", "instance": step.instance}
+        event |= {"mutants": step.mutants, "left": step.left, "kept": step.kept}
+        print(json.dumps(event), file=sys.stderr, flush=True)  # noqa: T201
+        return
+    known = ", known from before" if step.kept else ""
+    text = f"{step.instance}: {step.mutants} of {step.left} mutants judged{known}"
+    print(text, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _exit_code(campaign: Campaign) -> int:
+    counts = campaign.counts
+    if not campaign.finished:
+        return exits.INTERRUPTED
+    if counts["unnoticed"]:
+        return exits.DIFFERENCE
+    return exits.INCONCLUSIVE if counts["undecided"] else exits.HOLDS

@@ -1,0 +1,1 @@
+"""Which mistakes in a specification its instances notice: many small ones, judged one by one."""

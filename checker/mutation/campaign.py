@@ -1,0 +1,259 @@
+"""All mutants of a specification on several of its instances: in batches, in parallel, kept.
+
+Instance by instance, cheap ones first: what one has caught runs on no further one. The mutants
+that are left are woven together anew for each, so that few are compiled when few are left. What
+comes out depends on the specification and the instances only, not on processes or timing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from signal import SIG_IGN, SIGINT, signal
+from typing import Literal
+
+from checker.elaborate import elaborate, instances
+from checker.errors import EnvironmentFailure, SpecificationError
+from checker.kernel.build import fingerprint
+from checker.machine.machine import LIVENESS
+from checker.mutation.subject import Sight, Subject
+from checker.mutation.weaving import TOO_LARGE, Mutant, catalogue, weave
+from checker.search.memory import default_limit
+from checker.table import Document, read
+from checker.verdict.expectation import expected_verdict
+
+BATCH = 200
+"""Mutants that are woven into one machine."""
+
+Fate = Literal["caught", "counted", "unnoticed", "equal", "refused", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Some mutants of the specification in `path`, to be judged on one of its instances."""
+
+    path: str
+    instance: str
+    keys: tuple[str, ...]
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One mutant, and what each instance that ran it saw, in their order."""
+
+    mutant: Mutant
+    sights: tuple[Sight, ...]
+
+    @property
+    def fate(self) -> Fate:
+        """What became of it: the strongest thing that an instance saw."""
+        seen = [sight.seen for sight in self.sights]
+        if "refused" in seen:
+            return "refused"
+        if "caught" in seen:
+            return "caught"
+        if "counted" in seen:
+            return "counted"
+        if "undecided" in seen or not seen:
+            return "undecided"
+        return "unnoticed" if "different" in seen else "equal"
+
+    @property
+    def telling(self) -> Sight | None:
+        """The sight that decided the fate; None of a mutant that nothing ran."""
+        wanted = {"unnoticed": "different", "equal": "same"}.get(self.fate, self.fate)
+        return next((sight for sight in self.sights if sight.seen == wanted), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a campaign is: a batch that was judged, or was known from before (`kept`)."""
+
+    instance: str
+    mutants: int
+    left: int
+    kept: bool
+
+
+Tell = Callable[[Step], None]
+
+
+def chosen_instances(document: Document, names: Sequence[str], *, every: bool) -> list[str]:
+    """Return the instances to run: those named, or those of the gate, cheap ones first.
+
+    Cheap are those that should hold, then those that should not; fewer declared states first, and
+    properties of endless runs last among equals.
+    """
+    order = []
+    for place, entry in enumerate(instances(document)):
+        name = entry.name.text
+        if (names and name in names) or (not names and (every or entry.tier == "quick")):
+            machine = elaborate(document, name)
+            expectation = machine.expectation
+            violated = expected_verdict(expectation) == "violated"
+            states = expectation.distinct if expectation is not None else None
+            endless = any(item.kind in LIVENESS for item in machine.properties)
+            order.append((violated, states or 0, endless, place, name))
+    for name in names:
+        elaborate(document, name)  # UsageError for a name that is none
+    return [name for *_, name in sorted(order)]
+
+
+def run(
+    document: Document,
+    names: Sequence[str],
+    mutants: Sequence[Mutant],
+    processes: int,
+    tell: Tell,
+    kept: Path | None = None,
+    batch: int = BATCH,
+) -> Iterator[list[Judged]]:
+    """Judge `mutants` on these instances; yield what is known whenever more is, and at the end.
+
+    `kept`: a directory where every batch's results are kept, and taken from.
+    """
+    found: dict[str, list[Sight]] = {mutant.key: [] for mutant in mutants}
+    processes = max(processes, 1)
+    memory = default_limit() // processes
+    remaining = list(names)
+    while remaining:
+        left = [key for key, sights in found.items() if not _settled(sights)]
+        parts = [tuple(left[place : place + batch]) for place in range(0, len(left), batch)]
+        # So many instances at once that every process has a batch.
+        side_by_side = max(1, processes // max(len(parts), 1)) if parts else len(remaining)
+        now, remaining = remaining[:side_by_side], remaining[side_by_side:]
+        jobs = [Job(document.path, name, part, memory) for name in now for part in parts]
+        seen: dict[Job, dict[str, Sight]] = {}
+        for job, sights, known in _judge_all(document, jobs, processes, kept):
+            seen[job] = sights
+            tell(Step(job.instance, len(job.keys), len(left), known))
+        for job in jobs:
+            for key, sight in seen[job].items():
+                if not _settled(found[key]):
+                    found[key].append(sight)
+        yield [Judged(mutant, tuple(found[mutant.key])) for mutant in mutants]
+    if not names:
+        yield [Judged(mutant, ()) for mutant in mutants]
+
+
+def _settled(sights: Iterable[Sight]) -> bool:
+    return any(sight.seen in {"caught", "refused"} for sight in sights)
+
+
+def _judge_all(
+    document: Document, jobs: Sequence[Job], processes: int, kept: Path | None
+) -> Iterator[tuple[Job, dict[str, Sight], bool]]:
+    """Yield what each job found, and whether it was known already."""
+    files = {job: None if kept is None else kept / _file(document, job) for job in jobs}
+    todo = []
+    for job, file in files.items():
+        known = None if file is None else _load(file)
+        if known is None:
+            todo.append(job)
+        else:
+            yield job, known, True
+    for job, sights in _work(todo, processes):
+        file = files[job]
+        if file is not None:
+            _save(file, sights)
+        yield job, sights, False
+
+
+def _work(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, dict[str, Sight]]]:
+    if min(processes, len(jobs)) <= 1:
+        for job in jobs:
+            yield job, judge_batch(job)
+        return
+    # Spawned, not forked: compiled code and threads do not survive a fork everywhere.
+    pool = ProcessPoolExecutor(
+        min(processes, len(jobs)), mp_context=get_context("spawn"), initializer=_ignore_interrupts
+    )
+    try:
+        futures = {pool.submit(judge_batch, job): job for job in jobs}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        workers = list(getattr(pool, "_processes", {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in workers:
+            process.terminate()
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the parent, which ends the processes."""
+    signal(SIGINT, SIG_IGN)
+
+
+def judge_batch(job: Job) -> dict[str, Sight]:
+    """Return what one instance sees of some mutants, by their keys."""
+    return _judge(read(Path(job.path)), job, job.keys)
+
+
+def _judge(document: Document, job: Job, keys: Sequence[str]) -> dict[str, Sight]:
+    try:
+        woven = weave(document, set(keys), job.instance)
+        subject = Subject(woven, job.instance, job.memory)
+    except SpecificationError as error:
+        codes = {item.code for item in error.diagnostics}
+        if len(keys) > 1 and codes & {TOO_LARGE, "R610", "R611"}:
+            half = len(keys) // 2
+            return _judge(document, job, keys[:half]) | _judge(document, job, keys[half:])
+        if len(keys) == 1 and codes & {TOO_LARGE, "R610", "R611"}:
+            return {keys[0]: Sight(job.instance, "refused", note="it is too large")}
+        raise
+    found = {mutant.key: sight for mutant, sight in subject.sights().items()}
+    return {key: found.get(key, Sight(job.instance, "refused")) for key in keys}
+
+
+# ------------------------------------------------------------------------------------ kept results
+
+
+def _file(document: Document, job: Job) -> str:
+    """Return the name of the file that a job's results are kept in: what they depend on."""
+    machine = elaborate(document, job.instance)
+    known = (fingerprint(machine), repr(machine.expectation), _own_code(), job.instance, job.keys)
+    return hashlib.blake2b(repr(known).encode(), digest_size=20).hexdigest() + ".json"
+
+
+@cache
+def _own_code() -> str:
+    """Return a digest of the code that makes and judges mutants."""
+    digest = hashlib.blake2b(digest_size=20)
+    for room in ("mutation", "search", "graph", "verdict"):
+        for path in sorted((Path(__file__).parent.parent / room).glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _save(file: Path, sights: dict[str, Sight]) -> None:
+    """Keep the results of a job; a file is there whole or not at all."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".draft")
+        draft.write_text(json.dumps({key: asdict(sight) for key, sight in sights.items()}))
+        draft.replace(file)
+    except OSError as failure:
+        raise EnvironmentFailure(f"results cannot be kept in {file.parent}: {failure}") from failure
+
+
+def _load(file: Path) -> dict[str, Sight] | None:
+    """Return kept results; None where there are none that can be read."""
+    try:
+        found = json.loads(file.read_text())
+        return {
+            key: Sight(**{**fields, "by": tuple(fields["by"])}) for key, fields in found.items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def all_mutants(document: Document, where: Sequence[str]) -> tuple[Mutant, ...]:
+    """Return the mutants of these rows, procedures and definitions; of all where none is named."""
+    return tuple(mutant for mutant in catalogue(document) if not where or mutant.name in where)

@@ -1,0 +1,308 @@
+"""One instance with mutants woven in, compiled once: what it notices of each of them.
+
+First the steps of all mutants are compared with those of the specification, state by state over
+what the specification reaches. A mutant whose steps are all the same reaches the same states in
+the same way: that is a proof, and it needs no search. Each of the others is searched by itself,
+with the engine of every other search, and its verdict compared with what the instance declares.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.elaborate import elaborate
+from checker.errors import UsageError
+from checker.flow import awaits_another
+from checker.graph.endless import judge_endless
+from checker.kernel import build
+from checker.kernel.calls import Calls, Expansion
+from checker.kernel.kernel import Kernel, Words
+from checker.layout import pack
+from checker.layout.codec import decode_all
+from checker.llvm.meta import ACTION_MASK, CUT
+from checker.machine.machine import Machine
+from checker.mutation.parts import VARIABLE
+from checker.mutation.weaving import Mutant, Woven
+from checker.search.exploration import Exploration
+from checker.search.explore import explore
+from checker.search.limits import Limits
+from checker.search.options import Options
+from checker.search.stepper import Stepper
+from checker.verdict.expectation import Difference, differences
+from checker.verdict.judge import Verdict, judge
+
+GROWTH = 3
+"""A mutant with so many times the states of its specification is searched no further."""
+
+LEAST = 1000
+"""So many states more a mutant may have in any case."""
+
+CHUNKS = (64, 1024, 8192)
+"""States whose steps are compared at once: few at first, most mutants differ soon."""
+
+Seen = Literal["caught", "counted", "different", "same", "refused", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one instance saw of a mutant.
+
+    `caught`: the verdict is not the declared one, `by` what; `steps` has the length of the run that
+    shows it. `counted`: only figures that the instance declares are others, those in `by`.
+    `different`: its steps are others, and nothing that is declared shows it; `by` are figures that
+    nobody declared and that would. `same`: no step is another. `refused`: it is no specification.
+    `row` made (or did not make) the first step that is another, after `depth` steps.
+    """
+
+    instance: str
+    seen: Seen
+    by: tuple[str, ...] = ()
+    steps: int | None = None
+    row: str | None = None
+    depth: int | None = None
+    note: str = ""
+
+
+class Subject:
+    """One instance with mutants woven in, compiled once."""
+
+    def __init__(self, woven: Woven, instance: str, memory: int | None = None) -> None:
+        self.woven = woven
+        self.instance = instance
+        self.memory = memory
+        self.machine: Machine = elaborate(woven.document, instance)
+        self.layout = pack(self.machine)
+        self.kernel: Kernel = build(self.machine, self.layout, use_cache=False)
+        self.calls = Calls(self.kernel)
+        self.stepper = Stepper(self.kernel)
+        self.states, self.meta = self.calls.initial()
+        place = [variable.name for variable in self.machine.variables].index(VARIABLE)
+        (self.leaf,) = self.layout.variable_leaves(place)
+        decoded = decode_all(self.layout, self.states)
+        self.numbers = np.array([state[place] for state in decoded], np.int64)
+        self.most: int | None = None
+        self.usual, verdict = self.search(0, keep=True)
+        wrong = differences(self.machine.expectation, verdict, self.usual)
+        if wrong:
+            said = "; ".join(map(str, wrong))
+            raise UsageError(
+                f"{self.machine.name} {instance} is not as declared without any mutant ({said}); "
+                "mend that first: checker verify"
+            )
+        self.usually_broken = {item.name for item in verdict.broken}
+        self.most = LEAST + GROWTH * self.usual.distinct
+
+    def sights(self) -> dict[Mutant, Sight]:
+        """Return what this instance sees of each mutant."""
+        first = self.first_differences([mutant.number for mutant in self.woven.mutants])
+        return {
+            mutant: self.sight(mutant.number, first.get(mutant.number))
+            for mutant in self.woven.mutants
+        }
+
+    # ------------------------------------------------------------------------------- same steps
+
+    def first_differences(self, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
+        """Return, of mutants that make other steps, the depth and the row of a first one."""
+        found: dict[int, tuple[int, str]] = {}
+        clean = []
+        for number in numbers:
+            if self.begins_alike(number):
+                clean.append(number)
+            else:
+                found[number] = (0, self.machine.initial.name)
+        states = self.usual.states
+        assert isinstance(states, np.ndarray)
+        start = 0
+        for size in _sizes(len(states)):
+            chunk = states[start : start + size]
+            for number, (place, row) in self.compare(chunk, clean).items():
+                found[number] = (self.depth(start + place), row)
+                clean.remove(number)
+            start += size
+        return found
+
+    def begins_alike(self, number: int) -> bool:
+        """Whether a mutant has the initial states of the specification."""
+        own, usual = self.numbers == number, self.numbers == 0
+        return np.array_equal(self.meta[own], self.meta[usual]) and np.array_equal(
+            self.shifted(self.states[own], -number), self.states[usual]
+        )
+
+    def shifted(self, states: Words, number: int) -> Words:
+        """Return states of the specification as those of a mutant; -number: the other way."""
+        moved = np.array(states, np.int64, order="C")
+        if self.leaf.width:
+            with np.errstate(over="ignore"):
+                moved[:, self.leaf.word] += np.int64(number) * np.int64(self.leaf.weight)
+        return moved
+
+    def depth(self, place: int) -> int:
+        """Return the depth of a state of the specification, by its place in the search."""
+        return int(np.searchsorted(np.cumsum(self.usual.levels), place, side="right"))
+
+    def compare(self, chunk: Words, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
+        """Return, of mutants that differ in these states, the first of the states, and the row."""
+        usual = self.calls.expand(chunk)
+        seen = self.flags(chunk, usual, 0)
+        found: dict[int, tuple[int, str]] = {}
+        for number in numbers:
+            own = self.calls.expand(self.shifted(chunk, number))
+            difference = self.difference(usual, own, number)
+            if difference is None:
+                other = self.flags(chunk, own, number)
+                if not all(map(np.array_equal, seen, other)):
+                    difference = (0, "")
+            if difference is not None:
+                found[number] = difference
+        return found
+
+    def flags(self, chunk: Words, steps: Expansion, number: int) -> tuple[NDArray[np.int64], ...]:
+        """Return what properties are in these states, and in those beyond the bounds."""
+        here = self.shifted(chunk, number)
+        beyond = steps.words[steps.meta & CUT != 0]
+        found = []
+        if self.kernel.checks:
+            found += [self.calls.check(here), self.calls.check(beyond)]
+        if self.kernel.observed:
+            found += [self.calls.observe(here)]
+        return tuple(found)
+
+    def difference(self, usual: Expansion, own: Expansion, number: int) -> tuple[int, str] | None:
+        """Return a first state with other steps and the row of one; None where all are the same."""
+        mask = (1 << self.kernel.meta_bits) - 1
+        words = self.shifted(own.words, -number)
+        if (
+            np.array_equal(usual.status, own.status)
+            and np.array_equal(usual.ends, own.ends)
+            and np.array_equal(usual.meta & mask, own.meta & mask)
+            and np.array_equal(usual.words, words)
+        ):
+            return None
+        one = self.steps(usual.ends, usual.meta & mask, usual.words)
+        two = self.steps(own.ends, own.meta & mask, words)
+        other = sorted(one ^ two)
+        places = np.flatnonzero(usual.status != own.status)
+        if other and (not len(places) or other[0][0] <= places[0]):
+            return other[0][0], self.kernel.actions[other[0][1] & ACTION_MASK]
+        return (int(places[0]), "") if len(places) else None
+
+    def steps(self, ends: Words, meta: Words, words: Words) -> set[tuple[int, int, bytes]]:
+        """Return steps as a set: the place of the source, how it was made, what it leads to."""
+        sources = np.searchsorted(ends, np.arange(len(meta)), side="right")
+        targets = self.stepper.canonical(words)
+        return {
+            (source, how, bytes(target))
+            for source, how, target in zip(sources.tolist(), meta.tolist(), targets, strict=True)
+        }
+
+    # ---------------------------------------------------------------------------- other verdicts
+
+    def sight(self, number: int, first: tuple[int, str] | None) -> Sight:
+        """Return what this instance sees of one mutant whose first other step is `first`."""
+        if first is None:
+            return Sight(self.instance, "same")
+        depth, row = first
+        exploration, verdict = self.search(number)
+        seen, by, steps, note = self.judged(exploration, verdict)
+        return Sight(self.instance, seen, by, steps, row or None, depth, note)
+
+    def judged(
+        self, exploration: Exploration, verdict: Verdict
+    ) -> tuple[Seen, tuple[str, ...], int | None, str]:
+        """Return what a search shows that is not as declared."""
+        expectation = self.machine.expectation
+        wrong = differences(expectation, verdict, exploration)
+        if verdict.error is not None:
+            return "caught", ("evaluation error",), len(verdict.error.path) - 1, ""
+        if not verdict.broken and verdict.overall in {"bounded", "inconclusive"}:
+            return self.unfinished(exploration, wrong)
+        if any(item.what in {"verdict", "property"} for item in wrong):
+            fresh = [item for item in verdict.broken if item.name not in self.usually_broken]
+            if fresh:
+                return "caught", tuple(item.name for item in fresh), fresh[0].length, ""
+            missing = expectation.property if expectation is not None else None
+            text = f"{missing or 'the violation'} is gone or comes later"
+            return "caught", (text,), None, ""
+        if wrong:
+            return "counted", tuple(item.what for item in wrong), None, ""
+        return "different", self.undeclared(exploration), None, ""
+
+    def unfinished(
+        self, exploration: Exploration, wrong: Sequence[Difference]
+    ) -> tuple[Seen, tuple[str, ...], int | None, str]:
+        """Return what is known of a mutant whose search was stopped before its end."""
+        note = f"searched no further than {exploration.distinct:,} states"
+        if exploration.stopped_by is None:
+            note = "what endless runs do is not known"
+        grown = exploration.distinct > self.usual.distinct and self.usual.exhaustive
+        if grown and any(item.what == "distinct" for item in wrong):
+            return "counted", ("distinct",), None, note
+        return "undecided", (), None, note
+
+    def undeclared(self, exploration: Exploration) -> tuple[str, ...]:
+        """Return figures that differ though the instance does not declare them."""
+        usual = self.usual
+        rows = {(row.row, row.fired) for row in usual.rows}
+        figures = (
+            ("distinct", usual.distinct != exploration.distinct),
+            ("depth", usual.depth != exploration.depth),
+            ("generated", usual.generated != exploration.generated),
+            ("rows", rows != {(row.row, row.fired) for row in exploration.rows}),
+        )
+        return tuple(name for name, differs in figures if differs)
+
+    def search(self, number: int, *, keep: bool = False) -> tuple[Exploration, Verdict]:
+        """Search one mutant as its instance is searched by `checker verify`."""
+        own = self.numbers == number
+        begin = _INITIAL(_Initial(self.states[own], self.meta[own]))
+        address = ctypes.cast(begin, ctypes.c_void_p).value
+        kernel = replace(self.kernel, initial_address=address or 0)
+        limits = Limits(states=self.most, memory_bytes=self.memory)
+        while True:
+            exploration = explore(
+                self.machine, self.layout, kernel, limits, 1, options=Options(keep=keep)
+            )
+            native = (self.layout, kernel)
+            liveness = judge_endless(self.machine, exploration, limits, native, 1)
+            findings = (*exploration.findings, *liveness.findings)
+            exploration = replace(exploration, findings=findings)
+            verdict = judge(self.machine, exploration, liveness.outcomes)
+            stopped = exploration.stopped_by == "violation"
+            if limits.keep_going or not stopped or not awaits_another(self.machine, verdict):
+                return exploration, verdict
+            limits = replace(limits, keep_going=True)
+
+
+def _sizes(count: int) -> list[int]:
+    """Return the sizes of chunks that `count` states are compared in."""
+    sizes = [*CHUNKS[:-1], *[CHUNKS[-1]] * (count // CHUNKS[-1] + 1)]
+    wanted = []
+    for size in sizes:
+        wanted.append(min(size, count))
+        count -= wanted[-1]
+    return [size for size in wanted if size]
+
+
+class _Initial:
+    """`Kernel.initial` for chosen states."""
+
+    def __init__(self, states: Words, meta: Words) -> None:
+        self.states = np.array(states, np.int64, order="C")
+        self.meta = np.array(meta, np.int64, order="C")
+
+    def __call__(self, out: int, capacity: int, meta: int) -> int:
+        if len(self.states) > capacity:
+            return -1
+        ctypes.memmove(out, self.states.ctypes.data, self.states.nbytes)
+        ctypes.memmove(meta, self.meta.ctypes.data, self.meta.nbytes)
+        return len(self.states)
+
+
+_INITIAL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3)

@@ -1,0 +1,212 @@
+"""Goal: of every mutant the fate that is said is its fate, and none hides another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.cli.main import run as command
+from checker.elaborate import elaborate
+from checker.library import find
+from checker.machine.machine import Machine
+from checker.mutation.campaign import Judged, all_mutants, chosen_instances, run
+from checker.mutation.parts import VARIABLE
+from checker.mutation.subject import Subject
+from checker.mutation.weaving import weave
+from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.successor import State
+from checker.semantics.successors import as_mapping, initial_states, successors
+from checker.table import Document, read
+
+LAMP = """
+system: lamp
+about: A lamp that burns, is switched and breaks.
+types:
+  Answer: one of YES, NO
+messages:
+  Asked: {who: "0..1"}
+channels:
+  wire: {carries: [Asked], order: fifo, capacity: "1", when_full: block}
+variables:
+  lit:    {type: bool, initial: "false"}
+  heat:   {type: "0..2", initial: "0"}
+  unread: {type: Answer, initial: NO}
+rows:
+  - row: switch_on
+    when: not lit and heat == 0
+    do: |
+      lit = true
+      heat += 1
+    send: Asked(1)
+  - row: switch_off
+    on: Asked(who)
+    when: lit and who == 1
+    do: lit = false
+  - row: cools
+    when: heat > 0 and not lit
+    do: |
+      heat -= 1
+      if heat == 7:
+          heat = 0
+  - row: decides
+    when: lit
+    do: unread = YES
+properties:
+  heat_is_light: {always: "implies(lit, heat > 0)", why: a cold lamp is none.}
+  burns: {sometimes: lit, why: a lamp that never burns is none.}
+instances:
+  default: {expect: {verdict: holds, distinct: 6, depth: 4}}
+"""
+
+
+@pytest.fixture
+def lamp(tmp_path: Path) -> Path:
+    path = tmp_path / "lamp.yaml"
+    path.write_text(LAMP)
+    return path
+
+
+def judged(document: Document, processes: int = 1, kept: Path | None = None) -> list[Judged]:
+    names = chosen_instances(document, (), every=False)
+    mutants = all_mutants(document, ())
+    steps = run(document, names, mutants, processes, lambda _step: None, kept, batch=20)
+    return list(steps)[-1]
+
+
+def fates(document: Document, kept: Path | None = None) -> dict[str, str]:
+    return {item.mutant.key: item.fate for item in judged(document, kept=kept)}
+
+
+def test_every_fate_is_told(lamp: Path) -> None:
+    found = fates(read(lamp))
+    assert found["row switch_on: without `heat += 1`"] == "caught"
+    assert found["row switch_on: the row is missing"] == "caught"
+    assert found["row switch_on: without `send(Asked(1))`"] == "counted"
+    assert found["row decides: the row is missing"] == "counted"
+    assert found["row decides: without `unread = YES`"] == "counted"
+    assert found["row switch_off: `who == 1` taken for true"] == "equal"
+    assert found["row cools: without `heat = 0`"] == "equal"
+    assert found["row decides: `lit` taken for true"] == "counted"
+    assert set(found.values()) == {"caught", "counted", "equal"}
+
+
+def test_what_nothing_declared_shows_is_said_to_be_noticed_by_nothing(lamp: Path) -> None:
+    lamp.write_text(LAMP.replace(", distinct: 6, depth: 4", ""))
+    found = {item.mutant.key: item for item in judged(read(lamp))}
+    missing = found["row decides: the row is missing"]
+    assert missing.fate == "unnoticed"
+    assert missing.telling is not None
+    assert missing.telling.by == ("distinct", "depth", "generated", "rows")
+    assert (missing.telling.row, missing.telling.depth) == ("decides", 1)
+
+
+def graph(machine: Machine, number: int) -> tuple[set[object], set[object]]:
+    """Return the states and steps of one mutant by the reference interpreter, and its truths."""
+    place = [item.name for item in machine.variables].index(VARIABLE)
+
+    def bare(state: State) -> State:
+        return (*state[:place], *state[place + 1 :])
+
+    todo = [
+        item.state
+        for item in initial_states(machine)
+        if item.state is not None and item.state[place] == number
+    ]
+    seen, steps = set(todo), set[object]()
+    truths: set[object] = set()
+    while todo:
+        state = todo.pop()
+        for item in machine.properties:
+            if item.kind in {"always", "sometimes"}:
+                value = evaluate(item.condition, Context(as_mapping(machine, state), {}))
+                truths.add((bare(state), item.name, value))
+        for step in successors(machine, state):
+            assert step.state is not None or step.error is not None
+            after = None if step.state is None or step.error is not None else bare(step.state)
+            steps.add((bare(state), step.action, after, step.illegal, step.error is not None))
+            if after is not None and step.state is not None and step.state not in seen:
+                seen.add(step.state)
+                todo.append(step.state)
+    return steps, truths
+
+
+@pytest.mark.parametrize("name", ["lamp", "peterson", "transaction_commit"])
+def test_a_mutant_is_equal_just_where_the_interpreter_finds_the_same_graph(
+    name: str, lamp: Path
+) -> None:
+    document = read(lamp if name == "lamp" else find(name))
+    woven = weave(document, None, "default")
+    machine = elaborate(woven.document, "default")
+    usual = graph(machine, 0)
+    sights = Subject(woven, "default").sights()
+    assert len(sights) > 10
+    for mutant, sight in sights.items():
+        same = graph(machine, mutant.number) == usual
+        assert (sight.seen == "same") == same, str(mutant)
+
+
+def test_the_woven_machine_without_a_mutant_is_as_declared() -> None:
+    """A Subject that is not as declared is an error; these have sugar, calls, operations."""
+    for name in ("share_state", "share_delivery", "group_small"):
+        document = read(find(name))
+        keys = {mutant.key for mutant in all_mutants(document, ())[::9]}
+        subject = Subject(weave(document, keys, "default"), "default")
+        assert subject.usual.exhaustive
+
+
+def test_results_are_kept_and_the_same_in_several_processes(lamp: Path, tmp_path: Path) -> None:
+    document = read(lamp)
+    kept = tmp_path / "kept"
+    first = judged(document, 2, kept)
+    files = sorted(kept.iterdir())
+    assert len(files) > 1
+    assert first == judged(document) == judged(document, 1, kept)
+    content = json.loads(files[0].read_text())
+    key = next(iter(content))
+    content[key]["seen"] = "undecided"
+    files[0].write_text(json.dumps(content))
+    assert fates(document, kept)[key] == "undecided"
+    files[0].write_text("{")
+    assert judged(document, 1, kept) == first
+
+
+def test_the_command(lamp: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert command(["mutate", str(lamp), "--workers", "1", "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert "default: " in printed.err
+    assert "noticed by nothing" in printed.out
+    assert "score" in (out / "mutants.md").read_text().lower()
+    found = json.loads((out / "mutants.json").read_text())
+    assert found["mutants"] == sum(
+        found[fate] for fate in ("caught", "counted", "unnoticed", "equal", "refused", "undecided")
+    )
+    assert command(["mutate", str(lamp), "--row", "decides", "--format", "json"]) == 0
+    some = json.loads(capsys.readouterr().out)
+    assert {item["where"] for item in some["list"]} == {"row decides"}
+    assert command(["mutate", str(lamp), "--row", "decide"]) == 2
+    assert "did you mean decides?" in capsys.readouterr().err
+
+
+def test_what_is_not_as_declared_without_a_mutant_is_an_error(
+    lamp: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lamp.write_text(LAMP.replace("distinct: 6", "distinct: 5"))
+    assert command(["mutate", str(lamp), "--workers", "1"]) == 2
+    assert "not as declared without any mutant" in capsys.readouterr().err
+
+
+def test_nothing_but_a_search_without_end_is_undecided(lamp: Path) -> None:
+    """A mutant that grows and grows is searched to a limit; that it grows is what is known."""
+    lamp.write_text(
+        LAMP.replace('heat:   {type: "0..2"', 'heat:   {type: "0..9999"').replace(
+            "not lit and heat == 0", "not lit and heat <= 0"
+        )
+    )
+    found = {item.mutant.key: item for item in judged(read(lamp))}
+    grown = found["row switch_on: `heat <= 0` taken for true"]
+    assert grown.fate == "counted"
+    assert grown.telling is not None
+    assert "searched no further" in grown.telling.note
