@@ -21,12 +21,14 @@ from checker.machine import terms as t
 from checker.machine.machine import (
     Action,
     Binding,
+    FairGroup,
     Fairness,
     Machine,
     Property,
     Trigger,
     Variable,
 )
+from checker.machine.relations import join
 from checker.machine.types import (
     Bag,
     Bool,
@@ -95,6 +97,12 @@ def lively_machine(seed: int, *, states: int = 200, errors: bool = False) -> Mac
     """As `seeded_machine`, with fair rows and three liveness properties."""
     author = _Author(random.Random(seed).randrange, states, errors=errors)  # noqa: S311
     return author.livened(author.machine())
+
+
+def grouped_machine(seed: int, *, states: int = 200, errors: bool = False) -> Machine:
+    """As `lively_machine`, with rows that are fair together."""
+    author = _Author(random.Random(seed).randrange, states, errors=errors)  # noqa: S311
+    return author.grouped(author.livened(author.machine()))
 
 
 def _item(kind: Type) -> Type:
@@ -978,6 +986,36 @@ class _Author:
             ),
             properties=(*machine.properties, *(self.liveness(f"live{n}") for n in range(3))),
         )
+
+    def grouped(self, machine: Machine) -> Machine:
+        """The same machine with one or two groups of rows, told apart by bindings if they can."""
+        return replace(
+            machine,
+            fair_groups=tuple(self.group(machine, f"group{n}") for n in range(1 + self.choose(2))),
+            actions=tuple(
+                replace(action, fair="none") if self.chance(2) else action
+                for action in machine.actions
+            ),
+        )
+
+    def group(self, machine: Machine, name: str) -> FairGroup:
+        fit = [action for action in machine.actions if action.fault is None]
+        rows = [action for action in fit if self.chance(2)] or fit
+        lets = {let for action in rows for let, _ in action.lets}
+        told = [
+            [part for part, kind in action.shown.items() if kind in SIMPLE and part not in lets]
+            for action in rows
+        ]
+        kinds = [action.shown[parts[0]] for action, parts in zip(rows, told, strict=True) if parts]
+        wide: Type | None = kinds[0] if len(kinds) == len(rows) and kinds else None
+        for kind in kinds:
+            wide = None if wide is None else join(wide, kind)
+        members = tuple(
+            (action.name, () if wide is None else (parts[0],))
+            for action, parts in zip(rows, told, strict=True)
+        )
+        per = () if wide is None else (("by", wide),)
+        return FairGroup(name, members, per, self.chance(3), NOWHERE)
 
     def liveness(self, name: str) -> Property:
         condition = self.term(BOOL, 2) if self.chance(2) else self.plain_condition()

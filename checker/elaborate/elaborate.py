@@ -19,6 +19,7 @@ from checker.elaborate.constants import (
 from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.declarations import check_names, declare
 from checker.elaborate.definitions import check_recursion
+from checker.elaborate.fair_groups import fair_groups_of
 from checker.elaborate.generated import channel_faults, ignoring, impossible
 from checker.elaborate.impartial import check_impartial
 from checker.elaborate.lints import check_machine, check_size
@@ -83,6 +84,7 @@ def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) ->
     document = world.document
     actions, extra = _actions(world)
     world.actions = {action.name: action for action in actions}
+    fair_groups = fair_groups_of(world)
     initial = _initial(world)
     properties = _properties(world, entry, extra)
     bounds, terminal = _conditions(world, document.bounds), _conditions(world, document.terminal)
@@ -110,6 +112,7 @@ def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) ->
         budgets=tuple((name, value) for name, value in world.budgets.items() if value),
         expectation=None if drops_expectation else _expectation(entry),
         tier=entry.tier,
+        fair_groups=fair_groups,
         symmetry=any(kind.symmetric for kind in ids) and entry.symmetry is not False,
         sources=tuple(file.source for file in document.files),
         headings=document.headings,

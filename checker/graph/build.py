@@ -30,7 +30,7 @@ from checker.search import board as places
 from checker.search.board import Desk, Numbers, new_board
 from checker.search.memory import available, default_limit
 from checker.search.progress import Interrupt, interrupted
-from checker.semantics.fairness import fair_rows, strengths
+from checker.semantics.fairness import FairRows, fair_rows, strengths
 from checker.semantics.successor import Successor
 
 CHUNK = 4096
@@ -75,12 +75,12 @@ def build_space(
         return None
     begun, outside_initially = initially(machine, layout, kernel)
     initial = np.array(list(dict.fromkeys(builder.numbers(begun).tolist())), np.int64)
+    fair = fair_rows(machine)
+    edges = _spread(edges, fair)
     cut = np.zeros(len(states) + 1, np.bool_)
     np.not_equal(edges.outside, 0, out=cut[:-1])
     return Space(
-        graph=StateGraph(
-            edges.offsets, edges.targets, edges.labels, strengths(fair_rows(machine)), initial, cut
-        ),
+        graph=StateGraph(edges.offsets, edges.targets, edges.labels, strengths(fair), initial, cut),
         flags=builder.flags,
         outside=edges.outside,
         outside_initially=outside_initially,
@@ -96,6 +96,15 @@ class _Edges:
     targets: NDArray[np.int32]
     labels: NDArray[np.int32]
     outside: NDArray[np.int64]
+
+
+def _spread(edges: _Edges, fair: FairRows) -> _Edges:
+    """Return each edge as often as there are promises that it keeps, with their numbers."""
+    if not fair.grouped:
+        return edges
+    each, labels = fair.spread(edges.labels)
+    offsets = np.searchsorted(each, edges.offsets)
+    return _Edges(offsets, edges.targets[each], labels, edges.outside)
 
 
 class _Bench:

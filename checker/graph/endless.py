@@ -23,6 +23,7 @@ from checker.search.outcome import (
     unknown,
 )
 from checker.search.progress import Interrupt
+from checker.semantics.fairness import fair_rows
 
 
 def judge_endless(
@@ -58,7 +59,8 @@ def judge_endless(
     from checker.graph.build import build_space, fits  # noqa: PLC0415
 
     assert native is not None
-    if not fits(exploration.states, exploration.generated, limits.memory_bytes):
+    steps = exploration.generated * fair_rows(machine).width
+    if not fits(exploration.states, steps, limits.memory_bytes):
         return unknown(machine, NO_MEMORY)
     space = build_space(
         machine,

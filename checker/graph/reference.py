@@ -12,7 +12,7 @@ from checker.graph.state_graph import StateGraph
 from checker.llvm.meta import CONDITION, FAILED, PREMISE
 from checker.machine.machine import LIVENESS, Machine
 from checker.semantics.evaluate import Context, evaluate
-from checker.semantics.fairness import fair_rows, strengths
+from checker.semantics.fairness import UNFAIR, fair_rows, strengths
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import as_mapping, initial_states, successors
 
@@ -64,8 +64,9 @@ def reference_space(machine: Machine, states: Sequence[State]) -> Space:
             else:
                 raise InternalError(f"{step.action} leads out of what the search found")
             if target != source:
-                targets.append(target)
-                labels.append(fair.number(step))
+                promised = fair.of(step) or (UNFAIR,)
+                targets += [target] * len(promised)
+                labels += promised
         offsets.append(len(targets))
     initial = initial_states(machine)
     stored = [numbers[step.state] for step in initial if step.state is not None and not step.cut]

@@ -117,6 +117,21 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
+class FairGroup:
+    """Rows that fairness is promised to together: one of them is done in the end.
+
+    `per` are the names and types that tell instances of the group apart; `rows` has with each row
+    its bindings that stand for them, in that order. `strong`: strongly fair, else weakly.
+    """
+
+    name: str
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    per: tuple[tuple[str, Type], ...]
+    strong: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Expectation:
     """What an instance declares of its own run; None where it says nothing."""
 
@@ -160,6 +175,7 @@ class Machine:
     tier: Literal["quick", "full"]
     symmetry: bool
     warnings: tuple[Diagnostic, ...] = field(default=())
+    fair_groups: tuple[FairGroup, ...] = ()
     sources: tuple[Source, ...] = field(default=())
     headings: tuple[Heading, ...] = field(default=())
 

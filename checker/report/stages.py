@@ -26,6 +26,10 @@ def _machine_lines(machine: Machine) -> Iterator[str]:
         yield from _action_lines(action)
     for item in machine.properties:
         yield f"property {item.name}: {item.kind} {excerpt(item.condition.span)}"
+    for group in machine.fair_groups:
+        fair = "strong" if group.strong else "weak"
+        per = "".join(f" per {name}" for name, _ in group.per)
+        yield f"fair together ({fair}{per}) {group.name}: {', '.join(row for row, _ in group.rows)}"
     yield from (f"bound {excerpt(bound.span)}" for bound in machine.bounds)
     yield from (f"terminal {excerpt(term.span)}" for term in machine.terminal)
     yield from (f"budget {name} = {count}" for name, count in machine.budgets)

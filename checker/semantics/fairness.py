@@ -2,37 +2,30 @@
 
 A row instance is a row with values for those of its shown bindings that are a bool, an integer, an
 enum value or an id, or none: `per` ids, the keys of a channel, what `for:` ranges over. Messages,
-records and collections do not split a row, nor do picks. Rows that are not fair, and faults, have
-no instances.
+records and collections do not split a row, nor do picks. Faults have no instances.
+
+A step has the number of the row instance that makes it, its *label*. What is promised something is
+the instance itself, where its row is fair, and each group of rows that it belongs to; without
+groups the two numbers are the same.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import Diagnostic, SpecificationError
-from checker.machine.machine import Action, Binding, Machine
-from checker.machine.types import (
-    Bag,
-    Bool,
-    Enum,
-    Id,
-    Map,
-    Option,
-    Range,
-    Sequence,
-    Set,
-    Type,
-    cardinality,
-)
+from checker.machine.machine import Action, Machine
+from checker.machine.relations import item_of
+from checker.machine.types import Bool, Enum, Id, Option, Range, Type, cardinality
 from checker.semantics.successor import Successor
 from checker.semantics.values import code_of, format_value, value_of
+from checker.source import Span
 
 UNFAIR = -1
-"""The number of a step that no fair row instance makes."""
+"""The number of a step that nothing is promised to."""
 
 INSTANCES_MAX = 1 << 22
 """Fair row instances that a machine may have."""
@@ -40,7 +33,10 @@ INSTANCES_MAX = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class RowInstance:
-    """A row with the values that tell its instances apart; `strong`: strongly fair, else weakly."""
+    """A row or group with the values that tell its instances apart.
+
+    `strong`: strongly fair, else weakly.
+    """
 
     row: str
     bindings: tuple[tuple[str, object], ...]
@@ -55,7 +51,7 @@ class RowInstance:
 
 @dataclass(frozen=True, slots=True)
 class FairRow:
-    """The instances of one fair row: `first + sum(code of binding * factor)`.
+    """The instances of a row or group: `first + sum(code of binding * factor)`.
 
     `splits` are the bindings that split it, with their types and factors.
     """
@@ -66,16 +62,43 @@ class FairRow:
     strong: bool
     splits: tuple[tuple[str, Type, int], ...]
 
+    def instance(self, number: int) -> RowInstance:
+        """Return the instance with this number."""
+        rest = number - self.first
+        values = tuple(
+            (name, value_of(kind, rest // factor % cardinality(kind)))
+            for name, kind, factor in self.splits
+        )
+        return RowInstance(self.row, values, self.strong)
+
 
 @dataclass(frozen=True, slots=True)
 class FairRows:
-    """The fair rows of a machine by name, and how many instances they have together."""
+    """The rows whose steps have labels, by name, and what is promised to each label.
+
+    `count` is the number of labels; `promised` are the rows and groups that fairness is promised
+    to, in the order of their numbers. Where there are groups, what label l is promised is
+    `numbers[starts[l]:starts[l + 1]]`.
+    """
 
     rows: dict[str, FairRow]
     count: int
+    promised: tuple[FairRow, ...]
+    starts: NDArray[np.int64] = field(repr=False)
+    numbers: NDArray[np.int32] = field(repr=False)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether labels and the numbers of what is promised differ."""
+        return len(self.starts) > 0
+
+    @property
+    def width(self) -> int:
+        """How much is promised to one label at most."""
+        return int(np.diff(self.starts).max(initial=1)) if self.grouped else 1
 
     def number(self, step: Successor) -> int:
-        """Return the number of the instance that makes a step, or UNFAIR."""
+        """Return the label of a step: the number of the instance that makes it, or UNFAIR."""
         row = self.rows.get(step.action)
         if row is None:
             return UNFAIR
@@ -84,73 +107,156 @@ class FairRows:
             code_of(kind, values[name]) * factor for name, kind, factor in row.splits
         )
 
+    def of(self, step: Successor) -> tuple[int, ...]:
+        """Return the numbers of what a step keeps a promise to."""
+        label = self.number(step)
+        if label == UNFAIR:
+            return ()
+        if not self.grouped:
+            return (label,)
+        return tuple(self.numbers[self.starts[label] : self.starts[label + 1]].tolist())
+
     def instance(self, number: int) -> RowInstance:
-        """Return the instance with this number."""
-        row = next(row for row in self.rows.values() if row.first <= number < row.first + row.count)
-        rest = number - row.first
-        values = tuple(
-            (name, value_of(kind, rest // factor % cardinality(kind)))
-            for name, kind, factor in row.splits
-        )
-        return RowInstance(row.row, values, row.strong)
+        """Return what is promised something by its number."""
+        found = next(row for row in self.promised if row.first <= number < row.first + row.count)
+        return found.instance(number)
+
+    def spread(self, labels: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return edges as one for each promise that they keep, one where they keep none.
+
+        First the edge that each is, then what it is promised, or UNFAIR.
+        """
+        begin = np.append(self.starts, 0)[labels]
+        kept = np.where(labels < 0, 0, np.append(self.starts, 0)[labels + 1] - begin)
+        times = np.maximum(kept, 1)
+        edges = np.repeat(np.arange(len(labels)), times)
+        within = np.arange(len(edges)) - np.repeat(np.cumsum(times) - times, times)
+        found = np.append(self.numbers, UNFAIR)[
+            np.where(kept[edges] > 0, begin[edges] + within, -1)
+        ]
+        return edges, found.astype(np.int32)
 
 
 def fair_rows(machine: Machine) -> FairRows:
     """Return the fair rows of `machine`; SpecificationError (R611) for too many instances."""
     rows: dict[str, FairRow] = {}
-    first = 0
+    promised: list[FairRow] = []
+    labels = numbers = 0
     for action in machine.actions:
-        if action.fair == "none" or action.fault is not None:
+        fair = action.fair != "none" and action.fault is None
+        wanted = _wanted(machine, action)
+        if not fair and wanted is None:
             continue
-        row = _fair_row(action, first)
-        first += row.count
-        if first > INSTANCES_MAX:
-            raise SpecificationError((_too_many(action, row.count),))
+        row = _fair_row(action, labels, frozenset() if wanted is None else wanted, whole=fair)
+        labels += row.count
         rows[action.name] = row
-    return FairRows(rows, first)
+        if fair:
+            promised.append(FairRow(row.row, numbers, row.count, row.strong, row.splits))
+            numbers += row.count
+        _require_few(max(labels, numbers), action.name, row.count, action.span)
+    for group in machine.fair_groups:
+        made = _numbered(group.name, group.per, numbers, strong=group.strong)
+        promised.append(made)
+        numbers += made.count
+        _require_few(numbers, group.name, made.count, group.span)
+    if not machine.fair_groups:
+        nothing = np.empty(0, np.int64), np.empty(0, np.int32)
+        return FairRows(rows, labels, tuple(promised), *nothing)
+    return FairRows(rows, labels, tuple(promised), *_promises(machine, rows, promised))
 
 
 def strengths(fair: FairRows) -> NDArray[np.bool_]:
-    """Return bool (instances,): which instances are strongly fair."""
-    strong = np.zeros(fair.count, np.bool_)
-    for row in fair.rows.values():
+    """Return, for each number that something is promised to, whether it is strongly fair."""
+    count = fair.promised[-1].first + fair.promised[-1].count if fair.promised else 0
+    strong = np.zeros(count, np.bool_)
+    for row in fair.promised:
         strong[row.first : row.first + row.count] = row.strong
     return strong
 
 
-def _fair_row(action: Action, first: int) -> FairRow:
-    splits: list[tuple[str, Type, int]] = []
-    factor = 1
-    for binding in reversed(action.bindings):
-        kind = _bound_type(binding)
-        if binding.shown and _splits(kind):
-            splits.append((binding.name, kind, factor))
-            factor *= cardinality(kind)
-    return FairRow(action.name, first, factor, action.fair == "strong", tuple(reversed(splits)))
-
-
-def _bound_type(binding: Binding) -> Type:
-    """Return the type of the values that a binding takes."""
-    match binding.domain.type:
-        case Map(key, _, _):
-            return key
-        case Set(item) | Sequence(item, _) | Bag(item, _):
-            return item
-        case other:
-            raise TypeError(f"{other} is no domain")
-
-
-def _splits(kind: Type) -> bool:
+def _splits(kind: Type | None) -> bool:
+    """Whether a binding of this type tells row instances apart."""
     inner = kind.item if isinstance(kind, Option) else kind
     return isinstance(inner, Bool | Range | Enum | Id)
 
 
-def _too_many(action: Action, count: int) -> Diagnostic:
-    return Diagnostic(
-        code="R611",
-        message=f"too many fair row instances with those of `{action.name}`",
-        span=action.span,
-        expected=f"at most {INSTANCES_MAX} of all fair rows together",
-        found=f"{count} of this row",
-        help="let its `for:` range over less, or let it be unfair",
-    )
+def _wanted(machine: Machine, action: Action) -> frozenset[str] | None:
+    """Return the bindings by which groups tell steps of a row apart; None where it is in none."""
+    found = [
+        names for group in machine.fair_groups for row, names in group.rows if row == action.name
+    ]
+    return frozenset().union(*found) if found else None
+
+
+def _fair_row(action: Action, first: int, wanted: frozenset[str], *, whole: bool) -> FairRow:
+    names: list[tuple[str, Type]] = []
+    for binding in action.bindings:
+        kind = item_of(binding.domain.type)
+        if kind is None:
+            raise TypeError(f"{binding.domain.type} is no domain")
+        if binding.shown and _splits(kind) and (whole or binding.name in wanted):
+            names.append((binding.name, kind))
+    return _numbered(action.name, tuple(names), first, strong=action.fair == "strong")
+
+
+def _numbered(name: str, per: tuple[tuple[str, Type], ...], first: int, *, strong: bool) -> FairRow:
+    found: list[tuple[str, Type, int]] = []
+    factor = 1
+    for binding, kind in reversed(per):
+        found.append((binding, kind, factor))
+        factor *= cardinality(kind)
+    return FairRow(name, first, factor, strong, tuple(reversed(found)))
+
+
+def _promises(
+    machine: Machine, rows: dict[str, FairRow], promised: list[FairRow]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the starts and numbers of what each label is promised."""
+    by_name = {row.row: row for row in promised}
+    own = {action.name for action in machine.actions if action.fair != "none"}
+    sizes: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
+    tables: list[NDArray[np.int64]] = []
+    for row in rows.values():
+        labels = np.arange(row.count)
+        columns = [by_name[row.row].first + labels] if row.row in own else []
+        columns += [
+            _group_numbers(row, labels, by_name[group.name], names)
+            for group in machine.fair_groups
+            for name, names in group.rows
+            if name == row.row
+        ]
+        tables.append(np.stack(columns, axis=1).ravel())
+        sizes.append(np.full(row.count, len(columns), np.int64))
+    starts = np.cumsum(np.concatenate(sizes))
+    return starts, np.concatenate([*tables, np.empty(0, np.int64)]).astype(np.int32)
+
+
+def _group_numbers(
+    row: FairRow, labels: NDArray[np.int64], group: FairRow, names: tuple[str, ...]
+) -> NDArray[np.int64]:
+    """Return the instance of a group that each label of one of its rows belongs to."""
+    known = {name: (kind, factor) for name, kind, factor in row.splits}
+    numbers = np.full(len(labels), group.first, np.int64)
+    for binding, (_, wide, times) in zip(names, group.splits, strict=True):
+        kind, factor = known[binding]
+        codes = np.array(
+            [code_of(wide, value_of(kind, code)) for code in range(cardinality(kind))], np.int64
+        )
+        numbers += codes[labels // factor % cardinality(kind)] * times
+    return numbers
+
+
+def _require_few(total: int, name: str, count: int, span: Span) -> None:
+    if total > INSTANCES_MAX:
+        raise SpecificationError(
+            (
+                Diagnostic(
+                    code="R611",
+                    message=f"too many fair row instances with those of `{name}`",
+                    span=span,
+                    expected=f"at most {INSTANCES_MAX} of all fair rows together",
+                    found=f"{count} of this row",
+                    help="let its `for:` range over less, or let it be unfair",
+                ),
+            )
+        )

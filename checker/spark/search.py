@@ -30,7 +30,7 @@ from checker.search.exploration import Exploration, Finding, Kept, RowCoverage, 
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import Options
-from checker.search.outcome import INTERRUPTED, Liveness, unknown
+from checker.search.outcome import INTERRUPTED, ONE_MACHINE, Liveness, unknown
 from checker.search.paths import Path, least_paths
 from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
 from checker.spark import tasks
@@ -509,6 +509,8 @@ class Search:
 
     def _endless(self, layout: Layout, room: Room) -> Liveness:
         """Judge endless runs on the stored levels."""
+        if self.machine.fair_groups:
+            return unknown(self.machine, ONE_MACHINE)
         ground = Ground(
             self.session,
             self.jobs,

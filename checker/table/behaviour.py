@@ -13,6 +13,7 @@ from checker.table.document import (
     Cell,
     Definition,
     ExpectEntry,
+    FairGroupEntry,
     InstanceEntry,
     InState,
     Procedure,
@@ -219,6 +220,28 @@ def read_fairness(system: Fields) -> Literal["none", "weak", "strong"] | Cell:
         return "none" if cell is None else cell
     word = system.choice("fairness", _FAIRNESS, "none")
     return cast('Literal["none", "weak", "strong"]', word)
+
+
+def read_fair_groups(system: Fields) -> tuple[FairGroupEntry, ...]:
+    """Return `fair_groups:`."""
+    groups: list[FairGroupEntry] = []
+    for name, node in system.named("fair_groups"):
+        fields = Fields(node, "group of rows", system.problems)
+        rows = fields.need("rows")
+        every = isinstance(rows, Scalar) and rows.text == "all"
+        fair = _fair(fields)
+        fields.need("fair")
+        groups.append(
+            FairGroupEntry(
+                name,
+                fields.prose("about"),
+                None if every or rows is None else fields.names("rows"),
+                fields.names("per", single=True),
+                Word("weak", fields.head()) if fair is None else fair,
+                fields.span,
+            )
+        )
+    return tuple(groups)
 
 
 def read_unhandled(system: Fields) -> tuple[Unhandled, ...]:

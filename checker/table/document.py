@@ -350,6 +350,18 @@ class PropertyEntry:
 
 
 @dataclass(frozen=True, eq=False)
+class FairGroupEntry:
+    """Rows that are fair together; `rows` is None for all rows that are no faults."""
+
+    name: Word
+    about: str
+    rows: tuple[Word, ...] | None
+    per: tuple[Word, ...]
+    fair: Word | Cell
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class ExpectEntry:
     """The `expect:` of an instance."""
 
@@ -417,6 +429,7 @@ class Document:
     terminal: tuple[Cell, ...] = ()
     deadlock: bool = True
     fairness: Literal["none", "weak", "strong"] | Cell = "none"
+    fair_groups: tuple[FairGroupEntry, ...] = ()
     properties: tuple[PropertyEntry, ...] = ()
     instances: tuple[InstanceEntry, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()

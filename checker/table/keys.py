@@ -26,6 +26,7 @@ _SECTIONS = (
     "terminal",
     "deadlock",
     "fairness",
+    "fair_groups",
     "properties",
     "instances",
 )
@@ -93,6 +94,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "only_if",
     ),
     "leads_to": ("from", "to"),
+    "group of rows": ("rows", "per", "fair", "about"),
     "instance": ("about", "tier", "set", "properties", "symmetry", "expect"),
     "expectation": (
         "verdict",

@@ -90,6 +90,7 @@ def _document(system: System, path: Path, tables: TableFinder) -> Document:
         terminal=system.expressions("terminal"),
         deadlock=system.boolean("deadlock", default=True),
         fairness=behaviour.read_fairness(system),
+        fair_groups=behaviour.read_fair_groups(system),
         properties=behaviour.read_properties(system),
         instances=behaviour.read_instances(system),
     )

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from checker.machine.machine import Machine, Property
 from checker.semantics.evaluate import Context, evaluate
-from checker.semantics.fairness import UNFAIR, FairRows, fair_rows
+from checker.semantics.fairness import FairRows, fair_rows
 from checker.semantics.successor import State
 from checker.semantics.successors import as_mapping, successors
 
@@ -104,8 +104,8 @@ def _enabled(machine: Machine, fair: FairRows, state: State) -> dict[int, list[S
     """Return the fair instances that change `state`, each with the states it leads to."""
     found: dict[int, list[State | None]] = {}
     for step in successors(machine, state):
-        number = fair.number(step)
-        if number != UNFAIR and step.error is None and step.state != state:
+        if step.error is None and step.state != state:
             after = step.state if step.cut is None else None
-            found.setdefault(number, []).append(after)
+            for number in fair.of(step):
+                found.setdefault(number, []).append(after)
     return found

@@ -6,7 +6,7 @@ Machines are random, with fair rows, bounds, faults and properties that hold, br
 from collections import Counter
 
 import pytest
-from random_machines import lively_machine
+from random_machines import grouped_machine, lively_machine
 
 from checker.graph.endless import judge_endless
 from checker.kernel.build import build
@@ -35,7 +35,15 @@ def by_kernel(machine: Machine, workers: int) -> Liveness:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_machines(seed: int) -> None:
-    machine = lively_machine(seed, errors=seed % 4 == 0)
+    require_agreement(lively_machine(seed, errors=seed % 4 == 0), seed)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_groups_of_rows(seed: int) -> None:
+    require_agreement(grouped_machine(seed), seed)
+
+
+def require_agreement(machine: Machine, seed: int) -> None:
     wanted = by_reference(machine)
     assert by_kernel(machine, 1 + seed % 2) == wanted
     for finding in wanted.findings:

@@ -13,7 +13,7 @@ def run(
     instance: str = "default",
     *,
     keep_going: bool = False,
-    **overrides: str,
+    **overrides: int | bool | str,
 ) -> Result:
     """Check a text by the reference interpreter and in native code: they must say the same."""
     path = folder / "system.yaml"

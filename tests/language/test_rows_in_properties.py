@@ -52,7 +52,7 @@ def test_rows_are_told_by_name_and_bindings(tmp_path: Path, symmetric: str) -> N
     (trace,) = result.failures
     assert trace.steps[-1].row == "give"
     assert dict(trace.steps[-1].bindings)["c"] == dict(trace.steps[-1].bindings)["d"]
-    late = run(tmp_path, text, keep_going=True, late=True)  # type: ignore[arg-type]
+    late = run(tmp_path, text, keep_going=True, late=True)
     assert outcomes(late)["never_drops"] == outcomes(late)["only_give"] == "violated"
 
 

@@ -25,6 +25,7 @@ REGISTRY = Registry().with_resources(
 )
 NAMES = {
     "heading": "heading",
+    "group of rows": "group_of_rows",
     "unhandled message": "unhandled",
     "machine of a component": "machine_of_a_component",
     "variable of a component": "variable_of_a_component",
