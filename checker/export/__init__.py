@@ -1,0 +1,1 @@
+"""Machines and their graphs in the formats of other tools."""

@@ -1,0 +1,109 @@
+"""Names in a TLA+ module: what identifiers of the language become, each only once in its scope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from importlib import resources
+
+from checker.source import Span
+
+LIBRARY = "CheckerValues"
+"""The module that every written module extends."""
+
+_KEYWORDS = (
+    "ACTION ASSUME ASSUMPTION AXIOM BY CASE CHOOSE CONSTANT CONSTANTS COROLLARY DEF DEFINE "
+    "DEFS DOMAIN ELSE ENABLED EXCEPT EXTENDS HAVE HIDE IF IN INSTANCE LAMBDA LEMMA LET LOCAL "
+    "MODULE NEW OBVIOUS OMITTED OTHER PICK PROOF PROPOSITION PROVE QED RECURSIVE SF_ STATE "
+    "STRONG_FAIRNESS SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM UNCHANGED UNION USE VARIABLE "
+    "VARIABLES WEAK_FAIRNESS WF_ WITH WITNESS TRUE FALSE BOOLEAN STRING Nat Int Seq Len "
+    "Append Head Tail SubSeq SelectSeq Cardinality IsFiniteSet Print PrintT Assert JavaTime "
+    "TLCGet TLCSet Permutations SortSeq RandomElement Any ToString TLCEval vars Init Next "
+    "Spec "
+)
+
+
+def library_text() -> str:
+    """Return the TLA+ module that every written module extends."""
+    return resources.files("checker.export").joinpath(f"{LIBRARY}.tla").read_text("utf-8")
+
+
+def _library_names() -> frozenset[str]:
+    """Return every identifier of the library: a bound name must not be one of a definition."""
+    return frozenset(re.findall(r"^(?:CONSTANT |)(\w+)(?=\(| ==|$)", library_text(), re.MULTILINE))
+
+
+RESERVED = frozenset(_KEYWORDS.split()) | _library_names()
+"""What no identifier of a module may be."""
+
+
+def identifier(text: str, taken: Iterable[str] = ()) -> str:
+    """Return an identifier like `text` that is neither reserved nor taken.
+
+    >>> identifier("client.state"), identifier("client", {"client"}), identifier("IN")
+    ('client_state', 'client_1', 'IN_1')
+    """
+    base = re.sub(r"\W", "_", text, flags=re.ASCII).strip("_") or "x"
+    if not base[0].isalpha() or base.startswith(("WF_", "SF_")):
+        base = f"x_{base}"
+    taken = set(taken) | RESERVED
+    name, number = base, 0
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    return name
+
+
+def quoted(text: str) -> str:
+    """Return a TLA+ string.
+
+    >>> quoted("Stable")
+    '"Stable"'
+    """
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def place(span: Span) -> str:
+    """Return where something stands, as a TLA+ string: file, line and column."""
+    name = span.source.name.replace("\\", "/").rpartition("/")[2]
+    return quoted(f"{name}:{span.line}:{span.column}".encode("ascii", "replace").decode())
+
+
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+def atomic(text: str) -> bool:
+    """Return whether an expression needs no parentheses in any place.
+
+    >>> [atomic(text) for text in ("x", "f[x].y", "Len(s)", "{1, 2}", "x + 1", "(a) + (b)", "-1")]
+    [True, True, True, True, False, False, False]
+    """
+    if re.fullmatch(r'\d+|"[^"]*"', text):
+        return True
+    if not re.match(r"[A-Za-z_(\[{<]", text):
+        return False
+    if text.startswith("<<"):
+        return text.endswith(">>") and text.count("<<") == text.count(">>") == 1
+    text = text.removesuffix("'")
+    depth, quote = 0, False
+    for position, letter in enumerate(text):
+        if letter == '"':
+            quote = not quote
+        elif quote:
+            continue
+        elif letter in _OPENING:
+            if depth == 0 and position and text[position - 1] not in "])" and letter == "{":
+                return False
+            depth += 1
+        elif letter in _CLOSING:
+            depth -= 1
+        elif depth == 0:
+            begins = not position or text[position - 1] not in ")}" or letter == "."
+            if not (letter.isalnum() or letter in "_.") or not begins:
+                return False
+    return depth == 0
+
+
+def bracketed(text: str) -> str:
+    """Return an expression that can stand in any place."""
+    return text if atomic(text) else f"({text})"
