@@ -95,6 +95,8 @@ CODES: Final[dict[str, str]] = {
     "R601": "an assumption about constants that is false",
     "R610": "a state that cannot be laid out",
     "R611": "more than a kernel can hold",
+    "X701": "an integer that TLC does not have",
+    "X702": "an order that is not written in TLA+",
 }
 """Every diagnostic code and its one-line title; `docs/errors/CODE.md` says more."""
 

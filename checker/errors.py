@@ -2,7 +2,7 @@
 
 A `Diagnostic` is one located message; `SpecificationError` carries all diagnostics of one phase.
 Codes are grouped by phase: `T1xx` text and YAML, `N2xx` names, `Y3xx` types, `L4xx` lints,
-`E5xx` evaluation, `R6xx` running and limits. `checker explain CODE` prints the page
+`E5xx` evaluation, `R6xx` running and limits, `X7xx` export. `checker explain CODE` prints the page
 `docs/errors/CODE.md`.
 """
 

@@ -29,7 +29,7 @@ RANKS = (
     ("spark",),
     ("verdict",),
     ("trace",),
-    ("report",),
+    ("report", "export"),
     ("flow",),
     ("mutation",),
     ("testing",),

@@ -30,6 +30,7 @@ COMMANDS = {
     "verify": "Check every instance against its declared expectation; the gate of CI.",
     "show": "Show tables, diagrams, lints, and every stage of compilation.",
     "graph": "Write the state graph as tables: states, edges, statistics.",
+    "export": "Write the model or its state graph for another tool.",
     "query": "Ask a state graph whether a state can be reached, and how.",
     "simulate": "Walk at random, seeded and reproducible.",
     "mutate": "Change a specification in small places, and see which instance notices.",

@@ -1,6 +1,7 @@
 ---------------------------- MODULE CheckerValues ----------------------------
 (* What every module that `checker export` writes is built on: values that   *)
-(* TLA+ has no word for, and evaluation errors as failed assertions.          *)
+(* TLA+ has no word for, and evaluation errors as failed assertions. An       *)
+(* absent key, position or field is TLC's own error.                          *)
 (*                                                                            *)
 (* An optional value is `none` or a value. A map is a function; what a        *)
 (* partial map lacks is not in its DOMAIN. A bag is a function from its items *)
@@ -83,9 +84,6 @@ Put(map, key, value) ==
 
 Without(map, key) == [x \in DOMAIN map \ {key} |-> map[x]]
 
-Value(map, key, place) ==
-  IF key \in DOMAIN map THEN map[key] ELSE Error("E505", place)
-
 Covered(map, keys, code, place) ==
   IF keys \subseteq DOMAIN map THEN map ELSE Error(code, place)
 
@@ -97,10 +95,6 @@ MapOf(pairs) ==
 (****************************** sequences ***********************************)
 
 Range(s) == {s[i] : i \in DOMAIN s}
-
-(* Position p counts from 0. *)
-ItemAt(s, p, place) ==
-  IF p >= 0 /\ p < Len(s) THEN s[p + 1] ELSE Error("E506", place)
 
 Slice(s, start, stop, place) ==
   IF start < 0 \/ stop < 0 THEN Error("E506", place)

@@ -585,7 +585,7 @@ def _branch(word: str, lines: Lines) -> Lines:
 
 
 _FAILING = re.compile(
-    r"\b(Error|Within|Some|Value|Covered|ItemAt|Slice|AtMost|Quotient|Remainder|Least|Greatest"
+    r"\b(Error|Within|Some|Covered|Slice|AtMost|Quotient|Remainder|Least|Greatest"
     r"|BagUpTo|Only)\("
 )
 

@@ -24,6 +24,9 @@ from checker.machine.types import (
 )
 from checker.machine.walk import walk
 
+ROW = "#row"
+"""The name under which a scope keeps the row whose step is judged."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -136,6 +139,14 @@ class Expressions:
     def _next(self, term: t.Next, scope: Scope) -> str:
         return f"{self.inner(term.item, scope)}'"
 
+    def _ran(self, term: t.Ran, scope: Scope) -> str:
+        if scope.names.get(ROW) != term.row:
+            return "FALSE"
+        same = [
+            f"{scope.names[name]} = {self.inner(value, scope)}" for name, value in term.arguments
+        ]
+        return " /\\ ".join(same) or "TRUE"
+
     def _let(self, term: t.Let, scope: Scope) -> str:
         value = self.text(term.value, scope)
         if atomic(value) and not may_fail(term.value):
@@ -219,7 +230,7 @@ class Expressions:
         shapes = variants_of(kind)
         having = [shape for shape in shapes if name in dict(shape.fields)]
         called = {self.values.field(shape.name, name) for shape in having}
-        if len(having) == len(shapes) and len(called) == 1:
+        if len(called) == 1:  # where the record lacks it, TLC says so
             return f"{text}.{called.pop()}"
         tag = self.values.tag
         arms = [
@@ -231,13 +242,10 @@ class Expressions:
         return f"(CASE {' [] '.join(arms)})"
 
     def _at(self, term: t.At, scope: Scope) -> str:
-        item, key = self.text(term.item, scope), self.text(term.key, scope)
-        match term.item.type:
-            case Map(_, _, True):
-                return f"{bracketed(item)}[{key}]"
-            case Map(_, _, False):
-                return f"Value({item}, {key}, {place(term.span)})"
-        return f"ItemAt({item}, {key}, {place(term.span)})"
+        item, key = self.inner(term.item, scope), self.text(term.key, scope)
+        if isinstance(term.item.type, Map):  # where the key is absent, TLC says so
+            return f"{item}[{key}]"
+        return f"{item}[{bracketed(key)} + 1]"
 
     def _is_none(self, term: t.IsNone, scope: Scope) -> str:
         return f"{self.inner(term.item, scope)} = none"
@@ -481,6 +489,7 @@ _WRITERS: dict[type, str] = {
     t.Read: "_read",
     t.Local: "_local",
     t.Next: "_next",
+    t.Ran: "_ran",
     t.Let: "_let",
     t.Cast: "_cast",
     t.Arithmetic: "_arithmetic",

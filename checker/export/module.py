@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from checker.export.actions import LEGAL, Actions, Lines, conjuncts, indented
-from checker.export.expressions import Expressions, Scope
+from checker.export.expressions import ROW, Expressions, Scope
 from checker.export.names import LIBRARY, identifier, quoted
 from checker.export.values import Values
 from checker.machine import terms as t
@@ -157,9 +157,13 @@ class _Writer:
         return lines
 
     def _still(self) -> Lines:
-        steps = self._kind("step")
+        steps = [item for item in self._kind("step") if not _asks_for_rows(item)]
+        judge = [
+            'Judge(holds, name) == Assert(Judging => holds, <<"step", name>>)',
+            "",
+        ]
         if not steps:
-            return []
+            return judge if self._kind("step") else []
         lines = [
             "Still ==",
             "  IF Judging /\\ vars' = vars THEN",
@@ -169,6 +173,7 @@ class _Writer:
             text = self._write.text(item.condition, self._scope)
             lines.append(f'    /\\ Assert({text}, <<"step", {quoted(own)}>>)')
         return [
+            *judge,
             *prose("A step that changes nothing is judged too; TLC's [][P]_vars leaves it out."),
             *lines,
             "  ELSE TRUE",
@@ -197,12 +202,24 @@ class _Writer:
             if same:
                 unchanged = f"/\\ UNCHANGED <<{', '.join(same)}>>"
                 lines += textwrap.wrap(unchanged, WIDTH, subsequent_indent="     ")
-            return [*lines, "/\\ Still"] if self._kind("step") else lines
+            return lines + self._judged(action, at)
 
         body = self._actions.body(action, scope, leaf, ["UNCHANGED vars"])
         fault = f" A fault: {action.fault}." if action.fault else ""
         source = f" [{action.source}]" if action.source else ""
         return [*prose(f"{action.about}{fault}{source}"), f"{head} ==", *indented(body), ""]
+
+    def _judged(self, action: Action, at: Scope) -> Lines:
+        """Return what is judged of a row's step where it ends."""
+        lines = []
+        scope = Scope(self._variables, {**at.names, ROW: action.name}, at.bound)
+        for item in self._kind("step"):
+            if _asks_for_rows(item):
+                text = self._write.text(item.condition, scope)
+                lines.append(f"/\\ Judge({text}, {quoted(self._claims[item.name])})")
+            elif "/\\ Still" not in lines:
+                lines.append("/\\ Still")
+        return lines
 
     def _instances(self, action: Action, only: tuple[tuple[str, str], ...] = ()) -> str:
         """Return the disjunction of a row's instances, of those with the values in `only`."""
@@ -322,6 +339,8 @@ class _Writer:
         match item.kind:
             case "always":
                 return _all(own, parts)
+            case "step" if _asks_for_rows(item):
+                return prose(f"{own} speaks of rows: it is judged at the end of each.")
             case "step":
                 return [*_all(f"{own}_step", parts), f"{own} == [][{own}_step]_vars"]
             case "eventually":
@@ -346,9 +365,15 @@ class _Writer:
         if self._machine.deadlock and self._faults:
             lines.append("INVARIANT NoDeadlock")
         for item in self._machine.properties:
+            if _asks_for_rows(item):
+                continue
             word = "INVARIANT" if item.kind in {"always", "sometimes"} else "PROPERTY"
             lines.append(f"{word} {self._claims[item.name]}")
         return "\n".join(lines) + "\n"
+
+
+def _asks_for_rows(item: Property) -> bool:
+    return any(isinstance(node, t.Ran) for node in walk(item.condition))
 
 
 def _placed(action: Action) -> Iterable[t.Assign]:

@@ -265,7 +265,7 @@ class Values:
                 return f"SequenceBefore(a, b, {self.before(item, span)})"
         raise refuse(
             "X702",
-            "the order of bags is not written in TLA+",
+            "an order of bags is asked for, which is not written in TLA+",
             span,
             describe(kind),
             "go over something else in order, or keep the bag out of what is gone over",

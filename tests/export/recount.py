@@ -18,15 +18,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from checker import flow, library
+from checker.elaborate import instances
 from checker.errors import SpecificationError
 from checker.export.module import Module, module_of
 from checker.export.names import LIBRARY, library_text
-from checker.machine import instances
 from checker.machine.machine import LIVENESS, Machine
 from checker.report.result import Result
 from checker.search.limits import Limits
 from checker.spark.java import find_java
 from checker.table import read
+
+INTERPRETED = 300
+"""States up to which interpreting is sooner done than compiling."""
 
 SMALL = 15_000
 """States up to which a system's instance is recounted unless asked otherwise."""
@@ -86,10 +89,9 @@ def understood(output: str) -> Told:
     counts = re.findall(r"(\d+) distinct states found", output.replace(",", ""))
     depth = re.search(r"depth of the complete state graph search is (\d+)", output)
     violated = None
-    if match := re.search(r"Invariant (\w+) is violated", output):
-        violated = match[1]
-    elif match := re.search(r"Action property (\w+) is violated", output):
-        violated = match[1]
+    named = re.search(r"(?:Invariant|Action property) (\w+) is violated", output)
+    if named:
+        violated = named[1]
     elif "Deadlock reached" in output:
         violated = "deadlock"
     elif "Temporal properties were violated" in output:
@@ -97,6 +99,8 @@ def understood(output: str) -> Told:
     elif match := re.search(r'<<"(illegal move|step|evaluation error)", +"(\w+)"', output):
         kinds = {"illegal move": "legal", "step": match[2], "evaluation error": match[2]}
         violated = kinds[match[1]]
+    elif "Attempted to " in output:
+        violated = "evaluation error"
     assert violated or "Model checking completed. No error" in output, output[-3000:]
     witnessed = frozenset(re.findall(r'<<"witnessed", "(\w+)">>', output))
     numbers = [int(number) for number in re.findall(r"^State (\d+):", output, re.MULTILINE)]
@@ -113,8 +117,15 @@ def understood(output: str) -> Told:
 
 def searched(spec: str, instance: str, *, keep_going: bool = False) -> Result:
     """The local engine's result on all states."""
+    expected = flow.machine_of(spec, instance, {}).expectation
+    small = expected is not None and (expected.distinct or INTERPRETED + 1) <= INTERPRETED
     request = flow.Request(
-        spec, instance, symmetry=False, workers=1, limits=Limits(keep_going=keep_going)
+        spec,
+        instance,
+        engine="reference" if small else "local",
+        symmetry=False,
+        workers=1,
+        limits=Limits(keep_going=keep_going),
     )
     return flow.check(request, flow.Silent())
 
@@ -172,7 +183,7 @@ def searched_states(spec: str, instance: str) -> Result:
 
 
 def chosen(names: list[str], limit: int) -> list[tuple[str, str]]:
-    """The instances of the named specifications (all shipped) that declare at most `limit` states."""
+    """The instances of the named specifications (or all) that declare at most `limit` states."""
     specs = [item for item in library.shipped() if item.kind != "table"]
     found = []
     for item in specs:
@@ -180,9 +191,7 @@ def chosen(names: list[str], limit: int) -> list[tuple[str, str]]:
             continue
         document = read(item.path)
         for entry in instances(document):
-            machine = flow.machine_of(item.name, entry.name.text, {})
-            expected = machine.expectation
-            size = expected.distinct if expected and expected.distinct else None
+            size = entry.expect.distinct if entry.expect else None
             if size is not None and size <= limit:
                 found.append((item.name, entry.name.text))
     return found

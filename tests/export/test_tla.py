@@ -1,0 +1,149 @@
+"""Goal: TLC, which shares no code with the checker, counts and judges the written modules alike."""
+
+import re
+from pathlib import Path
+
+import pytest
+from recount import jar, recount, run_tlc, understood
+
+from checker import flow
+from checker.cli.main import run
+from checker.errors import EnvironmentFailure, SpecificationError
+from checker.export.module import module_of
+from checker.export.names import atomic, identifier, library_text
+from checker.spark.java import find_java
+
+PART = (
+    ("die_hard", "default"),
+    ("two_phase", "default"),
+    ("alternating_bit", "default"),
+    ("peterson", "default"),
+    ("classic_group", "tiny"),
+)
+"""Instances that CI recounts; the nightly command takes all small ones."""
+
+
+def _java() -> bool:
+    try:
+        find_java()
+    except EnvironmentFailure:
+        return False
+    return True
+
+
+needs_tlc = pytest.mark.skipif(jar() is None or not _java(), reason="TLC or Java is not installed")
+
+
+@needs_tlc
+@pytest.mark.slow
+@pytest.mark.parametrize(("spec", "instance"), PART)
+def test_tlc_counts_and_judges_alike(spec: str, instance: str) -> None:
+    assert recount(spec, instance) == []
+
+
+SYSTEM = """
+system: lamp
+about: A lamp (* with a comment in it *) that counts.
+variables:
+  n: {type: 0..5, initial: "0"}
+  last: {type: optional 0..5, initial: none}
+rows:
+  - row: ticks
+    when: n < 4
+    do: |
+      for step in range(1, 3):
+          if n + step > 3:
+              break
+          n += step
+      last = pick(k for k in range(0, n + 1) if k != 2)
+%s
+"""
+
+
+def lamp(folder: Path, rest: str) -> Path:
+    path = folder / "system.yaml"
+    path.write_text(SYSTEM % rest)
+    return path
+
+
+def exported(path: Path) -> str:
+    machine = flow.machine_of(str(path), "default", {})
+    return module_of(machine, machine.name).text
+
+
+@needs_tlc
+@pytest.mark.parametrize(
+    ("row", "wrong"),
+    [
+        ("  - row: fails\n    when: n == 3\n    do: |\n      n = n + 3", "evaluation error"),
+        (
+            "  - row: unwraps\n    when: n == 3\n    do: |\n      last = none\n      n = last",
+            "eval",
+        ),
+    ],
+)
+def test_an_evaluation_error_is_one_of_tlc(tmp_path: Path, row: str, wrong: str) -> None:
+    machine = flow.machine_of(str(lamp(tmp_path, row)), "default", {})
+    module = module_of(machine, machine.name)
+    told = run_tlc(module, module.configuration)
+    assert told.violated
+    assert wrong in told.output.lower()
+    assert "system.yaml" in told.output
+
+
+def test_a_module_reads_like_the_specification(tmp_path: Path) -> None:
+    text = exported(lamp(tmp_path, "properties:\n  low: {always: n <= 4, why: it is small.}"))
+    assert text.startswith("-------")
+    assert re.search(r"^ticks ==$", text, re.MULTILINE)
+    assert re.search(r"^low ==\n  /\\ n <= 4$", text, re.MULTILINE)
+    assert "(* it is small." in text
+    assert "( * with a comment in it * )" in text
+    assert "\t" not in text
+
+
+def test_names_are_never_those_of_tla() -> None:
+    assert identifier("THEN") == "THEN_1"
+    assert identifier("none") == "none_1"
+    assert identifier("Gather") == "Gather_1"
+    assert identifier("client.state", {"client_state"}) == "client_state_1"
+    assert "SumOver" in library_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [("f[x].y", True), ("Len(s)", True), ("a \\cup b", False), ("(a) \\ (b)", False), ("x'", True)],
+)
+def test_only_what_needs_none_has_no_parentheses(text: str, *, alone: bool) -> None:
+    assert atomic(text) is alone
+
+
+def test_what_tlc_does_not_have_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(
+        "system: big\nabout: Large.\nvariables:\n"
+        '  n: {type: 0..5000000000, initial: "0"}\n'
+        "rows:\n  - {row: ends, when: n < 5, do: n = 5}\n"
+    )
+    with pytest.raises(SpecificationError) as caught:
+        exported(path)
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.span.line) == ("X701", 4)
+
+
+def test_the_command_writes_module_configuration_and_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["export", "die_hard", "--to", "tla", "--out", str(tmp_path / "out")]) == 0
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"die_hard.tla", "die_hard.cfg", "CheckerValues.tla"}
+    assert "die_hard.tla" in capsys.readouterr().out
+
+
+def test_what_tlc_says_is_understood() -> None:
+    told = understood(
+        "Error: Invariant low is violated.\nState 1: <Initial>\nState 2: <x>\n"
+        "12 states generated, 1,007 distinct states found, 3 states left on queue.\n"
+    )
+    assert (told.violated, told.states, told.distinct) == ("low", 2, 1007)
+    with pytest.raises(AssertionError):
+        understood("java: command not found")
