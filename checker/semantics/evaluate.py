@@ -138,6 +138,10 @@ def fit(kind: Type, value: object, span: Span) -> object:
         case Bag(item, capacity), tuple():
             check_room(len(value), capacity, span)
             return bag_value(kind, (fit(item, member, span) for member in value))
+        case (Sequence() | Bag()), frozenset() if not value:
+            return ()  # an `empty` that nothing had told yet of what
+        case Map(_, _, False), frozenset() if not value:
+            return MapValue({})
         case _ if belongs(kind, value):
             return value
     raise EvaluationError("E501", f"{format_value(value)} is outside {describe(kind)}", span)
