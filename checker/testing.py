@@ -19,10 +19,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from checker import flow
 from checker.errors import UsageError
 from checker.machine.machine import Machine
-from checker.machine.types import Bag, Map, Option, Record, Sequence, Set, Type, Union
+from checker.semantics.plain import plain, plain_value, same
 from checker.semantics.successor import Successor
 from checker.semantics.successors import initial_states, successors
-from checker.semantics.values import MapValue, RecordValue, format_value
+from checker.semantics.values import format_value
 
 RESERVED = frozenset({"observe", "begin", "close"})
 
@@ -234,75 +234,3 @@ class ModelMachine(RuleBasedStateMachine):
             + "\n".join(differences)
             + f"\nafter the steps{history}"
         )
-
-
-def plain(kind: Type, value: Any) -> object:
-    """Return a value of the model as plain Python data, as `Adapter.observe` describes it."""
-    match kind:
-        case Option(item):
-            return None if value is None else plain(item, value)
-        case Record(_, fields):
-            return {name: plain(part, value[name]) for name, part in fields}
-        case Union(_, variants):
-            shape = next(variant for variant in variants if variant.name == value.name)
-            contents = plain(shape, value)
-            assert isinstance(contents, dict)
-            return {"kind": value.name, **contents}
-        case Set(item) if not isinstance(item, Record | Union | Map):
-            return frozenset(plain(item, member) for member in value)
-        case Set(item) | Sequence(item, _) | Bag(item, _):
-            return [plain(item, member) for member in value]
-        case Map(key, held, _):
-            return {plain(key, name): plain(held, value[name]) for name in value}
-    return value
-
-
-def plain_value(value: Any) -> object:
-    """Return a binding's value as plain Python data; any record has its name as `kind`."""
-    match value:
-        case RecordValue(name, fields):
-            return {"kind": name, **{field: plain_value(part) for field, part in fields}}
-        case MapValue():
-            return {plain_value(key): plain_value(value[key]) for key in value}
-        case tuple():
-            return [plain_value(item) for item in value]
-    return value
-
-
-def same(kind: Type, expected: Any, observed: Any) -> bool:
-    """Return whether an observed value is the expected plain one; bags in any order."""
-    match kind:
-        case Option(item) if expected is not None and observed is not None:
-            return same(item, expected, observed)
-        case Bag(item, _):
-            return _same_items(item, expected, observed)
-        case Set(item) if isinstance(expected, list):
-            return _same_items(item, expected, observed)
-        case Set():
-            return isinstance(observed, set | frozenset) and expected == frozenset(observed)
-        case Sequence(item, _):
-            return (
-                isinstance(observed, list | tuple)
-                and len(observed) == len(expected)
-                and all(same(item, a, b) for a, b in zip(expected, observed, strict=True))
-            )
-        case Map(_, held, _):
-            return (
-                isinstance(observed, Mapping)
-                and expected.keys() == observed.keys()
-                and all(same(held, expected[key], observed[key]) for key in expected)
-            )
-    return bool(expected == observed)
-
-
-def _same_items(item: Type, expected: Any, observed: Any) -> bool:
-    """Whether two collections hold the same items, however often and in whatever order."""
-    if not isinstance(observed, list | tuple | set | frozenset):
-        return False
-    left = list(observed)
-    for member in expected:
-        place = next((n for n, other in enumerate(left) if same(item, member, other)), None)
-        if place is None:
-            return False
-        del left[place]
-    return not left

@@ -32,7 +32,7 @@ RANKS = (
     ("report", "export"),
     ("flow",),
     ("mutation",),
-    ("testing",),
+    ("testing", "conformance"),
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}

@@ -12,8 +12,9 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from checker.errors import UsageError
 from checker.machine.types import Bag, Id, Map, Option, Range, Record, Sequence, Set, Union
+from checker.semantics.plain import plain, same
 from checker.semantics.values import MapValue, RecordValue
-from checker.testing import plain, same, state_machine
+from checker.testing import state_machine
 
 PAGE = Path(__file__).parents[1] / "docs" / "testing.md"
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

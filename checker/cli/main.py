@@ -35,6 +35,7 @@ COMMANDS = {
     "simulate": "Walk at random, seeded and reproducible.",
     "mutate": "Change a specification in small places, and see which instance notices.",
     "trace": "Print, replay or compare recorded counterexamples.",
+    "conform": "Drive an implementation along the model's transitions, and compare.",
     "explain": "Explain an error code.",
     "cache": "Show or clear what is kept between runs.",
     "completion": "Print the completion script of a shell.",

@@ -56,17 +56,32 @@ def elaborate(
     """
     overrides = overrides or {}
     entry = _instance(document, instance or "default")
+    world = _declared(document, entry, overrides)
+    machine = _assemble(world, entry, drops_expectation=bool(overrides))
+    check_impartial(world, machine)
+    world.problems.raise_any()
+    check_size(world, machine)
+    return check_machine(world, machine)
+
+
+def world_of(
+    document: Document, instance: str, overrides: Mapping[str, Setting] | None = None
+) -> World:
+    """Return what names mean in an instance, for expressions that stand beside the specification.
+
+    Raises what `elaborate` raises of names, types and constants.
+    """
+    return _declared(document, _instance(document, instance), overrides or {})
+
+
+def _declared(document: Document, entry: InstanceEntry, overrides: Mapping[str, Setting]) -> World:
     world = World(document, Problems(document.headings))
     declare_constants(world, settings_of(world, entry, overrides))
     check_names(world)
     declare(world)
     check_recursion(world)
     world.problems.raise_any()
-    machine = _assemble(world, entry, drops_expectation=bool(overrides))
-    check_impartial(world, machine)
-    world.problems.raise_any()
-    check_size(world, machine)
-    return check_machine(world, machine)
+    return world
 
 
 def _instance(document: Document, name: str) -> InstanceEntry:

@@ -31,15 +31,19 @@ class Fields:
     wrong; the error is then among `problems`, and the phase fails.
     """
 
-    def __init__(self, node: Node, part: str, problems: Problems) -> None:
+    def __init__(
+        self, node: Node, part: str, problems: Problems, keys: tuple[str, ...] | None = None
+    ) -> None:
+        """Open the mapping of a part; its keys are those of `KEYS` where `keys` is None."""
         self.part = part
+        self._keys = KEYS[part] if keys is None else keys
         self.problems = problems
         self.span: Span = node.span
         self._head = node.span
         self._values: dict[str, Node] = {}
         if not isinstance(node, Mapping):
             if not is_torn(node):
-                example = ", ".join(KEYS[part][:3])
+                example = ", ".join(self._keys[:3])
                 wrong_kind(
                     node, part, "a mapping", problems, f"write keys below it: {example}, ..."
                 )
@@ -50,7 +54,7 @@ class Fields:
         if node.entries and not node.flow:
             self._head = node.entries[0][0].span
         for key, value in node.entries:
-            if key.text in KEYS[part] and key.kind == "string":
+            if key.text in self._keys and key.kind == "string":
                 self._values[key.text] = value
             else:
                 self._unknown(key, value)
@@ -171,12 +175,12 @@ class Fields:
                 "T113",
                 f"a key of the {self.part} is no word",
                 key.span,
-                expected=", ".join(KEYS[self.part]),
+                expected=", ".join(self._keys),
                 found=found,
                 help="write one of these keys",
             )
             return
-        near = self.problems.nearest(key.text, KEYS[self.part])
+        near = self.problems.nearest(key.text, self._keys)
         if isinstance(value, Scalar) and value.begin == value.end and key.flow and near is None:
             self.problems.add(
                 "T111",
@@ -193,7 +197,7 @@ class Fields:
             "T113",
             f"the {self.part} has no key `{shorten(key.text, 40)}`",
             key.span,
-            expected=", ".join(KEYS[self.part]),
+            expected=", ".join(self._keys),
             help=help_,
         )
 

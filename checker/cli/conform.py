@@ -1,0 +1,180 @@
+"""`checker conform SPEC`: the model's transitions on a real implementation, through an adapter."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import click
+
+from checker import __version__, flow, library
+from checker.cli.interrupts import interruptible
+from checker.cli.options import model_options, output_options, overrides
+from checker.cli.progress import Style, observing
+from checker.conformance import told
+from checker.conformance.adapter import Adapter
+from checker.conformance.bind import bind
+from checker.conformance.drive import Cover, Options, drive
+from checker.conformance.mapping import Mapping, read_mapping
+from checker.conformance.result import Conformance, as_object, conformance_of
+from checker.conformance.space import Space
+from checker.errors import UsageError
+from checker.report import terminal
+from checker.verdict import exits
+
+EXITS = {"agrees": exits.HOLDS, "differs": exits.DIFFERENCE, "undecided": exits.INCONCLUSIVE}
+MAPPING = "conformance.yaml"
+DEFAULT = Options()
+
+
+@click.command()
+@click.argument("spec")
+@click.option(
+    "--mapping",
+    "mapping_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=f"Which call a row is, and what is observed.  [{MAPPING} beside SPEC]",
+)
+@click.option(
+    "--adapter",
+    "command",
+    required=True,
+    metavar="COMMAND",
+    help="The program that speaks for the implementation; started without a shell.",
+)
+@model_options
+@click.option(
+    "--cover",
+    type=click.Choice(["auto", "transitions", "rows"]),
+    default="auto",
+    show_default=True,
+    help="Every transition, or every row in every control state; auto: as the size allows.",
+)
+@click.option(
+    "--limit-states",
+    type=click.IntRange(1),
+    default=DEFAULT.states,
+    show_default=True,
+    metavar="N",
+    help="States beyond which --cover auto walks at random.",
+)
+@click.option("--limit-steps", type=click.IntRange(1), metavar="N", help="Stop after N steps.")
+@click.option("--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop after S.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    default=DEFAULT.depth,
+    show_default=True,
+    metavar="STEPS",
+    help="Steps of a random walk.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
+@click.option(
+    "--reply-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="S",
+    help="How long the adapter may take for one reply.",
+)
+@click.option(
+    "--start-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=120.0,
+    show_default=True,
+    metavar="S",
+    help="How long it may take for the first one.",
+)
+@click.option(
+    "--junit",
+    "junit_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the result as JUnit XML, a case a row.",
+)
+@click.option(
+    "--page",
+    "page_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the result as a Markdown page.",
+)
+@output_options
+def conform(
+    spec: str,
+    mapping_file: Path | None,
+    command: str,
+    instance: str | None,
+    settings: tuple[str, ...],
+    cover: Cover,
+    limit_states: int,
+    limit_steps: int | None,
+    limit_seconds: float | None,
+    depth: int,
+    seed: int,
+    reply_seconds: float,
+    start_seconds: float,
+    junit_file: Path | None,
+    page_file: Path | None,
+    form: str,
+    progress: Style,
+) -> int:
+    """Drive an implementation along the transitions of SPEC, and compare.
+
+    Exit code 0: it does as the model says, but for differences that the mapping declares; 1: it
+    does not; 20: nothing differs, but not everything was tried.
+    """
+    request = flow.Request(
+        spec, instance or "default", overrides(settings), properties=(), symmetry=False
+    )
+    with observing(progress) as observer, interruptible("local") as interrupt:
+        document, machine = flow.prepare(request, observer)
+        mapping = read_mapping(_mapping_file(spec, mapping_file))
+        bound = bind(document, machine, mapping, dict(request.overrides))
+        observer.stage("build")
+        space = Space(bound)
+        observer.stage("drive")
+        options = Options(cover, limit_states, depth, seed, limit_steps, limit_seconds)
+        with Adapter(command, reply_seconds, start_seconds) as adapter:
+            run = drive(space, adapter, options, interrupt, observer.notice)
+            result = conformance_of(
+                space, run, flow.spec_name(document.path), command, adapter.name, adapter.version
+            )
+    _write(result, mapping, form, junit_file, page_file)
+    if interrupt.is_set() and result.verdict == "undecided":
+        return exits.INTERRUPTED
+    return EXITS[result.verdict]
+
+
+def _mapping_file(spec: str, given: Path | None) -> Path:
+    if given is not None:
+        return given
+    beside = library.find(spec).parent / MAPPING
+    if not beside.is_file():
+        raise UsageError(f"{spec} has no {MAPPING} beside it; name one with --mapping FILE")
+    return beside
+
+
+def _write(
+    result: Conformance,
+    mapping: Mapping,
+    form: str,
+    junit_file: Path | None,
+    page_file: Path | None,
+) -> None:
+    if junit_file is not None:
+        told.write_junit(result, junit_file)
+    if page_file is not None:
+        page_file.parent.mkdir(parents=True, exist_ok=True)
+        page_file.write_text(told.page(result, mapping.about, _again(result)), encoding="utf-8")
+    if form == "json":
+        click.echo(json.dumps(as_object(result, __version__)))
+    else:
+        told.print_result(terminal.console(), result)
+
+
+def _again(result: Conformance) -> str:
+    words = ["checker", "conform", result.spec, "--instance", result.instance]
+    return shlex.join([*words, "--adapter", result.command])

@@ -1,0 +1,281 @@
+"""Takes a Mapping and the Machine of an instance, makes a Bound: every cell a typed term."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from checker.conformance.mapping import Arguments, Kind, KnownDifference, MappedRow, Mapping
+from checker.elaborate import build, world_of
+from checker.elaborate.constants import Setting
+from checker.elaborate.context import Context, Term, expression
+from checker.elaborate.world import Allocator, World
+from checker.elaborate.wrong import Wrong, collecting
+from checker.errors import Diagnostic, SpecificationError
+from checker.machine import terms as t
+from checker.machine.machine import Action, Machine
+from checker.machine.relations import item_of
+from checker.machine.types import Id
+from checker.semantics.plain import Names
+from checker.table.document import Cell, Document, Word
+from checker.table.problems import nearest
+
+Terms = tuple[tuple[str, Term], ...]
+
+ERROR = "error"
+ANSWER = "answer"
+"""What can differ beside the observed fields: an unexpected failure, the answer of a call."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundRefusal:
+    """When a row that is not enabled is tried all the same, and what is answered."""
+
+    when: Term | None
+    answer: Term | None
+
+
+@dataclass(frozen=True, eq=False)
+class BoundRow:
+    """A row of the machine and what it is for the implementation; `known` are numbers."""
+
+    action: Action
+    kind: Kind
+    target: str
+    outcome: str | None
+    arguments: Terms
+    answer: Term | None
+    refused: BoundRefusal | None
+    known: tuple[tuple[int, Term | None], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A mapping that fits a machine. `rows` are in the order of the machine's actions."""
+
+    path: str
+    machine: Machine
+    rows: tuple[BoundRow, ...]
+    observe: Terms
+    reset: Terms
+    names: Names
+    known: tuple[KnownDifference, ...]
+
+
+class _OwnNames(Allocator):
+    """Hands out names that no local of the specification has."""
+
+    def unique(self, surface: str) -> str:
+        return super().unique(f"mapping.{surface}")
+
+
+def bind(
+    document: Document,
+    machine: Machine,
+    mapping: Mapping,
+    overrides: dict[str, Setting],
+) -> Bound:
+    """Return `mapping` typed against `machine`, which `document` and `overrides` made.
+
+    Raises SpecificationError with every name and type of the mapping that does not fit.
+    """
+    with_definitions = replace(document, definitions=(*document.definitions, *mapping.definitions))
+    world = world_of(with_definitions, machine.instance, overrides)
+    binder = _Binder(world, machine, mapping)
+    bound = binder.bound(document)
+    own = tuple(item for item in world.problems.found if item.severity == "error")
+    if own:
+        raise SpecificationError(tuple(sorted(own, key=_place)))
+    return bound
+
+
+def _place(item: Diagnostic) -> tuple[str, int, int]:
+    return item.span.source.name, item.span.line, item.span.column
+
+
+class _Binder:
+    """One pass over a mapping."""
+
+    def __init__(self, world: World, machine: Machine, mapping: Mapping) -> None:
+        self.world, self.machine, self.mapping = world, machine, mapping
+        self.problems = world.problems
+
+    def bound(self, document: Document) -> Bound:
+        mapping = self.mapping
+        if mapping.system.text != self.machine.name:
+            self.problems.add(
+                "T115",
+                f"this mapping is for `{mapping.system.text}`",
+                mapping.system.span,
+                expected=self.machine.name,
+                help="name the specification that it belongs to, or another mapping",
+            )
+        mapped = {row.row.text: row for row in mapping.rows}
+        written = [row.name.text for row in document.rows]
+        known_rows = {*written, *(action.name for action in self.machine.actions)}
+        for row in mapping.rows:
+            self._row_exists(row.row, known_rows, generated=_is_generated(row.row.text, document))
+        for row_name in self._unmentioned(mapped):
+            self.problems.add(
+                "T114",
+                f"the mapping says nothing of the row `{row_name}`",
+                mapping.span,
+                expected=f"an entry `{row_name}:` below `rows:`",
+                help=f"write what it is, or `{row_name}: {{skip: why it is not driven}}`",
+            )
+        fields = tuple(word.text for word, _ in mapping.observe)
+        for known in mapping.known:
+            self._row_exists(known.row, known_rows, generated=False)
+            self._items_exist(known, (*fields, ANSWER, ERROR))
+        return Bound(
+            path=mapping.path,
+            machine=self.machine,
+            rows=tuple(
+                self._row(action, mapped[action.name])
+                for action in self.machine.actions
+                if action.name in mapped
+            ),
+            observe=self._terms(mapping.observe, {}, _OwnNames(), following=False),
+            reset=self._terms(mapping.reset, {}, _OwnNames(), following=False),
+            names=self._names(),
+            known=mapping.known,
+        )
+
+    def _unmentioned(self, mapped: dict[str, MappedRow]) -> Iterable[str]:
+        return (action.name for action in self.machine.actions if action.name not in mapped)
+
+    def _row_exists(self, word: Word, known: set[str], *, generated: bool) -> None:
+        if word.text in known or generated:
+            return
+        close = nearest(word.text, known)
+        self.problems.add(
+            "N206",
+            f"no row is called `{word.text}`",
+            word.span,
+            help=f"did you mean `{close}`?" if close else None,
+        )
+
+    def _items_exist(self, known: KnownDifference, items: tuple[str, ...]) -> None:
+        for word in known.differs:
+            if word.text not in items:
+                close = nearest(word.text, items)
+                self.problems.add(
+                    "N206",
+                    f"nothing that is compared is called `{word.text}`",
+                    word.span,
+                    expected=", ".join(items),
+                    help=f"did you mean `{close}`?" if close else None,
+                )
+
+    def _names(self) -> Names:
+        found: dict[tuple[str, str], str] = {}
+        kinds = {kind.name: kind for kind in self.machine.ids}
+        for word, pairs in self.mapping.names:
+            kind = kinds.get(word.text)
+            if kind is None:
+                self._no_ids(word, kinds)
+                continue
+            for member, name in pairs:
+                # A larger instance may have more ids than the one at hand.
+                found[kind.name, member.text] = name.text
+        return found
+
+    def _no_ids(self, word: Word, kinds: dict[str, Id]) -> None:
+        close = nearest(word.text, kinds)
+        self.problems.add(
+            "N206",
+            f"no ids are called `{word.text}`",
+            word.span,
+            expected=", ".join(kinds) or "a constant with `ids`",
+            help=f"did you mean `{close}`?" if close else None,
+        )
+
+    def _row(self, action: Action, mapped: MappedRow) -> BoundRow:
+        names = names_of(action)
+        allocator = _OwnNames()
+        refused = mapped.refused
+        return BoundRow(
+            action=action,
+            kind=mapped.kind,
+            target=mapped.target.text,
+            outcome=mapped.outcome.text if mapped.outcome else None,
+            arguments=self._terms(mapped.arguments, names, allocator),
+            answer=self._term(mapped.answer, names, allocator),
+            refused=None
+            if refused is None
+            else BoundRefusal(
+                self._condition(refused.when, names, allocator, following=False),
+                self._term(refused.answer, names, allocator, following=False),
+            ),
+            known=tuple(
+                (number, self._condition(item.when, names, allocator, following=not item.refused))
+                for number, item in enumerate(self.mapping.known)
+                if item.row.text == action.name
+            ),
+        )
+
+    def _terms(
+        self,
+        cells: Arguments,
+        names: dict[str, Term],
+        allocator: Allocator,
+        *,
+        following: bool = True,
+    ) -> Terms:
+        found = [
+            (word.text, self._term(cell, names, allocator, following=following))
+            for word, cell in cells
+        ]
+        return tuple((name, term) for name, term in found if term is not None)
+
+    def _term(
+        self,
+        cell: Cell | None,
+        names: dict[str, Term],
+        allocator: Allocator,
+        *,
+        following: bool = True,
+    ) -> Term | None:
+        if cell is None:
+            return None
+        with collecting(self.problems):
+            context = Context(self.world, cell, dict(names), allocator, next_allowed=following)
+            return context.infer(expression(cell))
+        return None
+
+    def _condition(
+        self,
+        cell: Cell | None,
+        names: dict[str, Term],
+        allocator: Allocator,
+        *,
+        following: bool,
+    ) -> Term | None:
+        term = self._term(cell, names, allocator, following=following)
+        if term is None:
+            return None
+        try:
+            return build.boolean(term, "`when`")
+        except Wrong as wrong:
+            self.problems.extend([wrong.diagnostic])
+        return None
+
+
+def names_of(action: Action) -> dict[str, Term]:
+    """Return the names that a row's cells of the mapping see: its bindings and its message's."""
+    names: dict[str, Term] = {}
+    for binding in action.bindings:
+        item = item_of(binding.domain.type)
+        assert item is not None
+        names[binding.name] = t.Local(binding.name, item, action.span)
+    for name, value in action.lets:
+        names[name] = t.Local(name, value.type, action.span)
+    return {name: term for name, term in names.items() if "#" not in name}
+
+
+def _is_generated(name: str, document: Document) -> bool:
+    """Whether a row of this name is made for a channel in some instance."""
+    verbs = ("lose", "duplicate", "reorder", "ignore")
+    return any(name.startswith(f"{verb}_") for verb in verbs) and bool(
+        document.channels or document.unhandled
+    )

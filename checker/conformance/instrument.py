@@ -1,0 +1,255 @@
+"""Takes a Bound, makes a machine whose steps say what to ask of an implementation.
+
+The machine is the specification's own with more variables, the *labels*. Each step writes the
+arguments of its call, the answer it expects and which known differences concern it; a row of the
+mapping's own writes what is to be observed in a state, and one for each `refused` the calls that
+are to be refused there. All that runs in the native kernel with the steps themselves. Before a
+state is expanded or compared its labels are taken out again, so they never make two of one state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from checker.conformance.bind import Bound, BoundRow, Terms
+from checker.elaborate import build, convert
+from checker.machine import terms as t
+from checker.machine.machine import Action, Machine, Trigger, Variable
+from checker.machine.terms import Statement, Term
+from checker.machine.types import Type
+from checker.machine.walk import walk
+from checker.passes.rewriting import with_parts
+from checker.semantics.values import values
+from checker.source import NOWHERE
+
+OBSERVE = "mapping.observe"
+REFUSED = "mapping.refused."
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A variable that holds what a step says: its name, and of what it is the value."""
+
+    variable: str
+    item: str
+    type: Type
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of one action, by their use."""
+
+    arguments: tuple[Label, ...] = ()
+    answer: Label | None = None
+    known: tuple[tuple[int, Label | None], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Instrumented:
+    """A machine with labels.
+
+    Its actions are those of the specification, then the refusals, then the one that observes.
+    `labels` has an entry for each action. `rows` are those that the specification's actions stand
+    for; `refusals` the numbers, among those, of the rows that the refusals are of.
+    """
+
+    machine: Machine
+    rows: tuple[BoundRow, ...]
+    labels: tuple[Labels, ...]
+    refusals: tuple[int, ...]
+    observed: tuple[Label, ...]
+    base: int
+    """How many variables are the specification's own."""
+
+
+def instrument(bound: Bound) -> Instrumented:
+    """Return the machine of a mapping's instance with labels."""
+    maker = _Maker(bound)
+    steps = [maker.step(row) for row in bound.rows]
+    refusals = [maker.refusal(n) for n, row in enumerate(bound.rows) if row.refused is not None]
+    observe = maker.observation(bound.observe)
+    machine = replace(
+        bound.machine,
+        variables=(*bound.machine.variables, *maker.variables),
+        actions=(*steps, *refusals, observe),
+        properties=(),
+        terminal=(),
+        deadlock=False,
+        symmetry=False,
+        expectation=None,
+    )
+    return Instrumented(
+        machine=machine,
+        rows=bound.rows,
+        labels=tuple(maker.labels),
+        refusals=tuple(n for n, row in enumerate(bound.rows) if row.refused is not None),
+        observed=maker.observed,
+        base=len(bound.machine.variables),
+    )
+
+
+class _Maker:
+    """Collects the labels of one machine."""
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+        self.variables: list[Variable] = []
+        self.labels: list[Labels] = []
+        self.observed: tuple[Label, ...] = ()
+
+    def step(self, row: BoundRow) -> Action:
+        """Return a row of the specification that also writes its labels."""
+        name = row.action.name
+        arguments = self._labels(f"{name}.with", row.arguments)
+        answer = self._label(f"{name}.answer", "answer", row.answer)
+        known = tuple(
+            (number, self._label(f"{name}.known.{number}", "known", when))
+            for number, when in row.known
+            if not self.bound.known[number].refused
+        )
+        self.labels.append(Labels(arguments, answer, known))
+        whens = dict(row.known)
+        written = [
+            *zip(arguments, (term for _, term in row.arguments), strict=True),
+            *([(answer, row.answer)] if answer is not None else []),
+            *((label, whens[number]) for number, label in known if label is not None),
+        ]
+        body = _writing(row.action.body, [(a, b) for a, b in written if b is not None])
+        return replace(row.action, body=body)
+
+    def refusal(self, number: int) -> Action:
+        """Return a step that changes nothing: the call of a row where it is not enabled."""
+        row = self.bound.rows[number]
+        assert row.refused is not None
+        name = f"{REFUSED}{row.action.name}"
+        arguments = self._labels(f"{name}.with", row.arguments)
+        answer = self._label(f"{name}.answer", "answer", row.refused.answer)
+        known = tuple(
+            (place, self._label(f"{name}.known.{place}", "known", when))
+            for place, when in row.known
+            if self.bound.known[place].refused
+        )
+        self.labels.append(Labels(arguments, answer, known))
+        whens = dict(row.known)
+        written = [
+            *(
+                (label, _here(term))
+                for label, (_, term) in zip(arguments, row.arguments, strict=True)
+            ),
+            *([(answer, row.refused.answer)] if answer is not None else []),
+            *((label, whens[place]) for place, label in known if label is not None),
+        ]
+        span = row.action.span
+        guard = build.conjunction(
+            [
+                build.negation(row.action.guard, span),
+                *([row.refused.when] if row.refused.when is not None else []),
+            ],
+            span,
+        )
+        return replace(
+            row.action,
+            name=name,
+            guard=guard,
+            body=tuple(_assign(label, term) for label, term in written if term is not None),
+            fault=None,
+            fair="none",
+        )
+
+    def observation(self, observe: Terms) -> Action:
+        """Return the step that changes nothing and says what is to be observed."""
+        self.observed = self._labels("observe", observe)
+        self.labels.append(Labels())
+        return Action(
+            name=OBSERVE,
+            bindings=(),
+            lets=(),
+            shown_lets=(),
+            guard=convert.truth(True, NOWHERE),
+            body=tuple(
+                _assign(label, term)
+                for label, (_, term) in zip(self.observed, observe, strict=True)
+            ),
+            trigger=Trigger("spontaneous", None, None),
+            fault=None,
+            fair="none",
+            generated=True,
+            actor=None,
+            about="",
+            source="",
+            span=NOWHERE,
+        )
+
+    def _labels(self, prefix: str, terms: Terms) -> tuple[Label, ...]:
+        found = [self._label(f"{prefix}.{name}", name, term) for name, term in terms]
+        return tuple(label for label in found if label is not None)
+
+    def _label(self, name: str, item: str, term: Term | None) -> Label | None:
+        if term is None:
+            return None
+        variable = f"mapping.{name}"
+        first = next(values(term.type))
+        initial = t.Literal(first, term.type, term.span)
+        self.variables.append(Variable(variable, term.type, initial, "variable", None, term.span))
+        return Label(variable, item, term.type)
+
+
+def _assign(label: Label, term: Term) -> Statement:
+    return t.Assign(t.Place(label.variable, (), label.type, term.span), term, term.span)
+
+
+def _here(term: Term) -> Term:
+    """Return a term without `next`: in a refusal what follows is what was."""
+    return _here(term.item) if isinstance(term, t.Next) else with_parts(term, _here)
+
+
+def _writing(
+    body: tuple[Statement, ...], written: list[tuple[Label, Term]]
+) -> tuple[Statement, ...]:
+    """Return a row's body that writes labels at its end; what is old is kept from its beginning."""
+    kept: dict[str, Statement] = {}
+    last: list[Statement] = []
+    for label, term in written:
+        if any(isinstance(node, t.Next) for node in walk(term)):
+            value = _at_the_end(term, kept)
+        else:
+            name = f"mapping.kept.{label.variable}"
+            kept[name] = t.SetLocal(name, term, term.span)
+            value = t.Local(name, term.type, term.span)
+        last.append(_assign(label, value))
+    return (*kept.values(), *_answering(body, tuple(last)), *last)
+
+
+def _at_the_end(term: Term, kept: dict[str, Statement]) -> Term:
+    """Return a term over a state and the next as one that is evaluated in the next."""
+    match term:
+        case t.Next(item, _, _):
+            return item
+        case t.Read(variable, kind, span):
+            name = f"mapping.old.{variable}"
+            kept[name] = t.SetLocal(name, term, span)
+            return t.Local(name, kind, span)
+    return with_parts(term, partial(_at_the_end, kept=kept))
+
+
+def _answering(body: tuple[Statement, ...], last: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Return statements in which a `reject`, which ends the row, writes the labels too."""
+    changed: list[Statement] = []
+    for statement in body:
+        match statement:
+            case t.Reject(inner, _):
+                changed.append(replace(statement, body=(*inner, *last)))
+            case t.If(_, then, otherwise, _):
+                changed.append(
+                    replace(
+                        statement,
+                        then=_answering(then, last),
+                        otherwise=_answering(otherwise, last),
+                    )
+                )
+            case t.For(_, _, inner, _) | t.Scope(_, inner, _):
+                changed.append(replace(statement, body=_answering(inner, last)))
+            case _:
+                changed.append(statement)
+    return tuple(changed)

@@ -1,0 +1,316 @@
+"""Goal: the page on conformance is true, and each way in which an adapter can differ is told."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner, Result
+
+from checker.cli.conform import conform
+from checker.conformance.mapping import KEYS
+from checker.errors import SpecificationError, UsageError
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+MAPPING = blocks("conformance.md", "yaml")[0]
+KNOWN = blocks("conformance.md", "yaml")[1]
+
+
+@pytest.fixture
+def lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of both pages in a folder of their own, which is the working directory."""
+    implementation, test, forgetful = blocks("testing.md", "python")
+    (tmp_path / "lease.yaml").write_text(blocks("testing.md", "yaml")[0])
+    (tmp_path / "lease.py").write_text(f"{implementation}\n\n{forgetful}")
+    (tmp_path / "test_lease.py").write_text(test)
+    (tmp_path / "lease_adapter.py").write_text(blocks("conformance.md", "python")[0])
+    (tmp_path / "conformance.yaml").write_text(MAPPING)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def adapter(folder: Path, body: str, options: str = "") -> str:
+    """Write an adapter whose class begins with `body`; return the command that starts it."""
+    indented = "".join(f"    {line}\n" for line in body.strip().splitlines())
+    (folder / "other.py").write_text(
+        "import os, sys, time\n"
+        "from checker.conformance.serve import serve\n"
+        "from lease import ForgetfulLeaseService, LeaseService\n"
+        "from test_lease import LeaseAdapter\n\n\n"
+        f"class Other(LeaseAdapter):\n{indented}\n\n"
+        f"serve(Other, name='Other', version='2'{options})\n"
+    )
+    return f"{sys.executable} other.py"
+
+
+FORGETFUL = "def __init__(self):\n    self._service = ForgetfulLeaseService()"
+
+
+def run(command: str, *options: str) -> tuple[int, str, str]:
+    outcome: Result = CliRunner().invoke(
+        conform,
+        ["lease.yaml", "--adapter", command, "--progress", "none", *options],
+        standalone_mode=False,
+    )
+    if outcome.exception is not None:
+        raise outcome.exception
+    assert isinstance(outcome.return_value, int)
+    return outcome.return_value, outcome.stdout, outcome.stderr
+
+
+def run_json(command: str, *options: str) -> tuple[int, dict[str, object]]:
+    code, out, _ = run(command, "--format", "json", *options)
+    found = json.loads(out)
+    assert isinstance(found, dict)
+    return code, found
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.usefixtures("lease")
+def test_the_example_of_the_page_agrees_as_the_page_says() -> None:
+    code, out, _ = run(f"{sys.executable} lease_adapter.py")
+    assert code == 0
+    assert squeezed(blocks("conformance.md", "text")[0]) in squeezed(out)
+    assert "20 calls to be refused" in squeezed(out)
+
+
+def test_the_bug_of_the_page_is_told_as_the_page_says(lease: Path) -> None:
+    code, out, _ = run(adapter(lease, FORGETFUL))
+    assert code == 1
+    assert squeezed(blocks("conformance.md", "text")[1]) in squeezed(out)
+
+
+def test_every_transition_is_taken_once_or_more(lease: Path) -> None:
+    code, found = run_json(adapter(lease, "pass"))
+    assert code == 0
+    assert (found["states"], found["states_reached"]) == (16, 16)
+    assert (found["transitions"], found["transitions_not_reached"]) == (32, 0)
+    assert found["transitions_chosen_otherwise"] == 0
+    steps, resets = found["steps"], found["resets"]
+    assert isinstance(steps, int)
+    assert isinstance(resets, int)
+    assert steps < 2 * 32, "paths share their beginnings"
+
+
+def test_snapshots_save_steps(lease: Path) -> None:
+    _, without = run_json(adapter(lease, "pass"))
+    code, found = run_json(adapter(lease, "pass", ", snapshots=True"))
+    assert code == 0
+    assert found["transitions_not_reached"] == 0
+    assert found["steps"] == 32
+    assert isinstance(without["steps"], int)
+    assert without["steps"] > 32
+
+
+def test_rows_are_covered_by_walks(lease: Path) -> None:
+    code, found = run_json(adapter(lease, "pass"), "--cover", "rows", "--seed", "3")
+    assert code == 0
+    assert found["cover"] == "rows"
+    assert found["pairs"] == found["pairs_taken"] == 3
+    code, found = run_json(adapter(lease, FORGETFUL), "--cover", "rows", "--limit-states", "1")
+    assert code == 1
+
+
+def test_a_declared_difference_is_counted_and_not_reported(lease: Path) -> None:
+    known = KNOWN + KNOWN.split("\n", 1)[1].replace("epoch_is_forgotten", "expiry").replace(
+        "row: release", "row: expire"
+    )
+    (lease / "conformance.yaml").write_text(MAPPING + known)
+    code, found = run_json(adapter(lease, FORGETFUL))
+    assert code == 0
+    differences = found["differences"]
+    assert isinstance(differences, list)
+    assert {item["known"] for item in differences} == {"epoch_is_forgotten", "expiry"}
+    assert {item["ticket"] for item in differences} == {"LEASE-7"}
+
+
+def test_a_declared_difference_that_is_gone_is_an_error(lease: Path) -> None:
+    (lease / "conformance.yaml").write_text(MAPPING + KNOWN)
+    code, out, _ = run(adapter(lease, "pass"))
+    assert code == 1
+    assert "the known difference epoch_is_forgotten (LEASE-7) no longer occurs" in squeezed(out)
+
+
+def test_a_declared_difference_in_one_field_hides_no_other(lease: Path) -> None:
+    (lease / "conformance.yaml").write_text(MAPPING + KNOWN.replace("[epoch]", "[holder]"))
+    code, found = run_json(adapter(lease, FORGETFUL))
+    assert code == 1
+    assert found["known_gone"] == [{"name": "epoch_is_forgotten", "ticket": "LEASE-7"}]
+
+
+def test_answers_are_compared(lease: Path) -> None:
+    answered = MAPPING.replace(
+        "    with: {client: client}\n  release",
+        "    with: {client: client}\n    answer: next(holder) == client\n  release",
+    )
+    (lease / "conformance.yaml").write_text(answered)
+    right = "def acquire(self, client):\n    super().acquire(client)\n"
+    code, _ = run_json(adapter(lease, f"{right}    return self._service.holder == client"))
+    assert code == 0
+    code, found = run_json(adapter(lease, f"{right}    return True"))
+    assert code == 1
+    (difference,) = found["differences"]  # type: ignore[misc]
+    assert difference["row"] == "acquire"
+    assert difference["items"] == [{"name": "answer", "expected": False, "observed": True}]
+    assert difference["length"] == 2
+    code, found = run_json(adapter(lease, f"{right}    return int(self._service.holder == client)"))
+    assert code == 1, "1 is not true"
+
+
+def test_a_call_that_should_be_refused_and_is_not(lease: Path) -> None:
+    code, found = run_json(adapter(lease, "def release(self, client):\n    self._service.expire()"))
+    assert code == 1
+    refusal = next(item for item in found["differences"] if item["refusal"])  # type: ignore[attr-defined]
+    assert refusal["row"] == "release"
+    assert [item["name"] for item in refusal["items"]] == ["holder"]
+    assert refusal["requests"][-1]["name"] == "release"
+
+
+def test_the_answer_of_a_refusal_is_compared(lease: Path) -> None:
+    (lease / "conformance.yaml").write_text(
+        MAPPING.replace("refused: {}", "refused: {when: holder is none, answer: epoch == 0}")
+    )
+    body = "def release(self, client):\n    super().release(client)\n    return {}"
+    code, found = run_json(adapter(lease, body.format("self._service.epoch == 0")))
+    assert code == 0
+    assert found["rows"][1]["refused"] == 2 * 4  # type: ignore[index]
+    code, found = run_json(adapter(lease, body.format("True")))
+    assert code == 1
+
+
+def test_an_exception_of_the_implementation_is_a_difference(lease: Path) -> None:
+    body = "def expire(self):\n    raise ValueError('no clock')"
+    code, found = run_json(adapter(lease, body))
+    assert code == 1
+    (difference,) = found["differences"]  # type: ignore[misc]
+    assert difference["items"][0]["observed"] == "ValueError: no clock"
+    assert found["transitions_not_reached"] == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "told"),
+    [
+        (
+            "def expire(self):\n    sys.stderr.write('last words')\n    os._exit(3)",
+            "crash",
+            "code 3",
+        ),
+        ("def expire(self):\n    time.sleep(60)", "hang", "not answered within 0.5 seconds"),
+        (
+            "def expire(self):\n    os.write(9, b'nonsense\\n')",
+            "garbage",
+            "answered 'nonsense', which is no JSON object",
+        ),
+    ],
+)
+def test_an_adapter_that_fails_is_told_clearly(
+    lease: Path, body: str, reason: str, told: str
+) -> None:
+    command = adapter(lease, body)
+    if reason == "garbage":
+        (lease / "other.py").write_text(
+            "import os\nos.dup2(1, 9)\n" + (lease / "other.py").read_text()
+        )
+    code, out, _ = run(command, "--reply-seconds", "0.5")
+    assert code == 20
+    assert told in squeezed(out)
+    assert 'it was asked: {"do": "fire", "name": "expire", "with": {}}' in squeezed(out)
+    if reason == "crash":
+        assert "last words" in out
+    _, found = run_json(command, "--reply-seconds", "0.5")
+    assert found["failure"]["reason"] == reason  # type: ignore[index]
+
+
+@pytest.mark.usefixtures("lease")
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("./no-such-program", "cannot be started"),
+        ("", "names the program"),
+        ("'", "cannot be read"),
+    ],
+)
+def test_a_command_that_is_none(command: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        run(command)
+
+
+def test_limits_leave_it_undecided(lease: Path) -> None:
+    code, found = run_json(adapter(lease, "pass"), "--limit-steps", "5")
+    assert code == 20
+    assert found["steps"] == 5
+    assert found["stopped_by"] == "the limit of 5 steps"
+
+
+@pytest.mark.usefixtures("lease")
+@pytest.mark.parametrize(
+    ("old", "new", "code", "place"),
+    [
+        ("conformance: lease", "conformance: loan", "T115", "1:14"),
+        ("  expire: {fire: expire}\n", "", "T114", "1:1"),
+        ("expire: {fire: expire}", "expires: {fire: expire}", "N206", "11:3"),
+        ("{fire: expire}", "{fire: expire, call: expire}", "T117", "11:18"),
+        ("{fire: expire}", "{}", "T114", "11:3"),
+        ("{fire: expire}", "{complete: expire}", "T114", "11:11"),
+        ("{client: client}", "{client: clint}", "N201", "6:20"),
+        ("epoch: epoch", "epoch: epoch + holder", "Y303", "14:18"),
+        ("epoch: epoch", "epoch: next(epoch)", "Y3", "14:"),
+        ("refused: {}", "refused: {when: epoch}", "Y303", "10:21"),
+        ("rows:", "names: {Clint: {alice: a}}\nrows:", "N206", "3:9"),
+        ("fire: expire", "fier: expire", "T113", "11:12"),
+    ],
+)
+def test_errors_of_a_mapping_have_a_place(old: str, new: str, code: str, place: str) -> None:
+    assert old in MAPPING
+    Path("conformance.yaml").write_text(MAPPING.replace(old, new, 1))
+    with pytest.raises(SpecificationError) as caught:
+        run("true")
+    found = [(item.code, str(item.span)) for item in caught.value.diagnostics]
+    assert any(c.startswith(code) and f"conformance.yaml:{place}" in p for c, p in found), found
+
+
+def test_names_and_the_reset_are_told_to_the_implementation(lease: Path) -> None:
+    (lease / "conformance.yaml").write_text(
+        MAPPING.replace(
+            "rows:",
+            'reset: {clients: "{c for c in Client}", first: holder}\n'
+            "names: {Client: {alice: Alice Smith}}\nrows:",
+        )
+    )
+    told = (
+        "def __init__(self, clients, first):\n"
+        "    super().__init__()\n"
+        "    assert (clients, first) == (['Alice Smith', 'bob'], None)"
+    )
+    assert run_json(adapter(lease, told))[0] == 0
+
+
+def test_the_page_and_junit_have_each_row(lease: Path) -> None:
+    command = adapter(lease, FORGETFUL)
+    run(command, "--page", "out/page.md", "--junit", "out/junit.xml")
+    page = (lease / "out" / "page.md").read_text()
+    assert "| `release` | call `release` |" in page
+    assert "## release: epoch differ" in page
+    assert "| epoch | `2` | `1` |" in page
+    cases = ET.parse(lease / "out" / "junit.xml").getroot().iter("testcase")  # noqa: S314
+    failed = {case.get("name"): case.find("failure") is not None for case in cases}
+    assert failed == {"everything": False, "acquire": False, "release": True, "expire": True}
+
+
+def test_the_page_lists_every_key() -> None:
+    text = (DOCS / "conformance.md").read_text()
+    for part in KEYS.values():
+        for key in part:
+            assert f"`{key}" in text or f"    {key}:" in text, key
