@@ -18,8 +18,7 @@ from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Trigger, Variable
 from checker.machine.terms import Statement, Term
 from checker.machine.types import Type
-from checker.machine.walk import walk
-from checker.passes.rewriting import with_parts
+from checker.machine.walk import rebuild, walk
 from checker.semantics.values import values
 from checker.source import NOWHERE
 
@@ -201,7 +200,7 @@ def _assign(label: Label, term: Term) -> Statement:
 
 def _here(term: Term) -> Term:
     """Return a term without `next`: in a refusal what follows is what was."""
-    return _here(term.item) if isinstance(term, t.Next) else with_parts(term, _here)
+    return _here(term.item) if isinstance(term, t.Next) else rebuild(term, _here)
 
 
 def _writing(
@@ -230,7 +229,7 @@ def _at_the_end(term: Term, kept: dict[str, Statement]) -> Term:
             name = f"mapping.old.{variable}"
             kept[name] = t.SetLocal(name, term, span)
             return t.Local(name, kind, span)
-    return with_parts(term, partial(_at_the_end, kept=kept))
+    return rebuild(term, partial(_at_the_end, kept=kept))
 
 
 def _answering(body: tuple[Statement, ...], last: tuple[Statement, ...]) -> tuple[Statement, ...]:
