@@ -12,6 +12,11 @@ from checker.table import StateTable, read_table
 TABLES = {entry.name: entry.path for entry in shipped() if entry.kind == "table"}
 
 PREVIOUS: dict[str, dict[str, set[str]]] = {
+    "delayed_operation": {
+        "CREATED": set(),
+        "WATCHED": {"CREATED"},
+        "COMPLETED": {"CREATED", "WATCHED"},
+    },
     "group": {
         "Empty": {"PreparingRebalance"},
         "PreparingRebalance": {"Empty", "CompletingRebalance", "Stable"},
@@ -72,6 +77,7 @@ PREVIOUS: dict[str, dict[str, set[str]]] = {
 }
 
 CREATED = {
+    "delayed_operation": set(),
     "group": {"Empty", "Stable"},
     "member": set(),
     "partition": {"NewPartition", "OnlinePartition", "OfflinePartition"},
