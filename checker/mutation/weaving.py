@@ -156,6 +156,8 @@ def _culprits(
 
 
 def _touches(one: Span, two: Span) -> bool:
+    if one.source is not two.source:
+        return False
     begins, ends = (one.line, one.column), (one.end_line, one.end_column)
     return begins <= (two.line, two.column) <= ends
 

@@ -323,7 +323,8 @@ MUTANTS = {
         "completed_is_counted",
         *dropped(
             "            share.delivery_complete_count -= len({o for o in cached() if o >= "
-            "share.start_offset and o < log.start_offset and terminal(record[o].state)})\n"
+            "share.start_offset\n                and o < log.start_offset and "
+            "terminal(record[o].state)})\n"
         ),
     ),
     # ---- acquisition
@@ -381,7 +382,7 @@ MUTANTS = {
         "completed_is_counted",
         *dropped(
             "        share.delivery_complete_count += len({o for o in cached() if o >= first "
-            "and o < base and record[o].state == AVAILABLE})\n"
+            "and o < base\n            and record[o].state == AVAILABLE})\n"
         ),
     ),
     "one_stale_record_too_many": Mutant(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from test_mutants import CAUGHT
+from textual_mutants import text_of, write
 
 from checker.elaborate import instances
 from checker.flow import Request, Silent, check
@@ -16,7 +17,6 @@ from checker.table import read
 from checker.verdict.expectation import differences
 
 SYSTEM = find("controller_basics")
-TABLES = find("controller_basics").parent.parent.parent / "tables"
 
 MUTANTS = {
     "leader_is_in_sync": ("write_partition(none, rest)", "write_partition(zookeeper.leader, rest)"),
@@ -66,14 +66,11 @@ CASES = {name: (edit,) for name, edit in MUTANTS.items()} | {
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_property_can_fail(name: str, tmp_path: Path) -> None:
-    text = SYSTEM.read_text()
+    text = text_of(SYSTEM)
     for old, new in CASES[name]:
         assert old in text
         text = text.replace(old, new)
-    (tmp_path / "tables").symlink_to(TABLES)
-    mutant = tmp_path / "system.yaml"
-    mutant.write_text(text)
-    verdict = run(mutant, "default", (name,)).verdict
+    verdict = run(write(text, tmp_path), "default", (name,)).verdict
     broken = {entry.name for entry in verdict.properties if entry.outcome == "violated"}
     assert name in broken
 

@@ -10,6 +10,7 @@ import random
 from pathlib import Path
 
 import pytest
+from textual_mutants import text_of, write
 
 from checker.flow import Request, Silent, check
 from checker.library import find
@@ -98,9 +99,7 @@ def test_the_property_breaks_in_its_mutant(instance: str) -> None:
 def test_every_liveness_property_of_the_controller_needs_fairness(tmp_path: Path) -> None:
     """Where nothing has to happen, each of them fails."""
     shipped = find("controller_basics")
-    (tmp_path / "tables").symlink_to(shipped.parent.parent.parent / "tables")
-    unfair = tmp_path / "system.yaml"
-    unfair.write_text(shipped.read_text().replace("    fair: weak\n", ""))
+    unfair = write(text_of(shipped).replace("    fair: weak\n", ""), tmp_path)
     broken: set[str] = set()
     names: set[str] = set()
     for instance in ("settles", "shutdown_settles", "offline_settles"):

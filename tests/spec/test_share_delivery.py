@@ -61,13 +61,16 @@ MUTANTS = {
     ),
     "acquired_is_offered": Mutant(
         "fixed_late_expiry",
-        ("available(e, o): cached(e, o) and entry(e, o).state == AVAILABLE and"),
-        ("available(e, o): cached(e, o) and entry(e, o).state in {AVAILABLE, ACQUIRED} and"),
+        ("available(e, o): >-\n    cached(e, o) and entry(e, o).state == AVAILABLE and"),
+        (
+            "available(e, o): >-\n    cached(e, o) "
+            "and entry(e, o).state in {AVAILABLE, ACQUIRED} and"
+        ),
     ),
     "finished_is_offered": Mutant(
         "fixed_sessions",
-        ("available(e, o): cached(e, o) and entry(e, o).state == AVAILABLE and"),
-        ("available(e, o): cached(e, o) and entry(e, o).state != ACQUIRED and"),
+        ("available(e, o): >-\n    cached(e, o) and entry(e, o).state == AVAILABLE and"),
+        ("available(e, o): >-\n    cached(e, o) and entry(e, o).state != ACQUIRED and"),
     ),
     "available_is_not_offered": Mutant(
         "fixed_late_expiry",
@@ -199,8 +202,8 @@ MUTANTS = {
     ),
     "start_passes_available": Mutant(
         "one_leader",
-        "finished(e, o): cached(e, o) and terminal(entry(e, o).state) and",
-        "finished(e, o): cached(e, o) and entry(e, o).state != ACQUIRED and",
+        "finished(e, o): >-\n    cached(e, o) and terminal(entry(e, o).state) and",
+        "finished(e, o): >-\n    cached(e, o) and entry(e, o).state != ACQUIRED and",
     ),
     "cache_is_not_trimmed": Mutant(
         "one_leader",
@@ -222,20 +225,16 @@ MUTANTS = {
     ),
     "load_forgets_batches": Mutant(
         "default",
+        ("before=none, timer=false, written=true) for o in value.batches}"),
         (
-            "count=value.batches[o].count, before=none, timer=false, "
-            "written=true) for o in value.batches}"
-        ),
-        (
-            "count=value.batches[o].count, before=none, timer=false, "
-            "written=true) for o in value.batches if not "
+            "before=none, timer=false, written=true) for o in value.batches if not "
             "terminal(value.batches[o].state)}"
         ),
     ),
     "load_forgets_counts": Mutant(
         "default",
-        "count=value.batches[o].count, before=none",
-        "count=0, before=none",
+        "count=value.batches[o].count,\n              before=none",
+        "count=0,\n              before=none",
     ),
     "load_makes_available": Mutant(
         "default",

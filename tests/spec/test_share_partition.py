@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from share_partition_mutants import EQUIVALENTS, MUTANTS
+from textual_mutants import text_of, write
 
 from checker.flow import Request, Silent, check
 from checker.library import find
@@ -20,7 +21,6 @@ from checker.table.document import InstanceEntry
 from checker.verdict.expectation import differences
 
 SYSTEM = find("share_partition")
-TABLES = SYSTEM.parent.parent.parent / "tables"
 DOCUMENT = read(SYSTEM)
 INSTANCES = {entry.name.text: entry for entry in DOCUMENT.instances}
 QUICK = [name for name, entry in INSTANCES.items() if entry.tier == "quick"]
@@ -90,12 +90,9 @@ def run(instance: str) -> Result:
 
 def changed(folder: Path, old: str, new: str) -> str:
     """Write the specification with one change and return where."""
-    text = SYSTEM.read_text()
+    text = text_of(SYSTEM)
     assert text.count(old) == 1
-    (folder / "tables").symlink_to(TABLES)
-    mutant = folder / "system.yaml"
-    mutant.write_text(text.replace(old, new))
-    return str(mutant)
+    return str(write(text.replace(old, new), folder))
 
 
 @pytest.mark.parametrize("instance", rare(QUICK))

@@ -46,12 +46,12 @@ MUTANTS = {
     ),
     "writes_are_not_fenced": Mutant(
         "progress",
-        "leader_epoch != -1 and leader_epoch < coordinator.leader_epoch or ",
+        "leader_epoch != -1 and leader_epoch < coordinator.leader_epoch\n    or ",
         "",
     ),
     "old_state_is_not_fenced": Mutant(
         "deletion",
-        (" or state_epoch != -1 and state_epoch < coordinator.value.state_epoch\n"),
+        "\n    or state_epoch != -1 and state_epoch < coordinator.value.state_epoch\n",
         "\n",
     ),
     "fence_by_one": Mutant(
@@ -61,8 +61,8 @@ MUTANTS = {
     ),
     "write_of_the_future": Mutant(
         "confused_clients",
-        ("not coordinator.value.exists or leader_epoch > coordinator.leader_epoch or"),
-        "not coordinator.value.exists or",
+        "not coordinator.value.exists or leader_epoch > coordinator.leader_epoch\n",
+        "not coordinator.value.exists\n",
     ),
     "reads_are_not_fenced": Mutant(
         "default",
@@ -94,8 +94,8 @@ MUTANTS = {
     ),
     "replay_keeps_start": Mutant(
         "one_leader",
-        "leader_epoch=r.leader_epoch, start_offset=r.start_offset,\n",
-        "leader_epoch=r.leader_epoch, start_offset=v.start_offset,\n",
+        "state_epoch=v.state_epoch, leader_epoch=r.leader_epoch, start_offset=r.start_offset,\n",
+        "state_epoch=v.state_epoch, leader_epoch=r.leader_epoch, start_offset=v.start_offset,\n",
     ),
     "update_sets_state_epoch": Mutant(
         "one_leader",
@@ -105,19 +105,22 @@ MUTANTS = {
     "snapshot_forgets_epoch": Mutant(
         "one_leader",
         (
-            "snapshot_of(v): Record(kind=SNAPSHOT, state_epoch=v.state_epoch, "
+            "snapshot_of(v): >-\n    Record(kind=SNAPSHOT, state_epoch=v.state_epoch, "
             "leader_epoch=v.leader_epoch"
         ),
-        ("snapshot_of(v): Record(kind=SNAPSHOT, state_epoch=v.state_epoch, leader_epoch=0"),
+        ("snapshot_of(v): >-\n    Record(kind=SNAPSHOT, state_epoch=v.state_epoch, leader_epoch=0"),
     ),
     "snapshot_forgets_acknowledged": Mutant(
         "one_leader",
         (
-            "start_offset=v.start_offset, acknowledged=v.acknowledged, "
+            "start_offset=v.start_offset,\n    acknowledged=v.acknowledged, "
             "available=v.available)\n"
             "  update_of"
         ),
-        ("start_offset=v.start_offset, acknowledged=empty, available=v.available)\n  update_of"),
+        (
+            "start_offset=v.start_offset,\n    acknowledged=empty, available=v.available)\n"
+            "  update_of"
+        ),
     ),
     "snapshots_never": Mutant(
         "one_leader",
@@ -185,15 +188,15 @@ MUTANTS = {
     ),
     "initialise_forgets_leader": Mutant(
         "deletion",
-        ("state_epoch=state_epoch, leader_epoch=coordinator.value.leader_epoch, start_offset=0"),
-        "state_epoch=state_epoch, leader_epoch=0, start_offset=0",
+        "state_epoch=state_epoch, leader_epoch=coordinator.value.leader_epoch,\n",
+        "state_epoch=state_epoch, leader_epoch=0,\n",
     ),
     "initialise_of_old_epochs": Mutant(
         "repeated_requests",
         (
-            "      if state_epoch > coordinator.value.state_epoch or "
-            "state_epoch == coordinator.value.state_epoch and not "
-            "new_epoch_initialises:"
+            "      if (state_epoch > coordinator.value.state_epoch\n"
+            "              or state_epoch == coordinator.value.state_epoch and not "
+            "new_epoch_initialises):"
         ),
         "      if true:",
     ),
