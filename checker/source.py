@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -21,8 +22,13 @@ class Source:
 
     def line(self, number: int) -> str:
         """Return line `number` (1-based) without its line break; empty beyond the end."""
-        lines = self.text.splitlines()
+        lines = _lines(self.text)
         return lines[number - 1] if 1 <= number <= len(lines) else ""
+
+
+@lru_cache(maxsize=8)
+def _lines(text: str) -> list[str]:
+    return text.splitlines()
 
 
 @dataclass(frozen=True, slots=True)

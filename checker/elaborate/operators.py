@@ -206,7 +206,11 @@ def _chain(context: Context, left: Term, node: ast.Compare, index: int, hint: Ty
         first = _operator(context, node.ops[index], left, middle, span)
         return build.conjunction([first, _chain(context, middle, node, index + 1, hint)], span)
 
-    return context.once("middle", right, both, span)
+    context.depth += 1  # what follows stands inside
+    try:
+        return context.once("middle", right, both, span)
+    finally:
+        context.depth -= 1
 
 
 def _single(context: Context, op: ast.cmpop, left: ast.expr, right: ast.expr, span: Span) -> Term:

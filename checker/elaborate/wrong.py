@@ -45,4 +45,4 @@ def collecting(problems: Problems) -> Iterator[None]:
 
 def _keep(problems: Problems, new: Diagnostic) -> None:
     if not any(old.code == new.code and old.span == new.span for old in problems.found):
-        problems.found.append(new)
+        problems.keep(new)

@@ -28,6 +28,7 @@ from checker.llvm.meta import (
     SKIPPED,
     STEP,
 )
+from checker.llvm.native import heading
 from checker.llvm.states import (
     Sink,
     emit_source,
@@ -644,7 +645,11 @@ def timed_text(machine: Machine, layout: Layout) -> str:
     """Return the LLVM IR of `expand` alone, timed."""
     writer = Writer(machine, layout)
     expand = writer.expand(timed=True)
-    declarations = [DECLARATIONS, "declare i64 @llvm.readcyclecounter()"]
+    declarations = [
+        *heading(len(layout.leaves)),
+        DECLARATIONS,
+        "declare i64 @llvm.readcyclecounter()",
+    ]
     tables = [writer.constants.text(), writer.commuting_table()]
     return "\n".join([*declarations, *tables, emit_source(layout), expand])
 
@@ -662,4 +667,4 @@ def module_text(machine: Machine, layout: Layout) -> str:
     if reduces(machine):
         functions.append(writer.canonical())
     tables = [writer.constants.text(), writer.commuting_table()]
-    return "\n".join([DECLARATIONS, *tables, *functions])
+    return "\n".join([*heading(len(layout.leaves)), DECLARATIONS, *tables, *functions])

@@ -27,8 +27,21 @@ KERNELS = Cache("kernels", 128 << 20)
 """Object code that was compiled before; so much of it is kept at most."""
 
 
+_PLAIN = "; not optimised"
+_WIDE = 256
+
+
+def heading(parts: int) -> list[str]:
+    """Return the first lines of a module whose states have so many parts.
+
+    Wide states are read and written in blocks so long that optimising them takes LLVM minutes.
+    Theirs are translated as they stand. What is shipped has up to 64 parts.
+    """
+    return [_PLAIN] if parts > _WIDE else []
+
+
 @functools.cache
-def target_machine() -> llvm.TargetMachine:
+def target_machine(optimisation: int = 2) -> llvm.TargetMachine:
     """Return the code generator for this processor; EnvironmentFailure if LLVM has none."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -37,7 +50,7 @@ def target_machine() -> llvm.TargetMachine:
         return target.create_target_machine(
             cpu=llvm.get_host_cpu_name(),
             features=_host_features(),
-            opt=2,
+            opt=optimisation,
             reloc="pic",
             codemodel="jitdefault",
         )
@@ -65,7 +78,8 @@ def toolchain() -> bytes:
 
 def compile_object(text: str) -> bytes:
     """Return the object code of a module; InternalError where LLVM rejects it."""
-    machine = target_machine()
+    plain = text.startswith(_PLAIN)
+    machine = target_machine(0 if plain else 2)
     try:
         module = llvm.parse_assembly(text)
         module.verify()
@@ -73,6 +87,12 @@ def compile_object(text: str) -> bytes:
         raise InternalError(f"the kernel's code is malformed: {error}") from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
+    if not plain:
+        _optimise(module, machine)
+    return bytes(machine.emit_object(module))
+
+
+def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
     tuning = llvm.create_pipeline_tuning_options(speed_level=SPEED_LEVEL)
     tuning.slp_vectorization = tuning.loop_vectorization = tuning.loop_unrolling = False
     builder = llvm.create_pass_builder(machine, tuning)
@@ -80,7 +100,6 @@ def compile_object(text: str) -> bytes:
     for function in module.functions:
         if not function.is_declaration:
             passes.run(function, builder)
-    return bytes(machine.emit_object(module))
 
 
 class NativeCode:

@@ -165,17 +165,21 @@ def _harmless(passage: Passage, problems: Problems, *, effects: bool) -> bool:
 
 def _too_deep(nodes: list[ast.stmt] | list[ast.expr]) -> ast.expr | ast.stmt | None:
     """Return a node nested deeper than NESTING_MAX, or None; does not recurse itself."""
-    level: list[ast.AST] = list(nodes)
+    level: list[ast.expr | ast.stmt] = list(nodes)
     for _ in range(NESTING_MAX):
+        for node in level:
+            # Each comparison of a chain holds those after it: `a < b < c` nests as `a + b + c`.
+            if isinstance(node, ast.Compare) and len(node.ops) > NESTING_MAX:
+                return node.comparators[NESTING_MAX]
         level = [child for node in level for child in _children(node)]
         if not level:
             return None
-    return next(node for node in level if isinstance(node, (ast.expr, ast.stmt)))
+    return level[0]
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
+def _children(node: ast.AST) -> list[ast.expr | ast.stmt]:
     """Return the expressions and statements directly below `node`."""
-    children: list[ast.AST] = []
+    children: list[ast.expr | ast.stmt] = []
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.expr, ast.stmt)):
             children.append(child)

@@ -9,7 +9,7 @@ from checker.table.cells import ITEM, placeholder, read_effects, read_expression
 from checker.table.document import Cell, TypeName, TypeNode, Word
 from checker.table.keys import HINTS, KEYS
 from checker.table.nodes import Mapping, Node, Scalar, shorten
-from checker.table.problems import Problems
+from checker.table.problems import Problems, nearest
 from checker.table.words import (
     INTEGER_MAX,
     name_error,
@@ -180,7 +180,7 @@ class Fields:
                 help="write one of these keys",
             )
             return
-        near = self.problems.nearest(key.text, self._keys)
+        near = nearest(key.text, self._keys)
         if isinstance(value, Scalar) and value.begin == value.end and key.flow and near is None:
             self.problems.add(
                 "T111",

@@ -16,7 +16,7 @@ from checker.source import Heading, Source, Span
 from checker.table.document import SystemFile, Word
 from checker.table.fields import Fields, entries_of
 from checker.table.nodes import Mapping, Node, Scalar, parse_yaml, shorten
-from checker.table.problems import Problems, first_place
+from checker.table.problems import Problems, first_place, nearest
 from checker.table.text import read_text, span_at
 from checker.table.torn import mend_torn
 from checker.table.words import read_items, read_prose, read_word, report_twice, wrong_kind
@@ -164,7 +164,7 @@ def _open(word: Word, path: Path, problems: Problems) -> Fields | None:
         return None
     if not _is_file(file):
         names = sorted(item.name for item in path.parent.glob("*.y*ml") if item.name != path.name)
-        near = problems.nearest(word.text, names)
+        near = nearest(word.text, names)
         problems.add(
             "T143",
             f"there is no file `{word.text}` in this folder",

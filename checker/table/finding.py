@@ -11,7 +11,7 @@ from checker.source import Span
 from checker.table.analysis import lint_table
 from checker.table.document import Word
 from checker.table.nodes import Node
-from checker.table.problems import Problems
+from checker.table.problems import Problems, nearest
 from checker.table.state_table import StateTable
 from checker.table.tables import read_table
 from checker.table.words import read_word
@@ -48,7 +48,7 @@ class TableFinder:
         """Read the table of that name, or report that there is none (T140)."""
         if not self._search(word) and word.text not in self._failed:
             self._failed.add(word.text)
-            near = self.problems.nearest(word.text, self._names())
+            near = nearest(word.text, self._names())
             self.problems.add(
                 "T140",
                 f"there is no table `{word.text}`",

@@ -32,6 +32,9 @@ from checker.table.text import forbidden_character, span_at
 NESTING_MAX = 60
 """Levels of lists and mappings a file may have, and of brackets and operators a cell may have."""
 
+ENTRIES_MAX = 2000
+"""Entries of a list or mapping: reading and compiling a row takes about 3 ms."""
+
 Style = Literal["plain", "single", "double", "literal", "folded"]
 Kind = Literal["string", "integer", "number", "boolean", "null", "torn"]
 _STYLES: dict[str | None, Style] = {
@@ -185,6 +188,17 @@ class _Builder:
             return self._sequence(event, events, depth)
         return self._mapping(event, events, depth)
 
+    def _few(self, count: int, event: Any) -> None:
+        """Refuse a list or mapping that is too long, before the rest of it is read."""
+        if count > ENTRIES_MAX:
+            self.problems.add(
+                "T106",
+                f"a list or mapping has more than {ENTRIES_MAX} entries",
+                self._span(event),
+                help="a specification of this size is not checked; let bindings say what is alike",
+            )
+            self.problems.raise_any()
+
     def _sequence(self, start: Any, events: Iterator[Any], depth: int) -> Sequence:
         items: list[Node] = []
         flow = bool(start.flow_style)
@@ -192,6 +206,7 @@ class _Builder:
             if isinstance(event, SequenceEndEvent):
                 break
             items.append(self._node(event, events, depth + 1, flow=flow))
+            self._few(len(items), event)
         begin, end = self._extent(start, event, items[-1] if items else None, flow=flow)
         return Sequence(tuple(items), self._reach(start, event, items, flow=flow), begin, end, flow)
 
@@ -223,6 +238,7 @@ class _Builder:
                 )
             seen.setdefault(key.text, key)
             entries.append((key, value))
+            self._few(len(entries), event)
         last = entries[-1][1] if entries else None
         begin, end = self._extent(start, event, last, flow=flow)
         span = self._reach(start, event, [last] if last else [], flow=flow)

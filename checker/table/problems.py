@@ -10,8 +10,10 @@ from pathlib import PurePath
 from checker.errors import Diagnostic, SpecificationError
 from checker.source import Heading, Span, heading_over
 
+ERRORS_MAX = 200
+"""A phase that has found so many errors ends: nobody reads more, and each takes time."""
+
 _LONGEST_SUGGESTION = 60
-_MOST_SUGGESTIONS = 200
 
 
 class Problems:
@@ -31,30 +33,38 @@ class Problems:
         found: str | None = None,
         help: str | None = None,  # noqa: A002 - the word users read in the message
     ) -> None:
-        """Keep one error; the same one at the same place is kept once."""
-        new = Diagnostic(code, message, span, expected, found, help)
-        if new not in self.found[-8:]:
-            self.found.append(new)
+        """Keep one error; the same one at the same place is kept once.
+
+        Raises SpecificationError after ERRORS_MAX of them.
+        """
+        self.keep(Diagnostic(code, message, span, expected, found, help))
+
+    def keep(self, new: Diagnostic) -> None:
+        """Keep one error, as `add` does."""
+        if new in self.found[-8:]:
+            return
+        self.found.append(new)
+        if len(self.found) >= ERRORS_MAX:
+            message = f"there are {ERRORS_MAX} errors; nothing was looked for after this place"
+            last = Diagnostic("T106", message, new.span, help="mend those before")
+            raise SpecificationError((*self._in_order(), last))
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Keep the errors of another phase or file."""
-        self.found.extend(diagnostics)
-
-    def nearest(self, word: str, known: Iterable[str]) -> str | None:
-        """Return what `word` was probably meant to be; None after many errors, for it is slow."""
-        return nearest(word, known) if len(self.found) <= _MOST_SUGGESTIONS else None
+        for diagnostic in diagnostics:
+            self.keep(diagnostic)
 
     def raise_any(self) -> None:
         """Raise SpecificationError with everything found, in the order of the text."""
         if self.found:
-            raise SpecificationError(
-                tuple(
-                    under_heading(item, self.headings)
-                    for item in sorted(
-                        self.found, key=lambda d: (d.span.source.name, d.span.line, d.span.column)
-                    )
-                )
-            )
+            raise SpecificationError(self._in_order())
+
+    def _in_order(self) -> tuple[Diagnostic, ...]:
+        def place(item: Diagnostic) -> tuple[str, int, int]:
+            return item.span.source.name, item.span.line, item.span.column
+
+        found = sorted(self.found, key=place)
+        return tuple(under_heading(item, self.headings) for item in found)
 
 
 def under_heading(diagnostic: Diagnostic, headings: Iterable[Heading]) -> Diagnostic:

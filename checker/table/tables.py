@@ -8,7 +8,7 @@ from checker.source import Source, Span
 from checker.table.document import Word
 from checker.table.fields import Fields
 from checker.table.nodes import Mapping, Node, parse_yaml
-from checker.table.problems import Problems
+from checker.table.problems import Problems, nearest
 from checker.table.state_table import StateTable, TableTransition
 from checker.table.text import read_text, span_at
 from checker.table.torn import mend_torn
@@ -145,7 +145,7 @@ def _restores(table: Fields, known: set[str]) -> tuple[tuple[str, str], ...]:
 
 def _known(word: Word, known: set[str], problems: Problems) -> None:
     if word.text and word.text not in known:
-        near = problems.nearest(word.text, sorted(known))
+        near = nearest(word.text, sorted(known))
         problems.add(
             "T150",
             f"the table has no state `{word.text}`",

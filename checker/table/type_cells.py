@@ -20,7 +20,7 @@ from checker.table.document import (
 from checker.table.expressions import parse_expression
 from checker.table.nodes import NESTING_MAX
 from checker.table.passage import Passage
-from checker.table.problems import Problems
+from checker.table.problems import Problems, nearest
 from checker.table.words import name_error
 
 _TOKEN = re.compile(r"\.\.|\w+|[^\w\s]")
@@ -292,4 +292,4 @@ class _TypeParser:
         """Return the word of a form that `token` was probably meant to be, or None."""
         if token.text in _KEYWORDS:
             return None
-        return self.problems.nearest(token.text, _KEYWORDS[:7])
+        return nearest(token.text, _KEYWORDS[:7])

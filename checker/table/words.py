@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from checker.source import Span
 from checker.table.document import Word
 from checker.table.nodes import Node, Scalar, Sequence, raw, shorten
-from checker.table.problems import Problems, first_place
+from checker.table.problems import Problems, first_place, nearest
 from checker.table.torn import quoted
 
 INTEGER_MAX = 1 << 40
@@ -93,7 +93,7 @@ def read_choice(node: Node, label: str, choices: tuple[str, ...], problems: Prob
     """Return one of `choices` (T115); the first of them after reporting."""
     word = read_word(node, label, problems)
     if word.text and word.text not in choices:
-        near = problems.nearest(word.text, choices)
+        near = nearest(word.text, choices)
         problems.add(
             "T115",
             f"`{label}` cannot be `{shorten(word.text, 40)}`",
