@@ -89,7 +89,7 @@ def test_every_fate_is_told(lamp: Path) -> None:
     assert found["row switch_off: `who == 1` taken for true"] == "equal"
     assert found["row cools: without `heat = 0`"] == "equal"
     assert found["row decides: `lit` taken for true"] == "counted"
-    assert set(found.values()) == {"caught", "counted", "equal"}
+    assert set(found.values()) == {"caught", "counted", "equal", "refused"}
 
 
 def test_what_nothing_declared_shows_is_said_to_be_noticed_by_nothing(lamp: Path) -> None:
