@@ -18,8 +18,8 @@ The way data flows, one room an arrow (`checker.flow` is the page to read first)
 `checker.machine` is the typed representation between language and engines, `checker.passes` say it
 more simply and say what is known beforehand, `checker.llvm` and `checker.symmetry` write the parts
 of a kernel. `checker.semantics` is the reference interpreter that every engine must agree with,
-`checker.testing` drives an implementation of your own along a specification, `checker.mutation` says
-which small mistakes in a specification would be noticed.
+`checker.testing` drives an implementation of your own along a specification, `checker.mutation`
+says which small mistakes in a specification would be noticed.
 """
 
 __all__ = ["__version__"]

@@ -102,6 +102,7 @@ def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) ->
     fair_groups = fair_groups_of(world)
     initial = _initial(world)
     properties = _properties(world, entry, extra)
+    expectation = _expectation(world, entry, actions)
     bounds, terminal = _conditions(world, document.bounds), _conditions(world, document.terminal)
     used = {variable.table for variable in world.variables.values()}
     ids = tuple(
@@ -125,7 +126,7 @@ def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) ->
         terminal=terminal,
         deadlock=document.deadlock,
         budgets=tuple((name, value) for name, value in world.budgets.items() if value),
-        expectation=None if drops_expectation else _expectation(entry),
+        expectation=None if drops_expectation else expectation,
         tier=entry.tier,
         fair_groups=fair_groups,
         symmetry=any(kind.symmetric for kind in ids) and entry.symmetry is not False,
@@ -264,10 +265,22 @@ def _property(world: World, entry: PropertyEntry) -> Property:
     )
 
 
-def _expectation(entry: InstanceEntry) -> Expectation | None:
+def _expectation(
+    world: World, entry: InstanceEntry, actions: tuple[Action, ...]
+) -> Expectation | None:
     expect = entry.expect
     if expect is None:
         return None
+    known = {row.name.text for row in world.document.rows} | {item.name for item in actions}
+    for word, _ in expect.rows:
+        if word.text not in known:
+            close = nearest(word.text, known)
+            world.problems.add(
+                "N206",
+                f"no row is called `{word.text}`",
+                word.span,
+                help=f"did you mean `{close}`?" if close else None,
+            )
     return Expectation(
         verdict=expect.verdict,
         property=expect.property.text if expect.property else None,
@@ -277,4 +290,5 @@ def _expectation(entry: InstanceEntry) -> Expectation | None:
         length=expect.length,
         also=tuple(word.text for word in expect.also),
         span=expect.span,
+        rows=tuple((word.text, times) for word, times in expect.rows),
     )

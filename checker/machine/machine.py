@@ -133,7 +133,10 @@ class FairGroup:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What an instance declares of its own run; None where it says nothing."""
+    """What an instance declares of its own run; None where it says nothing.
+
+    `rows`: how often some of them fired.
+    """
 
     verdict: str | None
     property: str | None
@@ -143,6 +146,7 @@ class Expectation:
     length: int | None
     also: tuple[str, ...]
     span: Span
+    rows: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

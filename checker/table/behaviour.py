@@ -347,5 +347,9 @@ def _expect(fields: Fields) -> ExpectEntry:
         fields.integer("generated"),
         fields.integer("depth"),
         fields.integer("length"),
+        tuple(
+            (name, read_integer(value, name.text, fields.problems, 0))
+            for name, value in fields.named("rows")
+        ),
         fields.span,
     )

@@ -372,6 +372,7 @@ class ExpectEntry:
     generated: int | None
     depth: int | None
     length: int | None
+    rows: tuple[tuple[Word, int], ...]
     span: Span
 
 

@@ -104,6 +104,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "generated",
         "depth",
         "length",
+        "rows",
     ),
 }
 """The keys of each part, as docs/language.md lists them."""

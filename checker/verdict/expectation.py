@@ -91,8 +91,10 @@ def _of_figures(
         ("depth", expectation.depth, exploration.depth),
         ("length", expectation.length, lengths.get(declared) if declared else None),
     )
+    fired = {row.row: row.fired for row in exploration.rows}
+    rows = ((f"rows: {name}", times, fired.get(name, 0)) for name, times in expectation.rows)
     return [
         Difference(what, f"{expected:,}", "none" if found is None else f"{found:,}")
-        for what, expected, found in figures
+        for what, expected, found in (*figures, *rows)
         if expected is not None and expected != found
     ]

@@ -6,7 +6,7 @@ from machines import TRUE, counter, prop
 from test_judge import NOTHING, found, with_properties
 
 from checker.machine.machine import Expectation
-from checker.search.exploration import Exploration
+from checker.search.exploration import Exploration, RowCoverage
 from checker.source import NOWHERE
 from checker.verdict.expectation import differences
 from checker.verdict.judge import judge
@@ -71,3 +71,11 @@ def test_an_evaluation_error_is_never_as_declared() -> None:
         NOTHING, exhaustive=False, stopped_by="evaluation_error", findings=(found("x", "error", 1),)
     )
     assert "verdict" in wrong(declared(verdict="inconclusive"), failed, machine)
+
+
+def test_how_often_rows_fire_can_be_declared() -> None:
+    fired = replace(NOTHING, rows=(RowCoverage("up", 3, 4, 2), RowCoverage("down", 1, 1, 0)))
+    expected = replace(declared(verdict="holds"), rows=(("up", 4), ("down", 1)))
+    assert wrong(expected, fired) == []
+    other = replace(expected, rows=(("up", 5), ("gone", 0), ("down", 1)))
+    assert wrong(other, fired) == ["rows: up"]
