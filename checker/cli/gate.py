@@ -16,13 +16,14 @@ from checker.diagnostics import render_all
 from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError
 from checker.machine.machine import Expectation
-from checker.report import files, terminal
+from checker.report import files, problems, terminal
+from checker.report.problems import Problem
 from checker.report.result import Result
 from checker.search.limits import Limits
 from checker.search.memory import default_limit
 from checker.table import Document, read
 from checker.verdict import exits
-from checker.verdict.expectation import differences, expected_verdict
+from checker.verdict.expectation import differences, expected_verdict, figures_of
 
 NOT_RUN = "not run"
 """The verdict of an instance that was left out."""
@@ -30,19 +31,26 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One instance to verify; `path` is the specification's file."""
+    """One instance to verify; `path` is the specification's file.
+
+    `file` and `line` are where it is declared, `states` as many as it declares.
+    """
 
     path: str
     system: str
     instance: str
     tier: str
+    file: str = ""
+    line: int = 1
+    states: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a task. `failure`: what is not as declared; `error`: why it did not run.
 
-    `details` is the printed result of a run that failed; `report` the files of a violation.
+    `details` is the printed result of a run that failed; `report` the files of a violation;
+    `problems` are what is wrong and where, `figures` what was found of what can be declared.
     """
 
     task: Task
@@ -56,12 +64,22 @@ class Outcome:
     exit_code: int = exits.HOLDS
     details: str = ""
     report: dict[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    figures: dict[str, int | dict[str, int]] = field(default_factory=dict)
 
 
 def tasks_of(document: Document) -> list[Task]:
     """Return the instances of a specification, in the order of its file."""
     return [
-        Task(document.path, document.name.text, entry.name.text, entry.tier)
+        Task(
+            document.path,
+            document.name.text,
+            entry.name.text,
+            entry.tier,
+            entry.name.span.source.name,
+            entry.name.span.line,
+            0 if entry.expect is None else entry.expect.distinct or 0,
+        )
         for entry in instances(document)
     ]
 
@@ -79,7 +97,10 @@ def declared(task: Task) -> Outcome:
 
 
 def verify_all(tasks: Sequence[Task], processes: int) -> Iterator[Outcome]:
-    """Verify `tasks` in so many processes, which share the memory; yield each that is done."""
+    """Verify `tasks` in so many processes, which share the memory; yield each that is done.
+
+    Those that declare most states begin first, so that none of them is left over at the end.
+    """
     processes = max(min(processes, len(tasks)), 1)
     memory = default_limit() // processes
     if processes == 1:
@@ -91,7 +112,8 @@ def verify_all(tasks: Sequence[Task], processes: int) -> Iterator[Outcome]:
         processes, mp_context=get_context("spawn"), initializer=_ignore_interrupts
     )
     try:
-        futures = {pool.submit(verify, task, memory): task for task in tasks}
+        longest_first = sorted(tasks, key=lambda task: -task.states)
+        futures = {pool.submit(verify, task, memory): task for task in longest_first}
         for future in as_completed(futures):
             yield _received(future, futures[future])
     finally:
@@ -121,8 +143,7 @@ def verify(task: Task, memory: int) -> Outcome:
     try:
         return _verify(task, memory)
     except SpecificationError as error:
-        text = render_all(error.diagnostics)
-        return Outcome(task, "", "error", error=text, exit_code=exits.SPECIFICATION)
+        return refused(task, error)
     except CheckerError as error:
         return Outcome(task, "", "error", error=str(error), exit_code=exits.USAGE)
     except Exception:  # noqa: BLE001 (one instance that fails must not hide the others)
@@ -148,6 +169,20 @@ def _verify(task: Task, memory: int) -> Outcome:
         exit_code=exits.DIFFERENCE if wrong else exits.HOLDS,
         details=_printed(result) if wrong else "",
         report=files.rendered(result, committed=True) if violated else {},
+        problems=problems.of_result(result, wrong, task.file, task.line),
+        figures=figures_of(machine.expectation, result.verdict, result.exploration),
+    )
+
+
+def refused(task: Task, error: SpecificationError) -> Outcome:
+    """Return the outcome of an instance whose specification is wrong."""
+    return Outcome(
+        task,
+        "",
+        "error",
+        error=render_all(error.diagnostics),
+        exit_code=exits.SPECIFICATION,
+        problems=problems.of_diagnostics(task.system, task.instance, error.diagnostics),
     )
 
 

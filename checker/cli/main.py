@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from checker import __version__
+from checker.cli.configuration import defaults
 from checker.errors import (
     CheckerError,
     EnvironmentFailure,
@@ -59,6 +60,15 @@ class Doors(click.Group):
         command = getattr(module, cmd_name)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, and what the project's file says of its options."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and name is not None and not ctx.resilient_parsing:
+            ctx.default_map = {name: defaults(command)}
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""

@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from checker import library
-from checker.cli.gate import NOT_RUN, Outcome, Task, declared, tasks_of, verify_all
+from checker.cli import expectations
+from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.options import output_options
 from checker.cli.progress import Style, observing
-from checker.diagnostics import render_all
+from checker.cli.since import untouched
 from checker.errors import SpecificationError, UsageError
-from checker.report import dashboard, junit, terminal
+from checker.report import dashboard, junit, problems, terminal
 from checker.report.dashboard import Line
 from checker.report.headline import plural
 from checker.search.explore import cores
-from checker.table import read
+from checker.table import Document, read
+from checker.table.problems import nearest
 from checker.verdict import exits
 
 
 @click.command()
 @click.argument("specs", metavar="[SPEC]...", nargs=-1)
+@click.option(
+    "--instance",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Only the instances of this name, whatever their tier. Repeatable.",
+)
 @click.option("--all", "every_tier", is_flag=True, help="Also instances of tier full.")
+@click.option(
+    "--since",
+    "revision",
+    metavar="REV",
+    help="Only instances that behave, or declare, otherwise than in this git revision.",
+)
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Processes; by default one a core."
 )
@@ -34,6 +52,26 @@ from checker.verdict import exits
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write JUnit XML.",
+)
+@click.option(
+    "--sarif",
+    "sarif_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write what is not as declared as SARIF, for code scanning.",
+)
+@click.option(
+    "--update",
+    "updating",
+    is_flag=True,
+    help="Write the figures found into the specifications, after showing the difference.",
+)
+@click.option(
+    "--pin",
+    "pinned",
+    multiple=True,
+    type=click.Choice(expectations.FIGURES),
+    help="With --update: write this figure also where none is declared. Repeatable.",
 )
 @click.option(
     "--report",
@@ -48,9 +86,14 @@ from checker.verdict import exits
 @output_options
 def verify(
     specs: tuple[str, ...],
+    names: tuple[str, ...],
     every_tier: bool,
+    revision: str | None,
     workers: int | None,
     junit_file: Path | None,
+    sarif_file: Path | None,
+    updating: bool,
+    pinned: tuple[str, ...],
     directory: Path | None,
     checking: bool,
     form: str,
@@ -59,17 +102,22 @@ def verify(
     """Verify the instances of each SPEC, by default of all that are shipped.
 
     An instance that declares no expectation must hold. Exit code 1: one is not as declared, or
-    the committed reports are out of date (--check).
+    the committed reports are out of date (--check). With --update figures are written into the
+    specifications, verdicts and properties never: those a person changes.
     """
-    if checking and directory is None:
-        raise UsageError("--check compares with the directory of --report; name it")
+    _refuse(
+        checking=checking and directory is None,
+        pinning=bool(pinned) and not updating,
+        partly=directory is not None and bool(names or revision),
+    )
     with observing(progress):  # tells what makes runs slow
-        known, broken = _tasks(specs)
-    tasks = [task for task in known if every_tier or task.tier == "quick"]
+        known, broken = _tasks(specs, revision)
+    tasks = _selected(known, names, every_tier=every_tier)
     outcomes, interrupted = _run(tasks, workers or cores(), progress)
     outcomes = broken + outcomes
-    if junit_file is not None:
-        junit.write(map(_case, outcomes), junit_file)
+    if updating:
+        outcomes = expectations.update(outcomes, pinned)
+    _write(outcomes, junit_file, sarif_file)
     _print(outcomes, len(tasks) + len(broken), form)
     codes = {outcome.exit_code for outcome in outcomes}
     if interrupted:
@@ -82,20 +130,64 @@ def verify(
     return next((code for code in order if code in codes), exits.HOLDS)
 
 
-def _tasks(specs: tuple[str, ...]) -> tuple[list[Task], list[Outcome]]:
-    """Return every instance, and an outcome for each specification that cannot be read."""
+def _refuse(*, checking: bool, pinning: bool, partly: bool) -> None:
+    """Raise UsageError for options that do not go together."""
+    if checking:
+        raise UsageError("--check compares with the directory of --report; name it")
+    if pinning:
+        raise UsageError("--pin says what --update writes; add --update")
+    if partly:
+        raise UsageError(
+            "--report writes the reports of all instances; leave out what selects some"
+        )
+
+
+def _selected(known: list[Task], names: tuple[str, ...], *, every_tier: bool) -> list[Task]:
+    """Return the instances to run; UsageError for a name that none has."""
+    if not names:
+        return [task for task in known if every_tier or task.tier == "quick"]
+    there = {task.instance for task in known}
+    for name in names:
+        if name not in there and there:
+            close = nearest(name, there)
+            hint = f"; did you mean {close}?" if close else ""
+            raise UsageError(f"no instance is called {name!r}{hint}")
+    return [task for task in known if task.instance in names]
+
+
+def _write(outcomes: Sequence[Outcome], junit_file: Path | None, sarif_file: Path | None) -> None:
+    """Write what other tools read: files, and annotations where GitHub runs this."""
+    found = [problem for outcome in outcomes for problem in outcome.problems]
+    if junit_file is not None:
+        junit.write(map(_case, outcomes), junit_file)
+    if sarif_file is not None:
+        problems.write_sarif(found, sarif_file)
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for problem in found:
+            click.echo(problems.annotation(problem), err=True)
+
+
+def _tasks(specs: tuple[str, ...], revision: str | None = None) -> tuple[list[Task], list[Outcome]]:
+    """Return every instance, and an outcome for each specification that cannot be read.
+
+    With a revision, only instances that are not the same there.
+    """
     paths = [library.find(spec) for spec in specs] or [
         entry.path for entry in library.shipped() if entry.kind != "table"
     ]
-    tasks: list[Task] = []
+    documents: list[Document] = []
     broken: list[Outcome] = []
     for path in paths:
         try:
-            tasks += tasks_of(read(path))
+            documents.append(read(path))
         except SpecificationError as error:
-            task = Task(str(path), path.stem, "(specification)", "quick")
-            text = render_all(error.diagnostics)
-            broken.append(Outcome(task, "", "error", error=text, exit_code=exits.SPECIFICATION))
+            task = Task(str(path), path.stem, "(specification)", "quick", str(path))
+            broken.append(refused(task, error))
+    tasks = [task for document in documents for task in tasks_of(document)]
+    if revision is not None:
+        same = untouched(documents, revision)
+        tasks = [task for task in tasks if (task.path, task.instance) not in same]
+        click.echo(f"{plural(len(tasks), 'instance')} changed since {revision}", err=True)
     return tasks, broken
 
 
@@ -103,26 +195,37 @@ def _run(tasks: list[Task], processes: int, progress: Style) -> tuple[list[Outco
     """Verify `tasks`; return the outcomes in their order, and whether Ctrl-C ended it before."""
     found: dict[Task, Outcome] = {}
     interrupted = False
+    started = time.monotonic()
     try:
         for outcome in verify_all(tasks, processes):
             found[outcome.task] = outcome
-            _tell(outcome, progress)
+            _tell(outcome, progress, len(found), len(tasks))
     except KeyboardInterrupt:
         interrupted = True
+    if progress == "auto" and len(found) > 1:
+        longest = max(found.values(), key=lambda outcome: outcome.seconds)
+        seconds = time.monotonic() - started
+        click.echo(
+            f"{plural(len(found), 'instance')} in {seconds:.1f} s; the longest search was "
+            f"{longest.task.system} {longest.task.instance} ({longest.seconds:.1f} s)",
+            err=True,
+        )
     return [found[task] for task in tasks if task in found], interrupted
 
 
-def _tell(outcome: Outcome, progress: Style) -> None:
-    """Print a finished instance on stderr."""
+def _tell(outcome: Outcome, progress: Style, done: int, all_of_them: int) -> None:
+    """Print a finished instance on stderr, and how many of all are."""
     if progress == "none":
         return
     task = outcome.task
     state = "ok" if outcome.exit_code == exits.HOLDS else "DIFFERENT"
     if progress == "json":
         event = {"version": 1, "stage": "verify", "system": task.system, "instance": task.instance}
-        print(json.dumps({**event, "result": state}), file=sys.stderr, flush=True)  # noqa: T201
+        event |= {"result": state, "done": done, "of": all_of_them}
+        print(json.dumps(event), file=sys.stderr, flush=True)  # noqa: T201
     else:
-        text = f"{state:<9} {task.system} {task.instance}: {outcome.verdict}"
+        count = f"[{done:>{len(str(all_of_them))}}/{all_of_them}]"
+        text = f"{count} {state:<9} {task.system} {task.instance}: {outcome.verdict}"
         print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
@@ -135,6 +238,8 @@ def _case(outcome: Outcome) -> junit.Case:
         f"expected {outcome.expected}; {outcome.verdict}" if outcome.error is None else "",
         details or None,
         outcome.error,
+        outcome.task.file,
+        outcome.task.line,
     )
 
 

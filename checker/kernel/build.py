@@ -31,7 +31,11 @@ STEPS_MAX = 40
 ACTIONS_MAX = ACTION_MASK + 1
 """Properties and actions that fit the flags and meta words."""
 
-_IGNORED = {"span", "about", "source", "why", "path", "warnings", "expectation", "tier", "help"}
+_IGNORED = {"span", "about", "source", "sources", "headings", "why", "path", "help"} | {
+    "warnings",
+    "expectation",
+    "tier",
+}
 """What says nothing of a machine's behaviour."""
 
 

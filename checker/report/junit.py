@@ -18,6 +18,8 @@ class Case:
     output: str
     failure: str | None
     error: str | None
+    file: str = ""
+    line: int = 0
 
 
 def write(cases: Iterable[Case], path: Path) -> None:
@@ -46,6 +48,9 @@ def _suite(name: str, cases: list[Case]) -> ET.Element:
             name=case.instance,
             time=f"{case.seconds:.3f}",
         )
+        if case.file:
+            element.set("file", case.file)
+            element.set("line", str(case.line))
         for kind, text in (("failure", case.failure), ("error", case.error)):
             if text is not None:
                 first = text.splitlines()[0] if text else ""

@@ -79,22 +79,41 @@ def _of_violation(expectation: Expectation, verdict: Verdict) -> list[Difference
     ]
 
 
+def figures_of(
+    expectation: Expectation | None, verdict: Verdict, exploration: Exploration
+) -> dict[str, int | dict[str, int]]:
+    """Return what was found of every figure that `expect:` has a key for."""
+    lengths = {item.name: item.length for item in verdict.properties}
+    broken = verdict.broken
+    declared = broken[0].name if broken else None
+    if expectation is not None and expectation.property is not None:
+        declared = expectation.property
+    length = lengths.get(declared) if declared else None
+    return {
+        "distinct": exploration.distinct,
+        "generated": exploration.generated,
+        "depth": exploration.depth,
+        **({} if length is None else {"length": length}),
+        "rows": {row.row: row.fired for row in exploration.rows},
+    }
+
+
 def _of_figures(
     expectation: Expectation, verdict: Verdict, exploration: Exploration
 ) -> list[Difference]:
-    lengths = {item.name: item.length for item in verdict.properties}
-    broken = verdict.broken
-    declared = expectation.property or (broken[0].name if broken else None)
-    figures = (
-        ("distinct", expectation.distinct, exploration.distinct),
-        ("generated", expectation.generated, exploration.generated),
-        ("depth", expectation.depth, exploration.depth),
-        ("length", expectation.length, lengths.get(declared) if declared else None),
+    found = figures_of(expectation, verdict, exploration)
+    fired = found.pop("rows")
+    assert isinstance(fired, dict)
+    declared = (
+        ("distinct", expectation.distinct),
+        ("generated", expectation.generated),
+        ("depth", expectation.depth),
+        ("length", expectation.length),
     )
-    fired = {row.row: row.fired for row in exploration.rows}
+    figures = ((what, expected, found.get(what)) for what, expected in declared)
     rows = ((f"rows: {name}", times, fired.get(name, 0)) for name, times in expectation.rows)
     return [
-        Difference(what, f"{expected:,}", "none" if found is None else f"{found:,}")
-        for what, expected, found in (*figures, *rows)
-        if expected is not None and expected != found
+        Difference(what, f"{expected:,}", "none" if value is None else f"{value:,}")
+        for what, expected, value in (*figures, *rows)
+        if expected is not None and expected != value
     ]

@@ -1,0 +1,93 @@
+"""Which instances are as they were in a git revision: the same machine, the same expectation."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from checker.elaborate import elaborate, instances
+from checker.errors import CheckerError, SpecificationError, UsageError
+from checker.kernel.build import fingerprint
+from checker.table import Document, read
+
+
+def untouched(documents: Iterable[Document], revision: str) -> set[tuple[str, str]]:
+    """Return path and instance of those that do and declare the same as in `revision`.
+
+    Prose, comments and other instances may have changed; they change nothing. UsageError outside
+    a git repository, and for a revision that it does not have.
+    """
+    documents = list(documents)
+    found: set[tuple[str, str]] = set()
+    roots = {document.path: _root(Path(document.path)) for document in documents}
+    for root in sorted(set(roots.values())):
+        with tempfile.TemporaryDirectory(prefix="checker-since-") as folder:
+            _extract(root, revision, Path(folder))
+            for document in documents:
+                if roots[document.path] == root:
+                    place = Path(document.path).resolve().relative_to(root)
+                    found |= _same(document, Path(folder) / place)
+    return found
+
+
+def _same(document: Document, before: Path) -> set[tuple[str, str]]:
+    """Return the instances of a specification that are the same in the file `before`."""
+    try:
+        old = read(before)
+    except (CheckerError, OSError):
+        return set()
+    known = {entry.name.text for entry in instances(old)}
+    found = set()
+    for entry in instances(document):
+        name = entry.name.text
+        if name in known and _identity(document, name) == _identity(old, name):
+            found.add((document.path, name))
+    return found
+
+
+def _identity(document: Document, instance: str) -> tuple[object, ...] | None:
+    """Return what an instance does and declares; None for one that is no specification."""
+    try:
+        machine = elaborate(document, instance)
+    except SpecificationError:
+        return None
+    said = machine.expectation
+    declared = None
+    if said is not None:
+        figures = (said.distinct, said.generated, said.depth, said.length, said.rows)
+        declared = (said.verdict, said.property, said.also, figures)
+    return fingerprint(machine), declared, machine.tier
+
+
+def _root(path: Path) -> Path:
+    """Return the top of the git repository that a file is in."""
+    command = ["git", "-C", str(path.resolve().parent), "rev-parse", "--show-toplevel"]
+    return Path(_git(command, f"--since: {path} is in no git repository").decode().strip())
+
+
+def _extract(root: Path, revision: str, folder: Path) -> None:
+    """Write the YAML files of a revision below `folder`."""
+    missing = f"--since: the repository {root} has no revision {revision!r}"
+    verify = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "--end-of-options"]
+    commit = _git([*verify, f"{revision}^{{commit}}"], missing).decode().strip()
+    listed = _git(["git", "-C", str(root), "ls-tree", "-r", "-z", "--name-only", commit], missing)
+    names = [name for name in listed.decode().split("\0") if name.endswith((".yaml", ".yml"))]
+    if not names:
+        return
+    literal = ["git", "-C", str(root), "--literal-pathspecs", "archive", "--format=tar", commit]
+    archive = _git([*literal, "--", *names], missing)
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        files.extractall(folder, filter="data")
+
+
+def _git(command: list[str], failure: str) -> bytes:
+    try:
+        return subprocess.run(command, check=True, capture_output=True).stdout  # noqa: S603
+    except FileNotFoundError as error:
+        raise UsageError("--since asks git, which is not installed") from error
+    except subprocess.CalledProcessError as error:
+        raise UsageError(failure) from error

@@ -1,0 +1,199 @@
+"""What is wrong with an instance and where, for tools that show it beside the source.
+
+SARIF 2.1.0 for code scanning, with the counterexample as a code flow, and the annotations that
+GitHub's runner reads from the log. A problem's fingerprint says what is wrong with which instance,
+not in which line, so that it stays the same problem while a file is edited above it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker import __version__
+from checker.errors import Diagnostic
+from checker.report.result import Result
+from checker.source import NOWHERE, Span
+from checker.trace.naming import step_name
+from checker.trace.trace import Trace
+from checker.verdict.expectation import Difference
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+STEPS = 200
+"""Steps of a counterexample that a code flow has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file, and what is to be said there."""
+
+    file: str
+    line: int
+    column: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with an instance.
+
+    `rule`: the error code, the property, or the figure. `steps`: the run that shows it.
+    """
+
+    system: str
+    instance: str
+    rule: str
+    message: str
+    place: Place
+    steps: tuple[Place, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """What stays the same of this problem while its file is edited."""
+        said = f"{self.system}\x1f{self.instance}\x1f{self.rule}"
+        return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+
+
+def of_diagnostics(
+    system: str, instance: str, diagnostics: Sequence[Diagnostic]
+) -> tuple[Problem, ...]:
+    """Return the errors of a specification as problems."""
+    return tuple(
+        Problem(system, instance, item.code, item.message, _place(item.span))
+        for item in diagnostics
+    )
+
+
+def of_result(
+    result: Result, wrong: Sequence[Difference], file: str, line: int
+) -> tuple[Problem, ...]:
+    """Return what is not as declared, at the instance, or at the property that broke."""
+    machine = result.machine
+    at = Place(file, line, 1)
+    if not wrong:
+        return ()
+    found: list[Problem] = []
+    spans = {item.name: item.span for item in machine.properties}
+    about_verdict = any(item.what in {"verdict", "property"} for item in wrong)
+    for trace in result.traces if about_verdict else ():
+        if trace.kind == "sometimes" or trace.property_name == _declared(result):
+            continue
+        where = spans.get(trace.property_name)
+        text = f"{machine.instance}: {trace.property_name} is violated after {trace.length} steps"
+        found.append(
+            Problem(
+                machine.name,
+                machine.instance,
+                trace.property_name,
+                f"{text}. {trace.why}".strip(),
+                at if where is None else _place(where),
+                _steps(trace),
+            )
+        )
+    if found:
+        return tuple(found)
+    # Beside another verdict, other figures say nothing of their own.
+    told = [item for item in wrong if item.what in {"verdict", "property"}] or wrong
+    return tuple(
+        Problem(machine.name, machine.instance, item.what, f"{machine.instance}: {item}", at)
+        for item in told
+    )
+
+
+def _declared(result: Result) -> str | None:
+    expectation = result.machine.expectation
+    return None if expectation is None else expectation.property
+
+
+def _steps(trace: Trace) -> tuple[Place, ...]:
+    spans = {action.name: action.span for action in trace.machine.actions}
+    places = []
+    for step in trace.steps[:STEPS]:
+        span = spans.get(step.row, trace.machine.initial.span)
+        if span is not NOWHERE:
+            changes = "; ".join(map(str, step.changes))
+            text = f"{step.number}  {step_name(step)}" + (f": {changes}" if changes else "")
+            places.append(_place(span, text))
+    return tuple(places)
+
+
+def _place(span: Span, text: str = "") -> Place:
+    return Place(span.source.name, span.line, span.column, text)
+
+
+def _relative(file: str) -> str:
+    """Return a file relative to the working directory where it lies below it."""
+    path = Path(file).resolve()
+    here = Path.cwd()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_posix()
+
+
+# ------------------------------------------------------------------------------------------ SARIF
+
+
+def write_sarif(problems: Iterable[Problem], path: Path) -> None:
+    """Write problems as SARIF; a file with no results says that nothing is wrong."""
+    found = list(problems)
+    rules = sorted({problem.rule for problem in found})
+    driver = {
+        "name": "checker",
+        "version": __version__,
+        "rules": [{"id": rule, "shortDescription": {"text": rule}} for rule in rules],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_sarif(problem, rules) for problem in found],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    path.write_text(json.dumps(log, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _sarif(problem: Problem, rules: list[str]) -> dict[str, object]:
+    found: dict[str, object] = {
+        "ruleId": problem.rule,
+        "ruleIndex": rules.index(problem.rule),
+        "level": "error",
+        "message": {"text": f"{problem.system}: {problem.message}"},
+        "locations": [_location(problem.place)],
+        "partialFingerprints": {"checker/v1": problem.fingerprint},
+    }
+    if problem.steps:
+        flow = [{"location": _location(step)} for step in problem.steps]
+        found["codeFlows"] = [{"threadFlows": [{"locations": flow}]}]
+    return found
+
+
+def _location(place: Place) -> dict[str, object]:
+    found: dict[str, object] = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _relative(place.file)},
+            "region": {"startLine": place.line, "startColumn": place.column},
+        }
+    }
+    if place.text:
+        found["message"] = {"text": place.text}
+    return found
+
+
+# ----------------------------------------------------------------------------- GitHub annotations
+
+
+def annotation(problem: Problem) -> str:
+    """Return the line that makes GitHub's runner show a problem beside its source."""
+    place = problem.place
+    title = f"{problem.system} {problem.instance}: {problem.rule}"
+    properties = f"file={_property(_relative(place.file))},line={place.line},col={place.column}"
+    return f"::error {properties},title={_property(title)}::{_data(problem.message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,231 @@
+"""Goal: the gate says what differs, where, to every tool that listens, and writes figures only."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from toggling import TOGGLE, Command
+
+from checker.table import read
+
+ONE = ("--workers", "1")
+
+
+def git(*words: str) -> None:
+    names = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.org"]
+    subprocess.run(["git", *names, *words], check=True, capture_output=True)
+
+
+def mended(path: str, before: str, after: str) -> None:
+    text = Path(path).read_text()
+    assert before in text
+    Path(path).write_text(text.replace(before, after))
+
+
+# -------------------------------------------------------------------------- what is run, and told
+
+
+def test_only_the_named_instances_run(command: Command, toggle: str) -> None:
+    result = command("verify", toggle, *ONE, "--instance", "broken", "--format", "json")
+    assert [item["instance"] for item in result.json["instances"]] == ["broken"]
+    wrong = command("verify", toggle, "--instance", "brocken")
+    assert wrong.code == 2
+    assert "did you mean broken?" in wrong.err
+
+
+def test_progress_counts_and_the_end_is_summed_up(command: Command, toggle: str) -> None:
+    result = command("verify", toggle, *ONE)
+    assert "[1/2] ok" in result.err
+    assert "[2/2] ok" in result.err
+    assert "2 instances in " in result.err
+    assert "2 instances in " not in result.out
+
+
+def test_rows_that_fire_another_number_of_times_fail(command: Command, toggle: str) -> None:
+    mended(toggle, "distinct: 16}", "distinct: 16, rows: {press: 24, forget: 4}}")
+    result = command("verify", toggle, *ONE)
+    assert result.code == 0, result.out
+    mended(toggle, "press: 24", "press: 25")
+    result = command("verify", toggle, *ONE)
+    assert result.code == 1
+    assert "rows: press: expected 25, found 24" in result.out
+    mended(toggle, "press: 25", "pres: 25")
+    result = command("verify", toggle, *ONE)
+    assert result.code == 120
+    assert "did you mean `press`?" in result.out
+
+
+# ------------------------------------------------------------------------------ for other programs
+
+
+def test_junit_has_file_and_line(command: Command, toggle: str) -> None:
+    command("verify", toggle, *ONE, "--junit", "out/junit.xml")
+    root = ET.parse("out/junit.xml").getroot()  # noqa: S314 (our own file)
+    case = root.find("./testsuite/testcase[@name='broken']")
+    assert case is not None
+    line = TOGGLE.splitlines().index("  broken:") + 1
+    assert (case.attrib["file"], case.attrib["line"]) == ("toggle.yaml", str(line))
+
+
+def sarif(command: Command, toggle: str) -> list[dict[str, Any]]:
+    command("verify", toggle, *ONE, "--sarif", "out/checker.sarif")
+    log = json.loads(Path("out/checker.sarif").read_text())
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+    results: list[dict[str, Any]] = run["results"]
+    return results
+
+
+def test_sarif_has_the_counterexample_as_a_code_flow(command: Command, toggle: str) -> None:
+    assert sarif(command, toggle) == []
+    mended(toggle, "presses < most", "presses <= most")
+    results = {result["ruleId"]: result for result in sarif(command, toggle)}
+    assert set(results) == {"few", "deadlock"}
+    few = results["few"]
+    place = few["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "toggle.yaml"
+    assert place["region"]["startLine"] == TOGGLE.splitlines().index("  few:") + 2
+    flow = few["codeFlows"][0]["threadFlows"][0]["locations"]
+    texts = [step["location"]["message"]["text"] for step in flow]
+    assert texts[0].startswith("0  initial state")
+    assert texts[1].startswith("1  press(")
+    lines = {step["location"]["physicalLocation"]["region"]["startLine"] for step in flow[1:]}
+    assert TOGGLE.splitlines().index("  - row: press") + 1 in lines
+
+
+def test_a_fingerprint_stays_where_lines_move(command: Command, toggle: str) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    (before,) = sarif(command, toggle)
+    mended(toggle, "faults:", "# a line more\nfaults:")
+    (after,) = sarif(command, toggle)
+    assert before["locations"] != after["locations"]
+    assert before["partialFingerprints"] == after["partialFingerprints"]
+
+
+def test_a_wrong_specification_is_in_sarif_with_its_code(command: Command, toggle: str) -> None:
+    mended(toggle, "do: presses = 0", "do: presses = zero")
+    results = sarif(command, toggle)
+    assert {result["ruleId"] for result in results} == {"N201"}
+
+
+def test_annotations_are_for_github_only(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    assert "::error" not in command("verify", toggle, *ONE).err
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    result = command("verify", toggle, *ONE, "--progress", "none")
+    line = TOGGLE.splitlines().index("  default:") + 1
+    assert f"::error file=toggle.yaml,line={line},col=1,title=toggle default%3A" in result.err
+    assert "distinct: expected 17, found 16" in result.err
+
+
+# ------------------------------------------------------------------------------------- --update
+
+
+def test_update_shows_and_writes_figures_and_nothing_else(command: Command, toggle: str) -> None:
+    mended(toggle, "distinct: 16}", "distinct: 17, depth: 3}  # counted by hand")
+    before = Path(toggle).read_text()
+    assert command("verify", toggle, *ONE).code == 1
+    result = command("verify", toggle, *ONE, "--update")
+    assert result.code == 0
+    assert "-    expect: {verdict: holds, distinct: 17, depth: 3}  # counted by hand" in result.err
+    after = Path(toggle).read_text()
+    assert after.replace("16, depth: 8", "17, depth: 3") == before
+    assert command("verify", toggle, *ONE).code == 0
+    assert command("verify", toggle, *ONE, "--update").err.count("@@") == 0
+
+
+def test_update_pins_what_is_asked_for(command: Command, toggle: str) -> None:
+    block = "expect:\n      verdict: holds  # always\n      distinct: 16"
+    mended(toggle, "expect: {verdict: holds, distinct: 16}", block)
+    result = command("verify", toggle, *ONE, "--update", "--pin", "generated", "--pin", "rows")
+    assert result.code == 0, result.err
+    text = Path(toggle).read_text()
+    assert "      verdict: holds  # always\n      distinct: 16\n" in text
+    for entry in read(Path(toggle)).instances:
+        assert entry.expect is not None
+        assert entry.expect.generated is not None
+        assert "press" in {word.text for word, _ in entry.expect.rows}
+    assert command("verify", toggle, *ONE).code == 0
+    assert command("verify", toggle, *ONE, "--pin", "rows").code == 2
+
+
+def test_update_never_writes_a_verdict(command: Command, toggle: str) -> None:
+    mended(toggle, "presses < most", "presses <= most")
+    before = Path(toggle).read_text()
+    result = command("verify", toggle, *ONE, "--update")
+    assert result.code == 1
+    assert Path(toggle).read_text() == before
+
+
+# -------------------------------------------------------------------------------------- --since
+
+
+def test_since_runs_what_changed(command: Command, toggle: str) -> None:
+    git("init", "--initial-branch=main")
+    git("add", toggle)
+    git("commit", "-m", "first")
+
+    def ran() -> list[str]:
+        found = command("verify", toggle, *ONE, "--since", "HEAD", "--format", "json")
+        assert found.code == 0, found.err
+        return [item["instance"] for item in found.json["instances"]]
+
+    assert ran() == []
+    mended(toggle, "a switch that never lights is broken", "it must light")
+    assert ran() == []
+    mended(toggle, "verdict: holds, distinct: 16", "verdict: holds, distinct: 16, depth: 8")
+    assert ran() == ["default"]
+    mended(toggle, "do: presses = 0", "do: presses -= most")
+    assert ran() == ["default", "broken"]
+    git("commit", "-am", "second")
+    assert ran() == []
+    assert command("verify", toggle, "--since", "nothing").code == 2
+    assert command("verify", toggle, "--since", "--output=x").code == 2
+
+
+def test_since_needs_a_repository(command: Command, toggle: str) -> None:
+    result = command("verify", toggle, "--since", "HEAD")
+    assert result.code == 2
+    assert "in no git repository" in result.err
+
+
+# -------------------------------------------------------------------------------- configuration
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("checker.toml", "verify"), ("pyproject.toml", "tool.checker.verify")]
+)
+def test_a_file_of_the_project_gives_options(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch, name: str, table: str
+) -> None:
+    text = (
+        f'[{table}]\nspecs = ["{toggle}"]\nworkers = 1\ninstance = ["broken"]\njunit = "out.xml"\n'
+    )
+    Path(name).write_text(text)
+    Path("below").mkdir()
+    monkeypatch.chdir("below")
+    result = command("verify", "--format", "json")
+    assert result.code == 0, result.err
+    assert [item["instance"] for item in result.json["instances"]] == ["broken"]
+    assert Path("../out.xml").is_file()
+    result = command("verify", "--format", "json", "--instance", "default")
+    assert [item["instance"] for item in result.json["instances"]] == ["default"]
+
+
+def test_what_is_wrong_in_the_file_is_said(command: Command, toggle: str) -> None:
+    Path("checker.toml").write_text("[verify]\nworker = 1\n")
+    result = command("verify", toggle)
+    assert result.code == 2
+    assert "did you mean workers?" in result.err
+    Path("checker.toml").write_text("[verify\n")
+    assert command("verify", toggle).code == 2
