@@ -9,9 +9,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from checker.graph import space
-from checker.graph.space import OUTSIDE_FAILED, OUTSIDE_RAISED
+from checker.graph.space import OUTSIDE_RAISED
 from checker.llvm import meta
-from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR, FAILED, PREMISE
+from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR, PREMISE
 from checker.search import board, native, visited
 from checker.search.board import (
     BLOCK_SIZE_MAX,
@@ -135,8 +135,7 @@ def beyond(flags: int, properties: int) -> int:
     every = (1 << properties) - 1
     pending = ~(flags >> CONDITION) & every
     raised = (flags >> PREMISE) & pending
-    failed = (flags >> FAILED) & every
-    return int(pending | (raised << OUTSIDE_RAISED) | (failed << OUTSIDE_FAILED))
+    return int(pending | (raised << OUTSIDE_RAISED))
 
 
 @njit(**OPTIONS)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from checker.errors import EvaluationError, InternalError
-from checker.graph.space import OUTSIDE_FAILED, OUTSIDE_RAISED, Space
+from checker.errors import InternalError
+from checker.graph.space import OUTSIDE_RAISED, Space
 from checker.graph.state_graph import StateGraph
-from checker.llvm.meta import CONDITION, FAILED, PREMISE
+from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import LIVENESS, Machine
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import UNFAIR, fair_rows, strengths
@@ -18,17 +18,17 @@ from checker.semantics.successors import as_mapping, initial_states, successors
 
 
 def observe(machine: Machine, state: State) -> int:
-    """Return what the liveness properties see in `state`, in the bits of `Kernel.observe`."""
+    """Return what the liveness properties see in `state`, in the bits of `Kernel.observe`.
+
+    In a state that an exhaustive search found each of them has a value.
+    """
     context = Context(as_mapping(machine, state), {})
     flags = 0
     declared = (item for item in machine.properties if item.kind in LIVENESS)
     for place, item in enumerate(declared):
         for first, term in ((CONDITION, item.condition), (PREMISE, item.premise)):
-            try:
-                if term is not None and evaluate(term, context):
-                    flags |= 1 << (first + place)
-            except EvaluationError:
-                flags |= 1 << (FAILED + place)
+            if term is not None and evaluate(term, context):
+                flags |= 1 << (first + place)
     return flags
 
 
@@ -40,8 +40,7 @@ def beyond(machine: Machine, step: Successor) -> int:
     flags = observe(machine, step.state)
     pending = ~(flags >> CONDITION) & every
     raised = (flags >> PREMISE) & pending
-    failed = (flags >> FAILED) & every
-    return pending | raised << OUTSIDE_RAISED | failed << OUTSIDE_FAILED
+    return pending | raised << OUTSIDE_RAISED
 
 
 def reference_space(machine: Machine, states: Sequence[State]) -> Space:

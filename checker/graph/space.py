@@ -16,7 +16,6 @@ from checker.graph.state_graph import StateGraph
 from checker.semantics.successor import State
 
 OUTSIDE_RAISED = 20
-OUTSIDE_FAILED = 40
 """Where the bits of `Space.outside` begin that say more than that a property is owed."""
 
 
@@ -28,8 +27,7 @@ class Space:
     search stored them, and `state` gives their values. `flags` int64 (states - 1,) is what
     `Kernel.observe` says of them. `outside` int64 (states - 1,) tells of the states that a state's
     cut steps lead to: bit p, one of them still owes property p; OUTSIDE_RAISED + p, and raised it
-    itself; OUTSIDE_FAILED + p, the property has no value in one. `outside_initially` says the same
-    of the initial states that were cut.
+    itself. `outside_initially` says the same of the initial states that were cut.
     """
 
     graph: StateGraph

@@ -22,7 +22,6 @@ from checker.llvm.meta import (
     CUT,
     DROPPED,
     ERROR,
-    FAILED,
     ILLEGAL,
     PREMISE,
     SKIPPED,
@@ -135,7 +134,7 @@ class Writer:
         code.jump(end)
         code.label(end)
         if self.machine.bounds:
-            self._judge_all(code, 0, cursor, "%out", "%meta", None)
+            self._judge_all(code, 0, cursor, "%out", "%meta", base, None)
         code.emit(f"ret i64 {code.load(cursor)}")
         code.open = False
         code.label(full)
@@ -201,7 +200,7 @@ class Writer:
                 pass
             if self._judges:
                 self._judge_all(
-                    code, begin, cursor, "%out", "%meta", (state, source, following), alive
+                    code, begin, cursor, "%out", "%meta", state, (source, following), alive
                 )
             code.store(code.load(cursor), Ref("%ends", index))
             self._status(frame, alive, Ref("%status", index))
@@ -334,7 +333,8 @@ class Writer:
     def check(self) -> str:
         """Return the text of `check`."""
         code = Code("define i64 @check(ptr noalias %states, i64 %count, ptr noalias %flags)")
-        names = self._reads(item.condition for item in self.checks)
+        unsure = [term for term in self._observed_terms() if self.analysis.may_fail(term)]
+        names = self._reads((*(item.condition for item in self.checks), *unsure))
         arrays = self._arrays(code, names)
         flags = code.reserve(1)
 
@@ -344,6 +344,8 @@ class Writer:
             code.store(0, flags)
             for place, item in enumerate(self.checks):
                 self._check(code, arrays, item, place, flags)
+            for term in unsure:
+                self._note(code, arrays, term, 0, CHECK_ERROR, flags)
             code.store(code.load(flags), Ref("%flags", index))
 
         code.counted(0, "%count", one)
@@ -354,8 +356,7 @@ class Writer:
     def observe(self) -> str:
         """Return the text of `observe`."""
         code = Code("define i64 @observe(ptr noalias %states, i64 %count, ptr noalias %flags)")
-        sides = [item.premise for item in self.observed if item.premise is not None]
-        names = self._reads((*sides, *(item.condition for item in self.observed)))
+        names = self._reads(self._observed_terms())
         arrays = self._arrays(code, names)
         flags = code.reserve(1)
 
@@ -364,16 +365,20 @@ class Writer:
             unpack(code, self.layout, state, names, arrays, self.fixed)
             code.store(0, flags)
             for place, item in enumerate(self.observed):
-                failed = 1 << (FAILED + place)
-                self._note(code, arrays, item.condition, 1 << (CONDITION + place), failed, flags)
+                self._note(code, arrays, item.condition, 1 << (CONDITION + place), 0, flags)
                 if item.premise is not None:
-                    self._note(code, arrays, item.premise, 1 << (PREMISE + place), failed, flags)
+                    self._note(code, arrays, item.premise, 1 << (PREMISE + place), 0, flags)
             code.store(code.load(flags), Ref("%flags", index))
 
         code.counted(0, "%count", one)
         code.emit("ret i64 %count")
         code.open = False
         return code.text()
+
+    def _observed_terms(self) -> list[Term]:
+        """Return all that liveness properties look at."""
+        sides = ((item.condition, item.premise) for item in self.observed)
+        return [term for both in sides for term in both if term is not None]
 
     def canonical(self) -> str:
         """Return the text of `canonical` and of what it calls."""
@@ -475,26 +480,28 @@ class Writer:
         cursor: Ref,
         out: str,
         meta: str,
-        step: tuple[Ref, dict[str, Ref], dict[str, Ref]] | None,
+        origin: Ref,
+        step: tuple[dict[str, Ref], dict[str, Ref]] | None,
         alive: Ref | None = None,
     ) -> None:
         """Write: bounds, step properties and tallies of the successors from `begin` to the cursor.
 
-        `step` has the packed source state, its variables and room for those of the next one;
-        it is None for initial states. `alive` notes whether the source is no deadlock. Successors
-        that need not be looked up are taken out then.
+        `origin` is the packed state that a failed step ends in. `step` has the variables of the
+        source state and room for those of the next one; it is None for initial states. `alive`
+        notes whether the source is no deadlock. Successors that need not be looked up are taken
+        out then.
         """
         previous, kept = code.scratch(1), code.scratch(1)
         code.store(-1, previous)
         code.store(begin, kept)
-        following = step[2] if step else self._arrays(code, self._judged_variables())
+        following = step[1] if step else self._arrays(code, self._judged_variables())
         skips = step is not None and self.commuting is not None
 
         def one(index: str) -> None:
             word = Ref(meta, index)
             mark = code.load(word)
             if self.machine.bounds or (step and self.steps):
-                mark = self._judged(code, index, mark, out, step, following)
+                mark = self._judged(code, index, mark, out, origin, step, following)
                 code.store(mark, word)
             if alive is not None:
                 action = tally(code, mark, previous)
@@ -524,7 +531,8 @@ class Writer:
         index: str,
         mark: Operand,
         out: str,
-        step: tuple[Ref, dict[str, Ref], dict[str, Ref]] | None,
+        origin: Ref,
+        step: tuple[dict[str, Ref], dict[str, Ref]] | None,
         following: dict[str, Ref],
     ) -> Operand:
         """Write: return the meta word of a successor with what its bounds and steps add."""
@@ -538,14 +546,13 @@ class Writer:
         frame.variables = following
         code.store(code.bits("or", mark, code.select(self._inside(frame), 0, CUT)), result)
         if step:
-            frame.variables, frame.following = step[1], following
-            StepJudge(frame, self.layout, self.fixed, self.deltas, step[0], state, result).write()
+            frame.variables, frame.following = step[0], following
+            StepJudge(frame, self.layout, self.fixed, self.deltas, origin, state, result).write()
         code.jump(end)
         code.label(error)
         code.store(code.bits("or", code.bits("and", mark, ACTION_MASK), ERROR), result)
         for word in range(self.layout.words):
-            origin = code.load(code.shift(step[0], word)) if step else 0
-            code.store(origin, code.shift(state, word))
+            code.store(code.load(code.shift(origin, word)), code.shift(state, word))
         code.jump(end)
         code.label(end)
         code.known = before

@@ -27,12 +27,13 @@ int64, all pointers to int64):
 
 `check(states, count, flags) -> count`
     `flags[i]` bit p: state property p (`Kernel.checks[p]`) is violated (`always`) or witnessed
-    (`sometimes`) in state i; bit ERROR: a property could not be evaluated.
+    (`sometimes`) in state i; bit CHECK_ERROR: a property, one of liveness included, could not be
+    evaluated.
 
 `observe(states, count, flags) -> count`
     `flags[i]` says of liveness property p (`Kernel.observed[p]`) in state i: bit PREMISE + p, the
-    premise of a `leads_to` is true; bit CONDITION + p, what must come about is true; FAILED + p,
-    one of them could not be evaluated (the property's other two bits mean nothing then).
+    premise of a `leads_to` is true; bit CONDITION + p, what must come about is true. Of a state
+    in which one has no value, which `check` tells, they mean nothing.
 
 `canonical(states, count, meta) -> count`
     Replaces each state, in place, by the representative of its orbit: the same state for all that
@@ -73,6 +74,11 @@ class Kernel:
     instance_shift: int = META_BITS
     canonical_address: int = 0
     explore_address: int = 0
+
+    @property
+    def judges_states(self) -> bool:
+        """Whether `check` has something to say of states."""
+        return bool(self.checks or self.observed)
 
     @property
     def meta_bits(self) -> int:

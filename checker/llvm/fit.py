@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from checker.errors import EvaluationError
 from checker.layout.shape import Shape, VariantShape, codes_in_use
 from checker.llvm import cells
 from checker.llvm.code import Flag, Operand, Ref
@@ -20,7 +21,9 @@ from checker.machine.types import (
     Type,
     Union,
 )
-from checker.semantics.values import belongs, code_of, value_of
+from checker.semantics.evaluate import fit as fit_value
+from checker.semantics.values import code_of, value_of
+from checker.source import NOWHERE
 
 
 def convert(frame: Frame, value: Value, source: Shape, target: Shape) -> Value:
@@ -49,6 +52,8 @@ def fit(frame: Frame, value: Value, source: Shape, target: Shape) -> tuple[Value
             return _variants(frame, value, source, target)
         case Set(), Set():
             return _set(frame, value, source, target)
+        case Set(), (Map() | Sequence() | Bag()) if source.count == 0:
+            return anything(frame, target), True  # an `empty`: without elements
         case Map(), Map():
             assert isinstance(value, Ref)
             return _map(frame, value, source, target)
@@ -177,12 +182,13 @@ def _moves(source: Type, target: Type) -> tuple[dict[int, int], int]:
     masks: dict[int, int] = {}
     lost = 0
     for place in codes_in_use(source):
-        value = value_of(source, place)
-        if belongs(target, value):
+        try:
+            value = fit_value(target, value_of(source, place), NOWHERE)
+        except EvaluationError:
+            lost |= 1 << place
+        else:
             distance = code_of(target, value) - place
             masks[distance] = masks.get(distance, 0) | 1 << place
-        else:
-            lost |= 1 << place
     return masks, lost
 
 

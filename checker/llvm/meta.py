@@ -25,6 +25,5 @@ META_BITS = 62
 
 PREMISE = 0
 CONDITION = 20
-FAILED = 40
 LIVENESS_MAX = 20
 """Liveness properties that fit a word of `observe`."""

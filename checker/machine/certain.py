@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from checker.machine import terms as t
 from checker.machine.relations import always_fits, bound, variants_of
-from checker.machine.types import Map, Range
+from checker.machine.types import Map, Range, Record
 from checker.machine.walk import walk
 
 Term = t.Term
@@ -24,9 +25,8 @@ def fails_alone(term: object) -> bool:
             return not always_fits(item.type, kind)
         case t.Arithmetic(operator, _, right, _, _) if operator in {"//", "%"}:
             return not isinstance(right.type, Range) or right.type.low <= 0 <= right.type.high
-        case t.Field(item, name, _, _) | t.With(item, name, _, _, _):
-            variants = variants_of(item.type)
-            return not variants or any(name not in dict(one.fields) for one in variants)
+        case t.Field(item) | t.With(item):
+            return fails_in(term, variants_of(item.type))
         case t.At(item, key, _, _):
             kind = item.type
             total = isinstance(kind, Map) and kind.total and always_fits(key.type, kind.key)
@@ -45,6 +45,18 @@ def fails_alone(term: object) -> bool:
             full = operator == "sequence" and most > bound(kind)
             return operator in {"min", "max"} or full or (operator == "map" and total)
     return False
+
+
+def fails_in(term: t.Field | t.With, variants: Sequence[Record]) -> bool:
+    """Return whether taking or replacing a field may fail in a value of one of `variants`.
+
+    A variant may lack the field, or have one of its own type by that name.
+    """
+    kinds = [dict(variant.fields).get(term.name) for variant in variants]
+    if isinstance(term, t.Field):
+        return not kinds or any(kind is None or not always_fits(kind, term.type) for kind in kinds)
+    given = term.value.type
+    return not kinds or any(kind is None or not always_fits(given, kind) for kind in kinds)
 
 
 def _may_be_negative(end: Term | None) -> bool:

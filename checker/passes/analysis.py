@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checker.machine import terms
-from checker.machine.certain import fails_alone
-from checker.machine.relations import always_fits, bare
+from checker.machine.certain import fails_alone, fails_in
+from checker.machine.relations import always_fits, bare, variants_of
 from checker.machine.terms import Term
 from checker.machine.types import (
     Bag,
@@ -207,8 +207,8 @@ def _fails_itself(term: Term, facts: Facts) -> bool:
     match term:
         case terms.Cast(item, kind, _) if facts and _is_some(item, facts):
             return not always_fits(bare(item.type), kind)
-        case terms.Field(item, name, _, _) | terms.With(item, name, _, _, _) if facts:
-            return _may_lack(item, name, facts)
+        case terms.Field(item) | terms.With(item) if facts:
+            return fails_in(term, _possible(item, facts))
     return fails_alone(term)
 
 
@@ -217,18 +217,11 @@ def _is_some(item: Term, facts: Facts) -> bool:
     return path is not None and ((*path, _SOME), "") in facts
 
 
-def _may_lack(item: Term, name: str, facts: Facts) -> bool:
-    if isinstance(item.type, Record):
-        return False
-    if not isinstance(item.type, Union):
-        return True
-    path = path_of(item) if facts else None
+def _possible(item: Term, facts: Facts) -> list[Record]:
+    """Return the record shapes that a value may have, as far as is known."""
+    path = path_of(item)
     known = None if path is None else dict(facts).get(path)
-    return any(
-        name not in dict(variant.fields)
-        for variant in item.type.variants
-        if known is None or variant.name == known
-    )
+    return [one for one in variants_of(item.type) if known is None or one.name == known]
 
 
 def mentions_id(kind: Type, wanted: Id) -> bool:

@@ -105,6 +105,7 @@ def title(trace: Trace) -> str:
     steps = plural(trace.length, "step")
     if trace.failure is not None:
         where = f"row {trace.failure.row}" if trace.failure.row else trace.failure.property
+        where = where or "a terminal condition"
         return f"evaluation error in {where} ({steps})"
     return f"{trace.property_name} ({FINDINGS.get(trace.kind, 'violated')}, {steps})"
 

@@ -96,7 +96,7 @@ def new_board(kernel: Kernel) -> Numbers:
     board = np.zeros(BOARD_SIZE, np.int64)
     board[WORDS] = kernel.words
     board[EXPAND] = kernel.expand_address
-    board[CHECK] = kernel.check_address if kernel.checks else 0
+    board[CHECK] = kernel.check_address if kernel.judges_states else 0
     board[CANONICAL] = kernel.canonical_address
     board[EXPLORE] = kernel.explore_address
     board[BESIDE] = (1 << kernel.meta_bits) - 1 & ~ACTION_MASK

@@ -10,7 +10,6 @@ from checker.machine.machine import LIVENESS, Machine, Property
 from checker.search.exploration import Finding
 
 CUT_OFF = "a step that was cut can come before what is owed"
-FAILS = "it cannot be evaluated in some state"
 NOT_EXHAUSTIVE = "the search was not exhaustive"
 NOT_KEPT = "the states are not in memory any more"
 NO_MEMORY = "the graph of all steps does not fit the memory"
@@ -29,10 +28,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """The outcome of each liveness property, and a lasso for each that is violated.
-
-    The findings also hold an evaluation error, a shallowest one, where a property has no value.
-    """
+    """The outcome of each liveness property, and a lasso for each that is violated."""
 
     outcomes: Mapping[str, Outcome]
     findings: tuple[Finding, ...] = ()

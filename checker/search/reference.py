@@ -31,6 +31,7 @@ from checker.semantics.successors import (
     start_state,
     step_violations,
     successors,
+    unjudged,
     witnessed,
 )
 from checker.semantics.symmetry import reduces, representative
@@ -195,7 +196,8 @@ class _Search:
         for name, error in seen:
             if error is None:
                 self.report(name, "sometimes", self.depth, edge)
-        if any(error is not None for _, error in broken + seen):
+        unclear = unjudged(self.machine, edge[1])
+        if unclear or any(error is not None for _, error in broken + seen):
             self.report("error", "error", self.depth, edge)
 
     def report_failure(self, source: State | None, step: Successor) -> None:

@@ -122,7 +122,7 @@ class _Walker:
         self.taken = np.zeros(len(kernel.actions), np.int64)
         self.numbers[places.WORDS] = kernel.words
         self.numbers[places.EXPAND] = kernel.expand_address
-        self.numbers[places.CHECK] = kernel.check_address if kernel.checks else 0
+        self.numbers[places.CHECK] = kernel.check_address if kernel.judges_states else 0
         self.numbers[places.INITIAL] = self.states.ctypes.data
         self.numbers[places.INITIAL_META] = self.initial_meta.ctypes.data
         self.numbers[places.INITIAL_COUNT] = len(self.states)

@@ -89,6 +89,6 @@ class Stepper:
         """Return the flags of `states` (one a row)."""
         given = np.ascontiguousarray(states, np.int64)
         flags = np.zeros(len(given), np.int64)
-        if self.kernel.checks and len(given):
+        if self.kernel.judges_states and len(given):
             self._check(given.ctypes.data, len(given), flags.ctypes.data)
         return flags

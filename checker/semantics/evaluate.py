@@ -12,6 +12,7 @@ from typing import Any
 
 from checker.errors import EvaluationError, InternalError
 from checker.machine import terms
+from checker.machine.relations import variants_of
 from checker.machine.terms import Generator, Term
 from checker.machine.types import (
     Bag,
@@ -138,6 +139,10 @@ def fit(kind: Type, value: object, span: Span) -> object:
         case Bag(item, capacity), tuple():
             check_room(len(value), capacity, span)
             return bag_value(kind, (fit(item, member, span) for member in value))
+        case ((Sequence() | Bag()), frozenset()) if not value:
+            return ()  # an `empty` that nothing had told yet of what
+        case Map(_, _, False), frozenset() if not value:
+            return MapValue({})
         case _ if belongs(kind, value):
             return value
     raise EvaluationError("E501", f"{format_value(value)} is outside {describe(kind)}", span)
@@ -398,7 +403,8 @@ def _with(term: terms.With, context: Context) -> RecordValue:
     record: RecordValue = evaluate(term.item, context)
     value = evaluate(term.value, context)
     field_of(record, term.name, term.span)
-    return record.replaced(term.name, value)
+    kinds = dict(next(one for one in variants_of(term.item.type) if one.name == record.name).fields)
+    return record.replaced(term.name, fit(kinds[term.name], value, term.span))
 
 
 def _extreme(term: terms.Extreme, context: Context) -> object:

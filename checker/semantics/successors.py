@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checker.errors import EvaluationError
-from checker.machine.machine import Action, Binding, Machine
+from checker.machine.machine import LIVENESS, Action, Binding, Machine
 from checker.semantics.evaluate import Context, MadeBy, evaluate
 from checker.semantics.execute import Execution, executions
 from checker.semantics.successor import State, Successor
@@ -195,6 +195,21 @@ def failing(machine: Machine, state: State) -> Judgement:
 def witnessed(machine: Machine, state: State) -> Judgement:
     """Return the `sometimes` properties that are true in `state` or cannot be evaluated there."""
     return _judged(machine, "sometimes", Context(as_mapping(machine, state), {}), wanted=True)
+
+
+def unjudged(machine: Machine, state: State) -> Judgement:
+    """Return the liveness properties of which a condition cannot be evaluated in `state`."""
+    context = Context(as_mapping(machine, state), {})
+    found: list[tuple[str, EvaluationError | None]] = []
+    for item in machine.properties:
+        if item.kind in LIVENESS:
+            try:
+                for term in (item.condition, item.premise):
+                    if term is not None:
+                        evaluate(term, context)
+            except EvaluationError as error:
+                found.append((item.name, error))
+    return tuple(found)
 
 
 def step_violations(machine: Machine, state: State, successor: Successor) -> tuple[str, ...]:

@@ -12,21 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 from pyspark.sql import functions as f
 
 from checker.graph.build import initially
-from checker.graph.judge import failing, lasso_finding, owed_beyond
-from checker.graph.space import OUTSIDE_FAILED
+from checker.graph.judge import lasso_finding, owed_beyond
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
-from checker.llvm.meta import CONDITION, FAILED, PREMISE
+from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import Machine, Property
 from checker.search.exploration import Finding
 from checker.search.outcome import (
     CUT_OFF,
-    FAILS,
     INTERRUPTED,
     REST,
     Liveness,
@@ -36,7 +33,6 @@ from checker.search.outcome import (
 )
 from checker.search.paths import Mark, least_path_to
 from checker.semantics.fairness import fair_rows, strengths
-from checker.semantics.successors import initial_states, successors
 from checker.spark.drafts import Drafts, sized_for
 from checker.spark.jobs import Jobs, Stopped
 from checker.spark.outlook import Outlook, look_ahead
@@ -47,7 +43,7 @@ from checker.spark.tasks import Broadcast
 from checker.spark.trimming import TABLES, Trimming, owing
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,25 +103,19 @@ class _Judge:
         self.outlook: Outlook = self.ground.jobs.run(
             title, lambda: look_ahead(self.drafts, self.ground.root, self.ground.shipped)
         )
-        self.flags, self.told = self.ground.jobs.run(title, self._seen)
+        self.told = self.ground.jobs.run(title, self._seen)
         outcomes: dict[str, Outcome] = {}
         findings: list[Finding] = []
         for place, item in enumerate(liveness_of(self.machine)):
             outcomes[item.name], finding = self._judge(item, place)
             findings += [] if finding is None else [finding]
-        if any(outcome.reason == FAILS for outcome in outcomes.values()):
-            findings.append(self._error())
         return Liveness(outcomes, tuple(findings))
 
-    def _seen(self) -> tuple[int, int]:
-        """Return all flags of states, and all that is told of what was cut, or-ed."""
-        row = self.outlook.facts.agg(f.bit_or("flags"), f.bit_or("outside")).collect()[0]
-        return int(row[0] or 0), int(row[1] or 0)
+    def _seen(self) -> int:
+        """Return all that is told of what was cut, or-ed."""
+        return int(self.outlook.facts.agg(f.bit_or("outside")).collect()[0][0] or 0)
 
     def _judge(self, item: Property, place: int) -> tuple[Outcome, Finding | None]:
-        beyond = self.told | self.initially
-        if (self.flags >> (FAILED + place) | beyond >> (OUTSIDE_FAILED + place)) & 1:
-            return Outcome("unknown", FAILS), None
         title = f"{self.machine.name}: {item.name}"
         rounds = Rounds(self.ground.notice, title)
         cut, rest = self.ground.jobs.run(title, lambda: self._trim(item, place, rounds))
@@ -171,34 +161,3 @@ class _Judge:
     def _least(self, states: Words, level: int) -> Words:
         """Return the least shortest path to one of `states`, all of `level`."""
         return least_path_to(self.kernel, self.ground.mark, states, level)
-
-    # --------------------------------------------------------------------------------- errors
-
-    def _error(self) -> Finding:
-        """Return the least shortest path to a state in which some property has no value."""
-        if self.initially >> OUTSIDE_FAILED:
-            states = [failing(self.machine, initial_states(self.machine))]
-            return Finding("error", "error", 0, tuple(states))
-        title = f"{self.machine.name}: an error"
-        inside, near = (
-            self.ground.jobs.run(title, lambda at=at: self._first(*at))  # type: ignore[misc]
-            for at in (("flags", FAILED), ("outside", OUTSIDE_FAILED))
-        )
-        is_inside = inside is not None and (near is None or inside[0] <= near[0] + 1)
-        found = inside if is_inside else near
-        assert found is not None
-        path = list(decode_all(self.layout, self._least(found[1], found[0])))
-        if not is_inside:
-            path.append(failing(self.machine, successors(self.machine, path[-1])))
-        return Finding("error", "error", len(path) - 1, tuple(path))
-
-    def _first(self, column: str, bit: int) -> tuple[int, Words] | None:
-        """Return the least depth of states in which something fails, and these states."""
-        failed: DataFrame = self.outlook.facts.where(f.shiftright(column, bit) != 0)
-        depth = failed.agg(f.min("depth")).collect()[0][0]
-        if depth is None:
-            return None
-        rows = failed.where(f.col("depth") == depth).select("state").collect()
-        content = b"".join(bytes(row[0]) for row in rows)
-        states = np.frombuffer(content, "<i8").astype(np.int64)
-        return int(depth), states.reshape(-1, self.kernel.words)

@@ -23,7 +23,7 @@ from checker.errors import InternalError
 from checker.graph.edges import beyond
 from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel, Words
-from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR, FAILED
+from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR
 from checker.spark.drafts import Drafts
 from checker.spark.graph import level_rows, packed, pieces
 from checker.spark.numbering import numbered
@@ -102,8 +102,7 @@ def _outlook(kernel: Kernel, calls: Calls, level: int, states: Words) -> pa.Reco
     np.bitwise_or.at(outside, source[cut], _told(kernel, steps.meta[cut], seen[cut]))
     going_on = moving & ~cut & (_owed(kernel, seen) != 0)
     fair = np.unique(np.stack((source, labels), axis=1)[moving & (labels >= 0)], axis=0)
-    every = (1 << len(kernel.observed)) - 1
-    kept = (_owed(kernel, flags) | ((flags >> FAILED) & every) | outside) != 0
+    kept = (_owed(kernel, flags) | outside) != 0
     going_on &= kept[source]
     fair = fair[kept[fair[:, 0]]]
     ends, fair_ends = _ends(source[going_on], kept), _ends(fair[:, 0], kept)

@@ -149,10 +149,10 @@ def _judge_property(
 def _overall(
     verdicts: tuple[PropertyVerdict, ...], exploration: Exploration, error: Finding | None
 ) -> Overall:
-    if any(verdict.broken for verdict in verdicts):
-        return "violated"
     if error is not None:
         return "inconclusive"
+    if any(verdict.broken for verdict in verdicts):
+        return "violated"
     unknown = [verdict for verdict in verdicts if verdict.outcome == "unknown"]
     if any(verdict.kind in LIVENESS for verdict in unknown):
         return "inconclusive"
