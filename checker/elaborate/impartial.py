@@ -82,7 +82,7 @@ def _only_content(node: Node, part: Node, *, whole: bool) -> bool:
             return operator in _REDUCTIONS and isinstance(part, t.Generator)
         case t.Let(_, value, body):
             return part is value or (whole and part is body)
-        case t.Cast() | t.Choose():
+        case t.Cast() | t.Choose() | t.Next():
             return whole
     return isinstance(node, t.Length)
 

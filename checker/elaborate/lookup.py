@@ -36,6 +36,8 @@ BUILT_IN = frozenset(
         "range",
         "implies",
         "replace",
+        "requests",
+        "responses",
         "next",
         "ran",
         "pick",

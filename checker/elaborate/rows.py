@@ -18,6 +18,7 @@ from checker.elaborate.type_cells import TypeReader
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.machine import terms as t
+from checker.machine.certain import certain
 from checker.machine.machine import Action, Binding, Fairness
 from checker.machine.relations import bare, item_of, show
 from checker.machine.types import Enum, Option, Set, Type
@@ -166,7 +167,7 @@ class _Row:
     def _when(self) -> Term:
         """Return `let` and `when` as one condition.
 
-        A let that `when` does not mention is left to the body, which runs where `when` holds.
+        A let that `when` does not mention and that has a value in any case is left to the body.
         """
         outer = dict(self.names)
         bound: list[tuple[str, Term]] = []
@@ -180,7 +181,7 @@ class _Row:
             with collecting(self.world.problems):
                 guard = self.context(self.row.when).condition(expression(self.row.when), "`when`")
         for unique, value in reversed(bound):
-            if unique in mentioned(guard):
+            if unique in mentioned(guard) or not certain(value):
                 guard = t.Let(unique, value, guard, convert.BOOL, value.span)
         self.names.clear()
         self.names.update(outer)

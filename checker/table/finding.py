@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -148,10 +149,34 @@ def _is_file(path: Path) -> bool:
 def _is_table(path: Path) -> bool:
     """Return whether a file beside the system is a table (systems may share a folder with it)."""
     try:
-        with path.open(encoding="utf-8") as lines:
-            return any(line.startswith(("table:", "states:")) for line in lines)
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return True
+    return _KEY_OF_A_TABLE.search(_outermost(text)) is not None
+
+
+_KEY_OF_A_TABLE = re.compile(r"""^[\s{,]*["']?(table|states)["']?\s*:""", re.MULTILINE)
+_BRACKETS = re.compile(r"""[{}\[\],]|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
+
+
+def _outermost(text: str) -> str:
+    """Return a text without indented lines; of one in JSON form the outermost keys, each a line."""
+    if not text.lstrip().startswith("{"):
+        return "\n".join(line for line in text.splitlines() if line[:1] not in {" ", "{", ","})
+    kept, depth, last = [], 0, 0
+    for match in _BRACKETS.finditer(text):
+        kept += [text[last : match.start()]] if depth == 1 else []
+        last = match.end()
+        match match.group():
+            case "{" | "[":
+                depth += 1
+            case "}" | "]":
+                depth -= 1
+            case ",":
+                kept += ["\n"] if depth == 1 else []
+            case quoted:
+                kept += [quoted] if depth == 1 else []
+    return "".join(kept)
 
 
 def _inside(path: Path, folders: Iterable[Path]) -> bool:

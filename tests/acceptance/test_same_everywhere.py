@@ -115,3 +115,45 @@ def test_engines_say_the_same(tmp_path: Path, name: str) -> None:
     assert local.exploration.distinct == reference.exploration.distinct == distinct
     failures = [trace.failure.code for trace in local.traces if trace.failure is not None]
     assert failures == ([error] if error else [])
+
+
+LETS = """\
+types:
+  Phase: one of early, late
+variables:
+  phase: {type: Phase, initial: early}
+  n: {type: 0..3, initial: "0"}
+  m: {type: map of K to 0..3, initial: empty}
+rows:
+  - {row: up, when: n < 2, do: n += 1}
+  - row: look
+    in: {phase: INSIDE}
+    let:
+      one: m[k1]
+      two: one + 1
+    when: WHEN
+    do: EFFECTS
+"""
+
+
+@pytest.mark.parametrize(
+    ("inside", "when", "effects", "fails"),
+    [
+        ("early", "true", "pass", True),  # nothing uses it
+        ("early", "true", "n = two", True),  # only the effects use it
+        ("early", "false", "n = two", True),  # before `when`
+        ("early", "two == 1", "pass", True),
+        ("late", "two == 1", "n = two", False),  # after `in`
+    ],
+)
+def test_every_let_is_evaluated_between_in_and_when(
+    tmp_path: Path, inside: str, when: str, effects: str, *, fails: bool
+) -> None:
+    path = tmp_path / "system.yaml"
+    text = LETS.replace("INSIDE", inside).replace("WHEN", f'"{when}"').replace("EFFECTS", effects)
+    path.write_text(HEAD + text)
+    local, reference = run(path, "local"), run(path, "reference")
+    assert local.verdict == reference.verdict
+    assert local.traces == reference.traces
+    assert (local.exploration.stopped_by == "evaluation_error") == fails
+    assert [one.failure.code for one in local.traces if one.failure] == ["E505"] * fails

@@ -4,8 +4,10 @@ A constant that was converted has the range of its place; nothing may take that 
 """
 
 import pytest
-from houses import Elaborating
+from houses import Elaborating, Refusing
 
+from checker.elaborate import effects, functions
+from checker.elaborate.lookup import BUILT_IN
 from checker.errors import EvaluationError
 from checker.machine.types import Range
 from checker.semantics.evaluate import Context, evaluate
@@ -112,7 +114,7 @@ def test_the_ends_of_a_type_are_values(machine: Elaborating) -> None:
     assert machine(text).variable("m").type == Range(0, 3)
 
 
-def test_division_by_a_constant_that_is_nothing_is_refused(wrong: Elaborating) -> None:
+def test_division_by_a_constant_that_is_nothing_is_refused(wrong: Refusing) -> None:
     (error,) = wrong(WORLD.replace("CLAIM", "7 // (0 if fixed else 2) == 1"))
     assert error.code == "Y303"
 
@@ -141,3 +143,42 @@ def test_what_is_certain_beforehand_keeps_its_errors(
     with pytest.raises(EvaluationError) as raised:
         evaluate(made.properties[0].condition, Context(as_mapping(made, state), {}))
     assert raised.value.code == code
+
+
+@pytest.mark.parametrize("name", ["requests", "responses", "len", "min", "empty", "send"])
+def test_no_definition_hides_a_built_in(wrong: Refusing, name: str) -> None:
+    text = WORLD.replace("CLAIM", "true") + f"definitions:\n  {name}(k): k == 1\n"
+    assert [error.code for error in wrong(text)] == ["N203"]
+
+
+def test_every_function_and_statement_is_a_word_that_nothing_may_hide() -> None:
+    assert set(functions._FUNCTIONS) | set(effects._CALLS) <= BUILT_IN
+
+
+CALLS = """
+constants:
+  Client: {ids: 2, symmetric: true}
+messages:
+  Ask: {}
+  Answer: {}
+calls:
+  line: {per: Client, requests: [Ask], responses: [Answer], capacity: "1"}
+rows:
+  - {row: asks, for: {c: Client}, do: "call(line[c], Ask())"}
+  - {row: answers, on: "line[c].Ask()", do: "reply(call, Answer())"}
+  - {row: ends, on: "line[c].Answer()", do: pass}
+properties:
+  one_at_a_time: {step: "CLAIM", why: it is tested}
+"""
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "len(next(requests(line))) <= len(requests(line)) + 1",
+        "not any(r is Answer for r in next(requests(line)))",
+        "next(len(responses(line))) <= 2",
+    ],
+)
+def test_what_is_on_the_way_in_the_next_state(machine: Elaborating, claim: str) -> None:
+    assert machine(CALLS.replace("CLAIM", claim)).properties[0].kind == "step"

@@ -124,3 +124,26 @@ def test_a_system_of_the_same_name_is_no_table(system: Path, lamp: str) -> None:
     (system.parent / "tables").mkdir()
     (system.parent / "tables" / "lamp.yaml").write_text(lamp)
     assert set(read(beside).tables) == {"lamp"}
+
+
+FORMS = (
+    '{"table": "lamp", "about": "A {lamp}: , x", "source": "s", "states": {"Off": {"about": "o", '
+    '"initial": true}}, "transitions": [{"from": "Off", "event": "e", "to": "Off"}]}',
+    '{\n  "about": "a",\n  "source": "s",\n  "states": {"Off": {"about": "o", "initial": true}},\n'
+    '  "transitions": [{"from": "Off", "event": "e", "to": "Off"}],\n  "table": "lamp"\n}',
+    '"table": lamp\nabout: a\nsource: s\nstates: {Off: {about: o, initial: true}}\n'
+    "transitions: [{from: Off, event: e, to: Off}]\n",
+)
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_a_table_beside_the_system_may_have_any_form(system: Path, text: str) -> None:
+    (system.parent / "lamp.yaml").write_text(text)
+    assert set(read(system).tables) == {"lamp"}
+
+
+def test_a_system_in_json_form_is_no_table(system: Path) -> None:
+    (system.parent / "lamp.yaml").write_text(
+        '{"system": "lamp", "about": "a", "machines": {"m": {"table": "lamp"}}}'
+    )
+    assert codes(system) == ["T140"]
