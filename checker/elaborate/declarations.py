@@ -8,7 +8,7 @@ from checker.elaborate import convert
 from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED
 from checker.elaborate.constants import constant_integer
 from checker.elaborate.context import Context, Term, expression
-from checker.elaborate.lookup import BUILT_IN
+from checker.elaborate.lookup import BUILT_IN, CALLED_ONLY
 from checker.elaborate.type_cells import TypeReader
 from checker.elaborate.world import CallsInfo, ChannelInfo, ComponentInfo, OperationInfo, World
 from checker.elaborate.wrong import Wrong, collecting
@@ -31,12 +31,15 @@ from checker.table.state_table import StateTable
 Members = tuple[MachineEntry | VariableEntry, ...]
 
 
+_CALLED = frozenset(["type", "message", "definition", "procedure"])
+
+
 def check_names(world: World) -> None:
     """Report names that mean two things or hide a built-in (N203)."""
     seen: dict[str, tuple[str, Span]] = {}
     for kind, word in _declared(world):
         name = word.text
-        if name in BUILT_IN:
+        if name in BUILT_IN or (name in CALLED_ONLY and kind in _CALLED):
             world.problems.add(
                 "N203", f"`{name}` is a word of the language", word.span, help="choose another name"
             )

@@ -36,8 +36,6 @@ BUILT_IN = frozenset(
         "range",
         "implies",
         "replace",
-        "requests",
-        "responses",
         "next",
         "ran",
         "pick",
@@ -58,6 +56,9 @@ BUILT_IN = frozenset(
     ]
 )
 """Words that no declaration may hide."""
+
+CALLED_ONLY = frozenset(["requests", "responses"])
+"""Functions whose names a place of the state may have, but nothing that is called like them."""
 
 
 # ----------------------------------------------------------------------------------- names

@@ -127,12 +127,18 @@ def test_a_system_of_the_same_name_is_no_table(system: Path, lamp: str) -> None:
 
 
 FORMS = (
-    '{"table": "lamp", "about": "A {lamp}: , x", "source": "s", "states": {"Off": {"about": "o", '
-    '"initial": true}}, "transitions": [{"from": "Off", "event": "e", "to": "Off"}]}',
-    '{\n  "about": "a",\n  "source": "s",\n  "states": {"Off": {"about": "o", "initial": true}},\n'
-    '  "transitions": [{"from": "Off", "event": "e", "to": "Off"}],\n  "table": "lamp"\n}',
-    '"table": lamp\nabout: a\nsource: s\nstates: {Off: {about: o, initial: true}}\n'
-    "transitions: [{from: Off, event: e, to: Off}]\n",
+    (
+        '{"table": "lamp", "about": "A {lamp}: , x", "source": "s", "states": {"Off": {"about": "o", '
+        '"initial": true}}, "transitions": [{"from": "Off", "event": "e", "to": "Off"}]}'
+    ),
+    (
+        '{\n  "about": "a",\n  "source": "s",\n  "states": {"Off": {"about": "o", "initial": true}},\n'
+        '  "transitions": [{"from": "Off", "event": "e", "to": "Off"}],\n  "table": "lamp"\n}'
+    ),
+    (
+        '"table": lamp\nabout: a\nsource: s\nstates: {Off: {about: o, initial: true}}\n'
+        "transitions: [{from: Off, event: e, to: Off}]\n"
+    ),
 )
 
 
