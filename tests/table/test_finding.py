@@ -128,11 +128,11 @@ def test_a_system_of_the_same_name_is_no_table(system: Path, lamp: str) -> None:
 
 FORMS = (
     (
-        '{"table": "lamp", "about": "A {lamp}: , x", "source": "s", "states": {"Off": {"about": "o", '
+        '{"table": "lamp", "about": "{a}: , x", "source": "s", "states": {"Off": {"about": "o", '
         '"initial": true}}, "transitions": [{"from": "Off", "event": "e", "to": "Off"}]}'
     ),
     (
-        '{\n  "about": "a",\n  "source": "s",\n  "states": {"Off": {"about": "o", "initial": true}},\n'
+        '{\n  "about": "a", "source": "s",\n  "states": {"Off": {"about": "o", "initial": true}},\n'
         '  "transitions": [{"from": "Off", "event": "e", "to": "Off"}],\n  "table": "lamp"\n}'
     ),
     (
