@@ -15,7 +15,8 @@ from typing import Protocol
 
 from checker import library
 from checker.elaborate import elaborate
-from checker.errors import UsageError
+from checker.elaborate.alike import unlike
+from checker.errors import SpecificationError, UsageError
 from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.kernel.kernel import Kernel
@@ -260,7 +261,10 @@ def select(machine: Machine, names: tuple[str, ...] | None) -> Machine:
 
 
 def reduced(machine: Machine, symmetry: bool | None) -> Machine:
-    """Return `machine` with its symmetry as asked for; UsageError where there is none to use."""
+    """Return `machine` with its symmetry as asked for; UsageError where there is none to use.
+
+    SpecificationError (Y330) where ids are not shown to be used alike.
+    """
     if symmetry is None:
         return machine
     if symmetry and not any(kind.symmetric for kind in machine.ids):
@@ -270,7 +274,11 @@ def reduced(machine: Machine, symmetry: bool | None) -> Machine:
             "--symmetry on: `eventually` and `leads_to` are judged on all states; leave them out "
             "with --property, or the symmetry with --symmetry off"
         )
-    return replace(machine, symmetry=symmetry)
+    found = unlike(machine) if symmetry else ()
+    if found:
+        raise SpecificationError(found)
+    warnings = tuple(item for item in machine.warnings if item not in machine.unlike)
+    return replace(machine, symmetry=symmetry, unlike=(), warnings=warnings)
 
 
 def spec_name(path: str) -> str:

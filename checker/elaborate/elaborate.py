@@ -7,8 +7,10 @@ assumptions; names, types and declarations; rows, properties and the rest; lints
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from checker.elaborate import convert
+from checker.elaborate.alike import unlike
 from checker.elaborate.constants import (
     Setting,
     constant_truth,
@@ -26,7 +28,7 @@ from checker.elaborate.lints import check_machine, check_size
 from checker.elaborate.rows import action_of
 from checker.elaborate.world import World
 from checker.elaborate.wrong import collecting
-from checker.errors import UsageError
+from checker.errors import SpecificationError, UsageError
 from checker.machine.machine import Action, Expectation, Machine, Property, Trigger
 from checker.machine.types import Id
 from checker.source import NOWHERE
@@ -52,7 +54,8 @@ def elaborate(
 
     Raises SpecificationError with all errors of the first phase that found any (N2xx names, Y3xx
     types, R601 a false assumption); UsageError for an unknown instance, an unknown constant in
-    `overrides` or a value of another kind. Lints (L4xx) are the machine's warnings.
+    `overrides` or a value of another kind. Lints (L4xx) are the machine's warnings, and so is what
+    keeps it from being reduced by symmetry (Y330).
     """
     overrides = overrides or {}
     entry = _instance(document, instance or "default")
@@ -61,7 +64,21 @@ def elaborate(
     check_impartial(world, machine)
     world.problems.raise_any()
     check_size(world, machine)
-    return check_machine(world, machine)
+    return _reducible(check_machine(world, machine), insists=entry.symmetry is True)
+
+
+def _reducible(machine: Machine, *, insists: bool) -> Machine:
+    """Return `machine`, without symmetry where its ids are not shown to be used alike.
+
+    That is a warning; SpecificationError (Y330) where the instance insists on symmetry.
+    """
+    found = unlike(machine) if machine.symmetry else ()
+    if not found:
+        return machine
+    if insists:
+        raise SpecificationError(found)
+    told = tuple(replace(item, severity="warning") for item in found)
+    return replace(machine, symmetry=False, unlike=told, warnings=(*machine.warnings, *told))
 
 
 def world_of(

@@ -87,7 +87,8 @@ class ActionWriter:
     word, `fair` how its instances are numbered if they are, `count` what counts its successors if
     that is done where they are written, `wanted` which of them are, where not all. `asked` are
     the numbers of the step properties that name rows, and what must be true on steps of this one.
-    Memory that instances share is taken once.
+    `once`: of the picks of an instance that come to the same, only the first are written. Memory
+    that instances share is taken once.
     """
 
     frame: Frame
@@ -106,6 +107,8 @@ class ActionWriter:
     words: Sequence[Operand] = ()
     selection: Selection | None = None
     asked: Sequence[tuple[int, Term]] = ()
+    once: bool = False
+    first: Ref | None = None
     stages: list[Stage] = field(default_factory=list)
     work: dict[str, Ref] = field(default_factory=dict)
     script: Script | None = None
@@ -124,6 +127,8 @@ class ActionWriter:
             self.illegal = code.reserve(1)
         self.script = Script(self.frame)
         self.drawn = Drawn(self.frame, drawn_kinds(self.action.body))
+        if self.once and self._picks():
+            self.first = code.reserve(1)
         if self.count is not None:
             self.count.begin()
         end = code.new_label()
@@ -285,7 +290,9 @@ class ActionWriter:
         meta = code.bits("or", self._meta(), number << NUMBER)
         body = self._body()
         again = code.new_label()
-        picks = any(isinstance(item, terms.Pick) for item in statements_inside(self.action.body))
+        picks = self._picks()
+        if self.first is not None:
+            code.store(code.load(self.sink.cursor), self.first)
         if picks:
             body.script.reset()
             code.loop_label(again)
@@ -301,6 +308,9 @@ class ActionWriter:
             body.script.advance(again)
         body.finish()
         frame.variables, frame.error, frame.locals, frame.facts = before
+
+    def _picks(self) -> bool:
+        return any(isinstance(item, terms.Pick) for item in statements_inside(self.action.body))
 
     def _meta(self) -> Operand:
         """Write: the meta word of this instance: the action and the number for fairness."""
@@ -345,8 +355,11 @@ class ActionWriter:
         illegal = code.load(body.illegal) if body.illegal is not None else 0
         mark = code.bits("or", code.mul(illegal, ILLEGAL), meta)
         mark = code.bits("or", mark, self._broken(told))
-        kept = self._kept(words, number)
-        if self.count is None:
+        kept = 1 if self.first is not None else self._kept(words, number)
+        if self.first is not None:
+            self.sink.emit(words, mark, 0)
+            self.sink.keep_if_new(code.load(self.first), body.abandoned)
+        elif self.count is None:
             skipped = code.mul(code.sub(1, kept), SKIPPED)
             self.sink.emit(words, code.bits("or", mark, skipped))
         else:
@@ -354,7 +367,9 @@ class ActionWriter:
         self._counted()
         code.jump(body.abandoned)
         code.label(body.out_of_ids)
-        self.sink.emit_source(code.bits("or", meta, DROPPED))
+        self.sink.emit_source(code.bits("or", meta, DROPPED), 1 if self.first is None else 0)
+        if self.first is not None:
+            self.sink.keep_if_new(code.load(self.first), body.abandoned)
         self._counted()
         code.jump(body.abandoned)
         code.label(self.frame.error)

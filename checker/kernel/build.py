@@ -35,6 +35,7 @@ _IGNORED = {"span", "about", "source", "sources", "headings", "why", "path", "he
     "warnings",
     "expectation",
     "tier",
+    "unlike",
 }
 """What says nothing of a machine's behaviour."""
 

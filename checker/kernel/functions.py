@@ -30,8 +30,8 @@ from checker.llvm.meta import (
 from checker.llvm.native import heading
 from checker.llvm.states import (
     Sink,
-    emit_source,
     places_of,
+    sink_functions,
     unpack,
     unpacked_before,
     word_place,
@@ -442,6 +442,7 @@ class Writer:
             frame, action, sink, meta, source, self.variable_shapes, self.tables, spent, fair,
             STEP + len(self.steps), count, wanted, self.columns, words, selection,
             () if action is self.machine.initial else self.asked[action.name],
+            reduces(self.machine),
         ).write()  # fmt: skip
 
     def _check(
@@ -658,14 +659,14 @@ def timed_text(machine: Machine, layout: Layout) -> str:
         "declare i64 @llvm.readcyclecounter()",
     ]
     tables = [writer.constants.text(), writer.commuting_table()]
-    return "\n".join([*declarations, *tables, emit_source(layout), expand])
+    return "\n".join([*declarations, *tables, sink_functions(layout), expand])
 
 
 def module_text(machine: Machine, layout: Layout) -> str:
     """Return the LLVM IR of a machine's kernel."""
     writer = Writer(machine, layout)
     functions = [
-        emit_source(layout),
+        sink_functions(layout),
         writer.initial(),
         writer.expand(),
         writer.check(),

@@ -10,6 +10,7 @@ from checker.llvm.folds import each
 from checker.llvm.frame import Frame
 from checker.llvm.meta import STEP
 from checker.llvm.states import unpack
+from checker.machine.order import met_by_name
 from checker.machine.terms import Term
 from checker.passes.deltas import Delta
 from checker.passes.fixed import Fixed
@@ -56,25 +57,51 @@ class StepJudge:
         unpack(code, self.layout, self.target, names, frame.following, self.fixed)
         frame.unrolling = not delta.generators
 
+        failed = self._failures(delta)
+
         def visit() -> None:
             frame.unrolling = True
             for number, condition in delta.conditions:
-                self._judge(number, condition, again=bool(delta.generators))
+                self._judge(number, condition, failed, again=bool(delta.generators))
             frame.unrolling = not delta.generators
 
         each(frame, delta.generators, visit)
+        if failed is not None:
+            sure = code.bits("xor", code.load(self.result), -1)
+            left = code.bits("and", code.load(failed), sure)
+            frame.fail_if(code.compare("ne", left, 0))
         frame.unrolling = unrolling
         code.release(mark)
         code.known = known
 
-    def _judge(self, number: int, condition: Term, *, again: bool) -> None:
+    def _failures(self, delta: Delta) -> Ref | None:
+        """Write: room for errors that count only where nothing is violated; None if none do."""
+        unsure = any(self.frame.analysis.may_fail(term) for _, term in delta.conditions)
+        if not unsure or not any(met_by_name(item.domain) for item in delta.generators):
+            return None
+        failed = self.frame.code.scratch(1)
+        self.frame.code.store(0, failed)
+        return failed
+
+    def _judge(self, number: int, condition: Term, failed: Ref | None, *, again: bool) -> None:
         """Write: note whether a condition is violated, unless it was violated before."""
-        code, bit, end = self.frame.code, 1 << (STEP + number), self.frame.code.new_label()
-        if again and self.frame.analysis.may_fail(condition):
+        frame, code, bit = self.frame, self.frame.code, 1 << (STEP + number)
+        end, error = code.new_label(), code.new_label()
+        unsure = frame.analysis.may_fail(condition)
+        if again and unsure:
             before = code.bits("and", code.load(self.result), bit)
             code.leave_if(code.compare("ne", before, 0), end)
-        broken = code.select(self.frame.flag(condition), 0, bit)
+        outside = frame.error
+        if failed is not None and unsure:
+            frame.error = error
+        broken = code.select(frame.flag(condition), 0, bit)
         code.store(code.bits("or", code.load(self.result), broken), self.result)
+        if failed is not None and unsure:
+            frame.error = outside
+            code.jump(end)
+            code.label(error)
+            code.store(code.bits("or", code.load(failed), bit), failed)
+            code.jump(end)
         code.label(end)
 
     # ---------------------------------------------------------------------- what has changed

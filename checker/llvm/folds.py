@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from checker.llvm import cells, collections, loops, rows
@@ -10,6 +11,7 @@ from checker.llvm.code import Flag, Operand, Ref
 from checker.llvm.fit import convert
 from checker.llvm.frame import Bound, Frame, Value
 from checker.machine import terms
+from checker.machine.order import decides_by_name
 from checker.machine.terms import Generator, Term
 from checker.machine.types import Bool, Sequence, Set
 from checker.passes.analysis import UNROLLED_DOMAIN
@@ -40,24 +42,32 @@ def fold(frame: Frame, term: terms.Fold) -> Value:
             return _sequence(frame, term)
 
 
-def each(frame: Frame, generators: tuple[Generator, ...], visit: Callable[[], None]) -> None:
-    """Call `visit` with the names of every combination bound, the last varying fastest."""
+def each(
+    frame: Frame,
+    generators: tuple[Generator, ...],
+    visit: Callable[[], None],
+    failed: Ref | None = None,
+) -> None:
+    """Call `visit` with the names of every combination bound, the last varying fastest.
+
+    Where there is `failed`, an error is noted there and the next combination is tried.
+    """
     if not generators:
         visit()
         return
     first, rest = generators[0], generators[1:]
     if _fuses(frame, first.domain):
-        _each_fused(frame, first, rest, visit)
+        _each_fused(frame, first, rest, visit, failed)
         return
     domain = loops.domain_of(frame, first.domain)
 
     def one(position: Operand, skip: str) -> None:
         value = loops.value_at(frame, domain, position)
-        with frame.bound(first.name, Bound(value, domain.item)):
+        with frame.bound(first.name, Bound(value, domain.item)), _forgiving(frame, failed, skip):
             if first.condition is not None:
                 frame.code.leave_unless(frame.flag(first.condition), skip)
                 frame.learn(first.condition)
-            each(frame, rest, visit)
+            each(frame, rest, visit, failed)
 
     unroll = domain.shape.count <= UNROLLED_DOMAIN and frame.unrolling
     loops.run(frame, domain, one, distinct=False, unroll=unroll)
@@ -75,7 +85,11 @@ def _fuses(frame: Frame, domain: Term) -> bool:
 
 
 def _each_fused(
-    frame: Frame, first: Generator, rest: tuple[Generator, ...], visit: Callable[[], None]
+    frame: Frame,
+    first: Generator,
+    rest: tuple[Generator, ...],
+    visit: Callable[[], None],
+    failed: Ref | None,
 ) -> None:
     """As `each` over a comprehension, item by item, without making the sequence."""
     inner = first.domain
@@ -86,25 +100,43 @@ def _each_fused(
     def one() -> None:
         value = convert(frame, frame.value(inner.body), frame.shapes[inner.body.type], item)
         skip = frame.code.new_label()
-        with frame.bound(first.name, Bound(value, item)):
+        with frame.bound(first.name, Bound(value, item)), _forgiving(frame, failed, skip):
             if first.condition is not None:
                 frame.code.leave_unless(frame.flag(first.condition), skip)
                 frame.learn(first.condition)
-            each(frame, rest, visit)
+            each(frame, rest, visit, failed)
         frame.code.label(skip)
 
     each(frame, inner.generators, one)
+
+
+@contextmanager
+def _forgiving(frame: Frame, failed: Ref | None, skip: str) -> Iterator[None]:
+    """Let errors inside be noted in `failed`, if there is that, and go to `skip`."""
+    if failed is None:
+        yield
+        return
+    code = frame.code
+    before, frame.error = frame.error, code.new_label()
+    yield
+    error, frame.error = frame.error, before
+    code.jump(skip)
+    code.label(error)
+    code.store(1, failed)
+    code.jump(skip)
 
 
 def _unrolls(frame: Frame, term: terms.Fold) -> bool:
     return frame.analysis.cost(term) <= UNROLLED_COST
 
 
-def _nested(frame: Frame, term: terms.Fold, visit: Callable[[], None]) -> None:
+def _nested(
+    frame: Frame, term: terms.Fold, visit: Callable[[], None], failed: Ref | None = None
+) -> None:
     before = frame.unrolling
     frame.unrolling = before and _unrolls(frame, term)
     try:
-        each(frame, term.generators, visit)
+        each(frame, term.generators, visit, failed)
     finally:
         frame.unrolling = before
 
@@ -188,12 +220,18 @@ def _each_known(
 def _quantifier(frame: Frame, term: terms.Fold) -> Flag:
     code, hit, end = frame.code, frame.code.new_label(), frame.code.new_label()
     every = term.operator == "all"
+    failed = None
+    if decides_by_name(term) and frame.analysis.may_fail(term):
+        failed = code.scratch(1)
+        code.store(0, failed)
 
     def visit() -> None:
         value = frame.flag(term.body)
         code.leave_if(code.negate(value) if every else value, hit)
 
-    _nested(frame, term, visit)
+    _nested(frame, term, visit, failed)
+    if failed is not None and code.open:
+        frame.fail_if(code.compare("ne", code.load(failed), 0))
     incoming: list[tuple[Any, str]] = []
     if code.open:
         incoming.append(code.arriving(every))

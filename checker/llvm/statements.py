@@ -263,6 +263,7 @@ def _pick(body: Body, statement: terms.Pick) -> None:
 def _fresh(body: Body, statement: terms.Fresh) -> None:
     frame = body.frame
     variables = [(frame.variables[name], shape) for name, shape in body.shapes.items()]
+    variables += [(body.source[name], body.shapes[name]) for name in body.work]
     index = body.drawn.fresh(statement.type, variables, body.out_of_ids)
     set_local(frame, statement.name, index, frame.shapes[statement.type])
 

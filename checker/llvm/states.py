@@ -143,13 +143,22 @@ class Sink:
             different = code.bits("or", different, code.bits("xor", value, before))
         return code.compare("ne", different, 0)
 
-    def emit_source(self, meta: Operand) -> None:
+    def emit_source(self, meta: Operand, kept: Operand = 1) -> None:
         """Write a step that led nowhere: the source itself, marked. It is rare."""
         code = self.code
         at = self._room()
         place = code.pointer(word_place(code, self.out, at, self.layout.words))
         origin, mark = code.pointer(self.source), code.pointer(Ref(self.meta, at))
         code.emit(f"call void @emit_source(ptr {place}, ptr {origin}, ptr {mark}, i64 {meta})")
+        code.store(code.add(at, kept), self.cursor)
+
+    def keep_if_new(self, first: Operand, met: str) -> None:
+        """Write: keep what was written last, unless one from `first` on is the same; else `met`."""
+        code = self.code
+        at = code.load(self.cursor)
+        given = f"ptr {self.out}, ptr {self.meta}, i64 {first}, i64 {at}"
+        known = code.value(f"call i64 @was_written({given})")
+        code.leave_if(code.compare("ne", known, 0), met)
         code.store(code.add(at, 1), self.cursor)
 
     def _room(self) -> Operand:
@@ -220,8 +229,12 @@ class Sink:
             words[word] = code.load(sum_)
 
 
-def emit_source(layout: Layout) -> str:
-    """Return the text of the function behind `Sink.emit_source`."""
+def sink_functions(layout: Layout) -> str:
+    """Return the text of the functions behind a `Sink`."""
+    return _emit_source(layout) + _was_written(layout)
+
+
+def _emit_source(layout: Layout) -> str:
     size = 8 * layout.words
     return (
         "define private void @emit_source(ptr %place, ptr %origin, ptr %mark, i64 %meta)"
@@ -229,6 +242,52 @@ def emit_source(layout: Layout) -> str:
         f"call void @llvm.memcpy.p0.p0.i64(ptr %place, ptr %origin, i64 {size}, i1 0)\n"
         "store i64 %meta, ptr %mark\n"
         "ret void\n}\n"
+    )
+
+
+def _was_written(layout: Layout) -> str:
+    words = layout.words
+    return (
+        "define private i64 @was_written(ptr %out, ptr %meta, i64 %first, i64 %at) noinline"
+        " nounwind {\n"
+        "start:\n"
+        "%place = getelementptr i64, ptr %meta, i64 %at\n"
+        "%mark = load i64, ptr %place\n"
+        f"%wanted = mul i64 %at, {words}\n"
+        "br label %next\n"
+        "next:\n"
+        "%one = phi i64 [%first, %start], [%later, %other]\n"
+        "%end = icmp sge i64 %one, %at\n"
+        "br i1 %end, label %new, label %look\n"
+        "look:\n"
+        "%place1 = getelementptr i64, ptr %meta, i64 %one\n"
+        "%mark1 = load i64, ptr %place1\n"
+        f"%base = mul i64 %one, {words}\n"
+        "%same = icmp eq i64 %mark, %mark1\n"
+        "br i1 %same, label %compare, label %other\n"
+        "compare:\n"
+        "%word = phi i64 [0, %look], [%further, %equal]\n"
+        f"%all = icmp sge i64 %word, {words}\n"
+        "br i1 %all, label %met, label %test\n"
+        "test:\n"
+        "%left = add i64 %wanted, %word\n"
+        "%right = add i64 %base, %word\n"
+        "%place2 = getelementptr i64, ptr %out, i64 %left\n"
+        "%place3 = getelementptr i64, ptr %out, i64 %right\n"
+        "%value2 = load i64, ptr %place2\n"
+        "%value3 = load i64, ptr %place3\n"
+        "%agree = icmp eq i64 %value2, %value3\n"
+        "br i1 %agree, label %equal, label %other\n"
+        "equal:\n"
+        "%further = add i64 %word, 1\n"
+        "br label %compare\n"
+        "other:\n"
+        "%later = add i64 %one, 1\n"
+        "br label %next\n"
+        "met:\n"
+        "ret i64 1\n"
+        "new:\n"
+        "ret i64 0\n}\n"
     )
 
 

@@ -158,6 +158,8 @@ class Machine:
     `bounds`: a state in which one of them is false is checked but neither stored nor expanded.
     `terminal`: a state in which one of them is true is no deadlock.
     `sources`: every file of the system, in order; `headings`: those that its author wrote in them.
+    `symmetry`: whether a search may keep one state of each orbit; never where `unlike` says what
+    may tell interchangeable ids apart.
     """
 
     name: str
@@ -182,6 +184,7 @@ class Machine:
     fair_groups: tuple[FairGroup, ...] = ()
     sources: tuple[Source, ...] = field(default=())
     headings: tuple[Heading, ...] = field(default=())
+    unlike: tuple[Diagnostic, ...] = field(default=())
 
     def table(self, name: str) -> StateTable:
         """Return the state table called `name`; KeyError if there is none."""

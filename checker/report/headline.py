@@ -69,6 +69,8 @@ def _counts(machine: Machine, exploration: Exploration) -> str:
     states = plural(exploration.distinct, "distinct state")
     if reduces(machine):
         states += f" up to renaming {' and '.join(kind.name for kind in symmetric_ids(machine))}"
+    if machine.unlike:
+        states += f" without symmetry ({machine.unlike[0].span})"
     return f"{states}, depth {exploration.depth}"
 
 

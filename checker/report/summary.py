@@ -45,6 +45,7 @@ def summary(result: Result, files: Mapping[str, str]) -> Json:
         "bytes_per_state": exploration.bytes_per_state,
         "peak_rss_bytes": result.peak_rss_bytes,
         "symmetry": reduces(machine),
+        "without_symmetry": [diagnostic_object(item) for item in machine.unlike],
         "stopped_by": exploration.stopped_by,
         "depth_complete": exploration.depth_complete,
         "checkpoint": None if exploration.checkpoint is None else exploration.checkpoint.directory,

@@ -15,7 +15,6 @@ from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 from checker.search import board as places
 from checker.search.aims import INITIAL, Aim, newly_found, sought, why_last
-from checker.search.alike import require_alike
 from checker.search.backup import Backup
 from checker.search.checkpoint import Keeper, Saved, find
 from checker.search.crew import Crew
@@ -57,7 +56,6 @@ def search(
         levels = _Levels(machine, kernel, limits, crew, clock)
         levels.backup = None if keeper is None else Backup(keeper, crew, options)
         levels.search(saved)
-        require_alike(machine, layout, kernel, crew.store.states(0, crew.tail))
         profile = None
         if options.profile:
             expanded = sum(levels.levels[: levels.depth_complete + 1])

@@ -89,7 +89,7 @@ class _Search:
     def run(self) -> None:
         """Search level by level until everything was seen or something ends it."""
         try:
-            for step in initial_states(self.machine):
+            for step in initial_states(self.machine, once=reduces(self.machine)):
                 self.take(None, step)
             self.next_level()
             while self.stopped_by is None and self.frontier:
@@ -135,7 +135,7 @@ class _Search:
 
     def expand(self, state: State) -> None:
         """Take all steps out of one state, and see whether it is a deadlock."""
-        steps = successors(self.machine, state)
+        steps = successors(self.machine, state, once=reduces(self.machine))
         ran = [step for step in steps if step.error is None]
         self.enabled.update({step.action for step in ran})
         self.fired.update(step.action for step in ran)

@@ -12,6 +12,7 @@ from typing import Any
 
 from checker.errors import EvaluationError, InternalError
 from checker.machine import terms
+from checker.machine.order import decides_by_name
 from checker.machine.relations import variants_of
 from checker.machine.terms import Generator, Term
 from checker.machine.types import (
@@ -420,6 +421,8 @@ def _best(operator: str, kind: Type, items: list[object]) -> object:
 
 
 def _fold(term: terms.Fold, context: Context) -> object:
+    if decides_by_name(term):
+        return _decided(term, context)
     rows = each(term.generators, context)
     match term.operator:
         case "all":
@@ -439,6 +442,47 @@ def _fold(term: terms.Fold, context: Context) -> object:
             return _fold_map(term, rows)
         case "sequence":
             return _items(term.type, [evaluate(term.body, row) for row in rows], term.span)
+
+
+def _decided(term: terms.Fold, context: Context) -> bool:
+    """Return `all` or `any` over what has no first: an error counts where nothing decides."""
+    every = term.operator == "all"
+    failure: EvaluationError | None = None
+    for row in _attempts(term.generators, context):
+        try:
+            if isinstance(row, EvaluationError):
+                raise row
+            if evaluate(term.body, row) != every:
+                return not every
+        except EvaluationError as error:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+    return every
+
+
+def _attempts(
+    generators: tuple[Generator, ...], context: Context
+) -> Iterator[Context | EvaluationError]:
+    """Yield what `each` does, and in place of what cannot be evaluated its error."""
+    if not generators:
+        yield context
+        return
+    first, rest = generators[0], generators[1:]
+    try:
+        domain = elements(first.domain.type, evaluate(first.domain, context))
+    except EvaluationError as error:
+        yield error
+        return
+    for value in domain:
+        row = context.bind(first.name, value)
+        try:
+            chosen = first.condition is None or evaluate(first.condition, row)
+        except EvaluationError as error:
+            yield error
+            continue
+        if chosen:
+            yield from _attempts(rest, row)
 
 
 def _fold_map(term: terms.Fold, rows: Iterator[Context]) -> MapValue:

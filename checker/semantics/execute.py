@@ -256,6 +256,7 @@ def _fresh(statement: terms.Fresh, run: _Run) -> None:
     used = set(drawn)
     for variable in run.machine.variables:
         used |= occurring(kind, variable.type, run.values[variable.name])
+        used |= occurring(kind, variable.type, run.start[variable.name])
     free = [member for member in kind.members if member not in used]
     if not free:
         raise _OutOfIds

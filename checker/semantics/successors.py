@@ -21,16 +21,17 @@ def as_mapping(machine: Machine, state: State) -> dict[str, object]:
     return {variable.name: value for variable, value in zip(machine.variables, state, strict=True)}
 
 
-def initial_states(machine: Machine) -> list[Successor]:
+def initial_states(machine: Machine, *, once: bool = False) -> list[Successor]:
     """Return the executions of the initial action, in canonical order.
 
-    They start from the state in which every variable has its initial value.
+    They start from the state in which every variable has its initial value. `once` as for
+    `successors`.
     """
     try:
         start = as_mapping(machine, _start(machine))
     except EvaluationError as error:
         return [Successor(machine.initial.name, (), (), None, error=error)]
-    steps = _steps(machine, machine.initial, start)
+    steps = _steps(machine, machine.initial, start, once=once)
     return [_checked(machine, None, step) for step in steps]
 
 
@@ -47,17 +48,18 @@ def _start(machine: Machine) -> State:
     return tuple(evaluate(variable.initial, nothing) for variable in machine.variables)
 
 
-def successors(machine: Machine, state: State) -> list[Successor]:
+def successors(machine: Machine, state: State, *, once: bool = False) -> list[Successor]:
     """Return what every action does in `state`: action in file order, bindings, then picks.
 
     A step that fails, or whose bounds or `step` properties cannot be evaluated, is in the list
-    with its error and without a state. Executions that were not enabled are not in it.
+    with its error and without a state. Executions that were not enabled are not in it. `once`: of
+    the picks of an instance that come to the same, only the first are in it.
     """
     values = as_mapping(machine, state)
     return [
         _checked(machine, state, step)
         for action in machine.actions
-        for step in _steps(machine, action, values)
+        for step in _steps(machine, action, values, once=once)
     ]
 
 
@@ -72,15 +74,23 @@ class _Instance:
     error: EvaluationError | None = None
 
 
-def _steps(machine: Machine, action: Action, values: Mapping[str, object]) -> Iterator[Successor]:
+def _steps(
+    machine: Machine, action: Action, values: Mapping[str, object], *, once: bool
+) -> Iterator[Successor]:
     for instance in _enabled(action, values):
         shown = _shown(action, instance.names)
         if instance.error is not None:
             yield Successor(action.name, shown, (), None, error=instance.error)
             continue
+        met: set[object] = set()
         for execution in executions(machine, action.body, values, instance.names):
-            if execution.end != "abandoned":
-                yield _successor(machine, action, shown, execution)
+            if execution.end == "abandoned":
+                continue
+            step = _successor(machine, action, shown, execution)
+            end = step.state, step.cut, bool(step.illegal)
+            if step.error is not None or not once or end not in met:
+                yield step
+            met.add(end)
 
 
 def _enabled(action: Action, values: Mapping[str, object]) -> Iterator[_Instance]:

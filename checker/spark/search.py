@@ -25,7 +25,6 @@ from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 from checker.search.aims import INITIAL, Aim, newly_found, sought, why_last
-from checker.search.alike import SAMPLE, require_alike
 from checker.search.exploration import Exploration, Finding, Kept, RowCoverage, StoppedBy
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
@@ -425,8 +424,6 @@ class Search:
 
     def _exploration(self, layout: Layout, kept: str | None, room: Room) -> Exploration:
         """Return what was found, with paths."""
-        if self.kernel.canonical_address and self.manifests:
-            require_alike(self.machine, layout, self.kernel, self._sample())
         exhaustive = self.stopped_by is None
         lively = exhaustive and bool(self.kernel.observed)
         states, endless = self._to_judge(layout, room) if lively else (None, None)
@@ -483,21 +480,6 @@ class Search:
         if marks is not None:
             marks.destroy()
         return _joined(found, self.kernel.words + 1)
-
-    def _sample(self) -> Words:
-        """Return some states, of all levels."""
-
-        def job() -> list[bytes]:
-            data = self.store.states(range(self.level + 1)).rdd
-            share = max(SAMPLE // max(data.getNumPartitions(), 1), 1)
-            return list(
-                data.mapPartitions(partial(tasks.sample, self.kernel.words, share)).collect()
-            )
-
-        # Whatever ended the search: what was found is not shown without.
-        jobs = Jobs(self.context, self.store.root, lambda: None)
-        found = jobs.run(f"{self.machine.name}: a sample", job)
-        return _joined(found, self.kernel.words)[:SAMPLE]
 
     def _to_judge(self, layout: Layout, room: Room) -> tuple[Words | None, Liveness | None]:
         """Return all states where they fit the driver; else what is to be said of endless runs."""

@@ -418,15 +418,3 @@ def _batches(words: int, rows: Iterable[Sequence[Any]]) -> Iterator[Words]:
             held.clear()
     if held:
         yield states_of(b"".join(held), words)
-
-
-def sample(words: int, most: int, rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    """Yield at most `most` of the stored states of a partition.
-
-    All are read: a worker that leaves some of its input is ended by Spark, and the next one begins
-    with seconds of imports.
-    """
-    for _, content in _sound(rows):
-        states = states_of(content, words)[:most]
-        most -= len(states)
-        yield states.tobytes()

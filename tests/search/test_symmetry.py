@@ -15,6 +15,7 @@ from symmetric_machines import symmetric_machine
 
 from checker.elaborate import elaborate
 from checker.errors import SpecificationError
+from checker.flow import reduced as with_symmetry
 from checker.kernel import build
 from checker.layout import pack
 from checker.machine.machine import Machine
@@ -25,6 +26,7 @@ from checker.search.reference import explore_reference
 from checker.semantics.successor import State
 from checker.semantics.successors import initial_states, successors
 from checker.semantics.symmetry import representative
+from checker.semantics.values import MapValue, map_value
 from checker.table import read
 
 SEEDS = range(30)
@@ -240,18 +242,94 @@ LEFT_BEHIND = """
 """
 
 
+ERRANT = """
+  - row: asks
+    for: {h: inside}
+    when: any(10 // (5 - 5 * size[g]) > 1 for g in Guest)
+    do: hungry[h] = true
+  - row: grows
+    for: {g: Guest}
+    when: size[g] < 1
+    do: size[g] = 1
+"""
+
+
 @pytest.mark.parametrize(
     ("rows", "guilty"),
     [(LAST_ONE, "row serves"), (LEFT_BEHIND, "row is_replaced")],
     ids=["loop", "fresh"],
 )
-def test_what_treats_ids_unlike_is_found_out(rows: str, guilty: str, tmp_path: Path) -> None:
+def test_what_may_treat_ids_unlike_is_not_reduced(rows: str, guilty: str, tmp_path: Path) -> None:
     file = tmp_path / "system.yaml"
     file.write_text(SEATS + rows)
     machine = elaborate(read(file))
-    with pytest.raises(SpecificationError) as caught:
-        local(machine, 1)
-    (problem,) = caught.value.diagnostics
+    (problem,) = machine.unlike
     assert problem.code == "Y330"
     assert guilty in problem.message
-    assert local(replace(machine, symmetry=False), 1).distinct > 8
+    assert not machine.symmetry
+    assert explore_reference(machine, LIMITS).distinct == local(machine, 2).distinct > 8
+    with pytest.raises(SpecificationError) as caught:
+        with_symmetry(machine, symmetry=True)
+    assert [item.span for item in caught.value.diagnostics] == [problem.span]
+    assert not with_symmetry(machine, symmetry=False).unlike
+
+
+PICKED = """
+  - row: goes
+    for: {g: inside}
+    do: |
+      inside.discard(g)
+      if served is none or served == g:
+          served = none
+          for h in inside:
+              hungry[h] = pick(b for b in {true, hungry[h]} if b or not b)
+          if len(inside) > 0:
+              served = pick(h for h in inside)
+              served = pick(h for h in inside)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_picks_that_come_to_the_same_count_once(workers: int, tmp_path: Path) -> None:
+    file = tmp_path / "system.yaml"
+    file.write_text(SEATS + PICKED)
+    machine = elaborate(read(file))
+    assert machine.symmetry
+    check_reduction(machine, workers)
+    whole = local(replace(machine, symmetry=False), workers)
+    goes = {row.row: row.fired for row in whole.rows}["goes"]
+    once = sum(
+        len({(step.bindings, step.state) for step in successors(machine, state)
+             if step.action == "goes"})
+        for state in reachable(machine)
+    )  # fmt: skip
+    assert goes > once
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_over_ids_an_error_comes_after_what_decides(order: tuple[int, ...], tmp_path: Path) -> None:
+    file = tmp_path / "system.yaml"
+    sizes = '  size: {type: 0..1, per: Guest, initial: "0"}\n'
+    file.write_text(SEATS.replace("  hungry:", sizes + "  hungry:") + ERRANT)
+    machine = elaborate(read(file))
+    assert machine.symmetry
+    names = machine.ids[0].members
+    start = initial_states(machine)[0].state
+    assert start is not None
+    place = [variable.name for variable in machine.variables].index("size")
+    for big in range(4):
+        sizes_now = MapValue((name, int(at < big)) for name, at in zip(names, order, strict=True))
+        state = (
+            *start[:place],
+            map_value(machine.variables[place].type, sizes_now),
+            *start[place + 1 :],
+        )
+        inside = [variable.name for variable in machine.variables].index("inside")
+        state = (*state[:inside], frozenset(names[:1]), *state[inside + 1 :])
+        steps = [step for step in successors(machine, state) if step.action == "asks"]
+        assert [step.error is not None for step in steps] == [big == 3]
+    for limits in (LIMITS, Limits()):
+        whole = local(replace(machine, symmetry=False), 1)
+        assert explore_reference(machine, limits).findings == local(machine, 2).findings
+        assert outcome(whole) == outcome(local(machine, 1))
+        assert [item.kind for item in whole.findings] == ["error"]

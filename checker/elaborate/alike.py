@@ -1,0 +1,181 @@
+"""Whether a machine uses interchangeable ids alike: shown from its text, before any search.
+
+A search may keep one state of each orbit where renaming ids renames what can be done, and changes
+nothing else. Terms and statements do that by themselves, but for the few that know an order of
+ids: a comparison, a constant that names one, a `for` over them, `fresh`. Each of these is looked at
+here, and is shown to be harmless or reported with its place. Nothing is tried out: what is not
+shown is taken to depend on names, and the machine is searched without the reduction.
+`loops` looks at `for` statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from checker.elaborate.impartial import partial
+from checker.elaborate.loops import partial_loops
+from checker.errors import Diagnostic
+from checker.machine import terms as t
+from checker.machine.machine import Action, Machine
+from checker.machine.relations import holds_symmetric
+from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
+from checker.machine.walk import children, walk
+from checker.source import Span
+
+_LOOKS_AT_ALL = frozenset({"all", "any", "sum", "min", "max"})
+"""Comprehensions whose value is no id of those they run over."""
+
+
+def unlike(machine: Machine) -> tuple[Diagnostic, ...]:
+    """Return what may tell interchangeable ids of `machine` apart, in the order of the file.
+
+    None of it is wrong; but a search must not take states for the same that differ by names.
+    """
+    kinds = frozenset(kind.name for kind in machine.ids if kind.symmetric and len(kind.members) > 1)
+    if not kinds:
+        return ()
+    found = dict.fromkeys(_uses(machine, kinds))
+    return tuple(_diagnostic(what, span) for what, span in found)
+
+
+def _uses(machine: Machine, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]:
+    for action in (machine.initial, *machine.actions):
+        yield from partial_loops(action)
+        yield from _drawn(machine, action, kinds)
+    for fold, what in partial(machine):
+        yield what, fold.span
+    parts: list[object] = [machine.initial, *machine.actions, *machine.properties]
+    parts += [*machine.bounds, *machine.terminal, *(item.initial for item in machine.variables)]
+    for node in walk(*parts):
+        yield from _orders(node)
+
+
+def _diagnostic(what: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        code="Y330",
+        message=what,
+        span=span,
+        expected="that ids which are declared symmetric are used alike",
+        help="search with --symmetry off, or say it so that no order of ids matters",
+    )
+
+
+# ------------------------------------------------------------------------ order and constants
+
+
+def _orders(node: object) -> Iterator[tuple[str, Span]]:
+    """Yield what in a node compares ids by their order, or names some of them."""
+    match node:
+        case t.Compare(_, left, right, span):
+            ordered: tuple[t.Term, ...] = (left, right)
+        case t.Extreme(_, ordered, _, span):
+            pass
+        case t.Fold("min" | "max", _, body, _, _, span):
+            ordered = (body,)
+        case t.Literal(value, kind, span):
+            if holds_symmetric(kind) and not _plain(kind, value):
+                yield "a constant names some of the ids that are interchangeable", span
+            return
+        case _:
+            return
+    if any(holds_symmetric(part.type) for part in ordered):
+        yield "ids that are interchangeable are compared by their order", span
+
+
+def _plain(kind: Type, value: Any) -> bool:
+    """Whether renaming ids leaves a constant as it is."""
+    if not holds_symmetric(kind):
+        return True
+    match kind:
+        case Id(_, members, _):
+            return len(members) == 1
+        case Option(item):
+            return value is None or _plain(item, value)
+        case Record(_, fields):
+            return all(_plain(held, value[name]) for name, held in fields)
+        case Union(_, variants):
+            return any(_plain(shape, value) for shape in variants if shape.name == value.name)
+        case Set(Id(_, members, _)) if len(value) == len(members):
+            return True
+        case Set(item) | Sequence(item, _) | Bag(item, _):
+            return all(_plain(item, member) for member in value)
+        case Map(key, held, _):
+            same = len(set(value.values())) <= 1 and all(_plain(held, v) for v in value.values())
+            every = isinstance(key, Id) and len(value) == len(key.members)
+            return same and (every or all(_plain(key, name) for name in value))
+    return False
+
+
+# ------------------------------------------------------------------------------------ fresh
+
+
+def _drawn(machine: Machine, action: Action, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]:
+    """Yield what may tell apart the ids that `fresh` chooses the least of.
+
+    They occur nowhere in the state. So a total map has nothing of its own to say of them, and the
+    row must not have one of them from anywhere else than from `fresh`.
+    """
+    drawn = {
+        node.type.name: node
+        for node in walk(*action.body)
+        if isinstance(node, t.Fresh) and node.type.name in kinds
+    }
+    for name, statement in drawn.items():
+        for variable in machine.variables:
+            if _keeps_all(variable.type, name):
+                what = f"{variable.name} says something also of the ids that fresh({name}) draws"
+                yield f"row {action.name}: {what}", statement.span
+        for everything in _taken_from_all(action, name):
+            what = f"not only fresh({name}) may give the row an id that occurs nowhere"
+            yield f"row {action.name}: {what}", everything.span
+
+
+def _keeps_all(kind: Type, name: str) -> bool:
+    """Whether a value of `kind` holds a total map with ids called `name` in its keys."""
+    match kind:
+        case Map(key, held, total):
+            return (total and _holds(key, name)) or _keeps_all(key, name) or _keeps_all(held, name)
+        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
+            return _keeps_all(item, name)
+        case Record(_, fields):
+            return any(_keeps_all(held, name) for _, held in fields)
+        case Union(_, variants):
+            return any(_keeps_all(variant, name) for variant in variants)
+    return False
+
+
+def _holds(kind: Type, name: str) -> bool:
+    match kind:
+        case Id(own, _, _):
+            return own == name
+        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
+            return _holds(item, name)
+        case Map(key, held, _):
+            return _holds(key, name) or _holds(held, name)
+        case Record(_, fields):
+            return any(_holds(held, name) for _, held in fields)
+        case Union(_, variants):
+            return any(_holds(variant, name) for variant in variants)
+    return False
+
+
+def _taken_from_all(action: Action, name: str) -> Iterator[t.Term]:
+    """Yield where values of all ids called `name` are taken, and not only looked at."""
+    waiting: list[object] = [*action.bindings, *(term for _, term in action.lets), *action.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, t.Everything) and _holds(node.type, name):
+            yield node
+        for part in children(node):
+            if isinstance(node, t.Fold) and node.operator in _LOOKS_AT_ALL:
+                waiting += _inside_look(part)
+            elif not (isinstance(node, t.Contains) and isinstance(part, t.Everything)):
+                waiting.append(part)
+
+
+def _inside_look(part: object) -> Iterator[object]:
+    """Yield what is in a part of a comprehension besides that it runs over all values."""
+    for inner in children(part) if isinstance(part, t.Generator) else (part,):
+        if not isinstance(inner, t.Everything):
+            yield inner

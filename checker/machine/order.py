@@ -1,0 +1,47 @@
+"""Which collections are met in an order that renaming interchangeable ids changes.
+
+Elements come in canonical order, and so do ids: renamed, they come in another one. A sequence that
+is stored somewhere has an order of its own; one made by a comprehension over ids has theirs.
+"""
+
+from __future__ import annotations
+
+from checker.machine import terms as t
+from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
+from checker.machine.walk import walk
+
+
+def tells_apart(kind: Type) -> bool:
+    """Whether a value of `kind` can contain one of several interchangeable ids."""
+    match kind:
+        case Id(_, members, symmetric):
+            return symmetric and len(members) > 1
+        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
+            return tells_apart(item)
+        case Map(key, held, _):
+            return tells_apart(key) or tells_apart(held)
+        case Record(_, parts):
+            return any(tells_apart(held) for _, held in parts)
+        case Union(_, variants):
+            return any(tells_apart(variant) for variant in variants)
+    return False
+
+
+def met_by_name(domain: t.Term) -> bool:
+    """Whether renaming ids may change the order in which the values of a domain are met."""
+    match domain.type:
+        case Set(item) | Bag(item, _) | Map(item, _, _):
+            return tells_apart(item)
+    return any(
+        isinstance(node, t.Fold)
+        and node.operator == "sequence"
+        and any(met_by_name(generator.domain) for generator in node.generators)
+        for node in walk(domain)
+    )
+
+
+def decides_by_name(fold: t.Fold) -> bool:
+    """Whether an `all` or `any` runs over what has no first: then an error must not come first."""
+    return fold.operator in {"all", "any"} and any(
+        met_by_name(generator.domain) for generator in fold.generators
+    )
