@@ -43,6 +43,9 @@ GROWTH = 3
 LEAST = 1000
 """So many states more a mutant may have in any case."""
 
+BEYOND = 100_000
+"""States of a mutant of an instance that must be violated, where the violation is gone."""
+
 CHUNKS = (64, 1024, 8192)
 """States whose steps are compared at once: few at first, most mutants differ soon."""
 
@@ -97,6 +100,8 @@ class Subject:
             )
         self.usually_broken = {item.name for item in verdict.broken}
         self.most = LEAST + GROWTH * self.usual.distinct
+        if not self.usual.exhaustive:
+            self.most = max(self.most, BEYOND)
 
     def sights(self) -> dict[Mutant, Sight]:
         """Return what this instance sees of each mutant."""
@@ -241,10 +246,15 @@ class Subject:
         note = f"searched no further than {exploration.distinct:,} states"
         if exploration.stopped_by is None:
             note = "what endless runs do is not known"
-        grown = exploration.distinct > self.usual.distinct and self.usual.exhaustive
-        if grown and any(item.what == "distinct" for item in wrong):
-            return "counted", ("distinct",), None, note
-        return "undecided", (), None, note
+        expectation = self.machine.expectation
+        length = None if expectation is None else expectation.length
+        by = []
+        if exploration.distinct > self.usual.distinct:
+            # More will not be fewer: in the end, too, this number is another.
+            by += [item.what for item in wrong if item.what == "distinct"]
+        if length is not None and exploration.depth_complete >= length - 1:
+            by.append("length")
+        return "counted" if by else "undecided", tuple(by), None, note
 
     def undeclared(self, exploration: Exploration) -> tuple[str, ...]:
         """Return figures that differ though the instance does not declare them."""
