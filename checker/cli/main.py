@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from checker import __version__
+from checker.cli.completing import complete
 from checker.cli.configuration import defaults
 from checker.errors import (
     CheckerError,
@@ -53,12 +54,13 @@ class Doors(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one command; None if there is none of that name."""
-        del ctx
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"checker.cli.{cmd_name}")
         command = getattr(module, cmd_name)
         assert isinstance(command, click.Command)
+        if ctx.resilient_parsing:
+            complete(command)
         return command
 
     def resolve_command(
