@@ -154,8 +154,12 @@ def awaits_another(machine: Machine, verdict: Verdict) -> bool:
     """Whether the search stopped before the property that must break had its chance."""
     if machine.expectation is None or machine.expectation.property is None:
         return False
-    outcomes = {item.name: item.outcome for item in verdict.properties}
-    return outcomes.get(machine.expectation.property) == "unknown"
+    awaited = [
+        item.outcome
+        for item in verdict.properties
+        if machine.expectation.property in (item.name, item.declared)
+    ]
+    return "unknown" in awaited and "violated" not in awaited
 
 
 def _explore(
@@ -247,7 +251,8 @@ def select(machine: Machine, names: tuple[str, ...] | None) -> Machine:
     """
     if names is None:
         return machine
-    known = [item.name for item in machine.properties] + list(BUILT_IN)
+    known = [item.name for item in machine.properties]
+    known += [item.declared for item in machine.properties if item.declared] + list(BUILT_IN)
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
@@ -255,7 +260,9 @@ def select(machine: Machine, names: tuple[str, ...] | None) -> Machine:
             raise UsageError(f"{machine.name} has no property {name!r}{hint}")
     return replace(
         machine,
-        properties=tuple(item for item in machine.properties if item.name in names),
+        properties=tuple(
+            item for item in machine.properties if item.name in names or item.declared in names
+        ),
         deadlock=machine.deadlock and "deadlock" in names,
     )
 
@@ -271,7 +278,7 @@ def reduced(machine: Machine, symmetry: bool | None) -> Machine:
         raise UsageError(f"--symmetry on: {machine.name} declares no ids `symmetric`")
     if symmetry and any(item.kind in LIVENESS for item in machine.properties):
         raise UsageError(
-            "--symmetry on: `eventually` and `leads_to` are judged on all states; leave them out "
+            "--symmetry on: what infinite runs decide is judged on all states; leave it out "
             "with --property, or the symmetry with --symmetry off"
         )
     found = unlike(machine) if symmetry else ()

@@ -17,8 +17,10 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
+from checker.machine import temporal
 from checker.machine import terms as t
 from checker.machine.machine import (
+    LIVENESS,
     Action,
     Binding,
     FairGroup,
@@ -103,6 +105,14 @@ def grouped_machine(seed: int, *, states: int = 200, errors: bool = False) -> Ma
     """As `lively_machine`, with rows that are fair together."""
     author = _Author(random.Random(seed).randrange, states, errors=errors)  # noqa: S311
     return author.grouped(author.livened(author.machine()))
+
+
+def temporal_machine(seed: int, *, states: int = 150) -> Machine:
+    """As `lively_machine`, with the other properties of infinite runs."""
+    author = _Author(random.Random(seed).randrange, states, errors=False)  # noqa: S311
+    machine = author.livened(author.machine())
+    kept = tuple(item for item in machine.properties if item.kind not in LIVENESS)
+    return replace(machine, properties=(*kept, *(author.temporal(f"live{n}") for n in range(4))))
 
 
 def _item(kind: Type) -> Type:
@@ -986,6 +996,33 @@ class _Author:
             ),
             properties=(*machine.properties, *(self.liveness(f"live{n}") for n in range(3))),
         )
+
+    def temporal(self, name: str) -> Property:
+        """A formula, or one of the kinds that stand for formulas, sometimes of some runs only."""
+        condition = self.plain_condition()
+        initially = self.plain_condition() if self.chance(3) else None
+        made = Property(name, "eventually", condition, None, "", "", NOWHERE, initially=initially)
+        form = self.choose(6)
+        if form == 0:
+            return made
+        if form == 1:
+            return replace(made, kind="always_eventually", premise=self.true())
+        if form == 2:
+            formula = temporal.eventually(temporal.always(temporal.Atom(0)))
+            return replace(made, kind="eventually_always", formula=formula, atoms=(condition,))
+        atoms = tuple(self.plain_condition() for _ in range(1 + self.choose(3)))
+        formula = self.formula(len(atoms), 3)
+        return replace(made, kind="ltl", condition=self.true(), formula=formula, atoms=atoms)
+
+    def formula(self, atoms: int, depth: int) -> temporal.Formula:
+        if depth == 0 or self.chance(5):
+            return temporal.Atom(self.choose(atoms), not self.chance(3))
+        if self.chance(3):
+            inner = self.formula(atoms, depth - 1)
+            return temporal.always(inner) if self.chance(2) else temporal.eventually(inner)
+        operator = self.one(("and", "or", "until", "release"))
+        parts = self.formula(atoms, depth - 1), self.formula(atoms, depth - 1)
+        return temporal.Binary(operator, *parts)
 
     def grouped(self, machine: Machine) -> Machine:
         """The same machine with one or two groups of rows, told apart by bindings if they can."""

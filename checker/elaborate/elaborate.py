@@ -25,6 +25,7 @@ from checker.elaborate.fair_groups import fair_groups_of
 from checker.elaborate.generated import channel_faults, ignoring, impossible
 from checker.elaborate.impartial import check_impartial
 from checker.elaborate.lints import check_machine, check_size
+from checker.elaborate.properties import properties_of
 from checker.elaborate.rows import action_of
 from checker.elaborate.world import World
 from checker.elaborate.wrong import collecting
@@ -32,7 +33,7 @@ from checker.errors import SpecificationError, UsageError
 from checker.machine.machine import Action, Expectation, Machine, Property, Trigger
 from checker.machine.types import Id
 from checker.source import NOWHERE
-from checker.table.document import Cell, Document, InstanceEntry, PropertyEntry, Word
+from checker.table.document import Cell, Document, InstanceEntry, Word
 from checker.table.problems import Problems, nearest
 
 
@@ -246,7 +247,7 @@ def _properties(
                     "N203", f"the property `{entry.name.text}` is built in", entry.name.span
                 )
             if entry.only_if is None or constant_truth(world, entry.only_if):
-                found.append(_property(world, entry))
+                found += properties_of(world, entry)
     found += extra
     if instance.properties is None:
         return tuple(found)
@@ -262,24 +263,7 @@ def _properties(
                 help=f"did you mean `{close}`?" if close else None,
             )
     chosen = {word.text for word in instance.properties}
-    return tuple(one for one in found if one.name in chosen)
-
-
-def _property(world: World, entry: PropertyEntry) -> Property:
-    context = Context(world, entry.condition, next_allowed=entry.kind == "step")
-    condition = context.condition(expression(entry.condition))
-    premise = None
-    if entry.premise is not None:
-        premise = context.at_cell(entry.premise).condition(expression(entry.premise))
-    return Property(
-        name=entry.name.text,
-        kind=entry.kind,
-        condition=condition,
-        premise=premise,
-        why=entry.why,
-        source=entry.source,
-        span=entry.span,
-    )
+    return tuple(one for one in found if {one.name, one.declared} & chosen)
 
 
 def _expectation(

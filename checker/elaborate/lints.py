@@ -48,8 +48,9 @@ def _roots(machine: Machine) -> Iterator[tuple[Node, Span]]:
             yield node, action.span
     for entry in machine.properties:
         yield entry.condition, entry.span
-        if entry.premise is not None:
-            yield entry.premise, entry.span
+        for term in (entry.premise, entry.initially, *entry.atoms):
+            if term is not None:
+                yield term, entry.span
     for term in (*machine.bounds, *machine.terminal):
         yield term, term.span
 
@@ -300,7 +301,7 @@ def _mentioned_elsewhere(world: World) -> set[str]:
 
 
 def _cells(entry: PropertyEntry) -> list[Cell | None]:
-    return [entry.condition, entry.premise]
+    return [entry.condition, entry.premise, entry.initially]
 
 
 def _loaded(cell: Cell) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from checker.elaborate import build, convert
 from checker.elaborate.collections import domain
@@ -122,37 +123,12 @@ class _Row:
         return name
 
     def _binding(self, entry: BindingEntry) -> Binding:
-        values = self._domain(entry)
+        values = domain_of(entry, self.context)
         item = item_of(values.type)
         assert item is not None
         unique = self.allocator.unique(entry.name.text)
         self.names[entry.name.text] = t.Local(unique, item, entry.name.span)
         return Binding(unique, values, None, shown=True)
-
-    def _domain(self, entry: BindingEntry) -> Term:
-        if entry.cell is not None:
-            return domain(self.context(entry.cell), expression(entry.cell))
-        assert entry.node is not None
-        if isinstance(entry.node, TypeRange):
-            ends = [
-                build.number(self.context(cell).infer(expression(cell)), "a range")
-                for cell in (entry.node.low, entry.node.high)
-            ]
-            return interval(ends[0], ends[1], entry.node.span)
-        if isinstance(entry.node, TypeName) and not self._is_type(entry.node.name):
-            return self._named(entry.node.name, entry.node.span)
-        return everything(TypeReader(self.world).read(entry.node), entry.node.span)
-
-    def _is_type(self, name: str) -> bool:
-        return name == "bool" or (name in self.world.types and name not in self.names)
-
-    def _named(self, name: str, span: Span) -> Term:
-        """Return the domain that a single name in `for:` means, where it is no type."""
-        node = ast.Name(
-            name, ast.Load(), lineno=1, col_offset=0, end_lineno=1, end_col_offset=len(name)
-        )
-        cell = Cell(name, span, node, ((span.line, span.column),))
-        return domain(self.context(cell), node)
 
     # ----------------------------------------------------------------------------- the guard
 
@@ -282,6 +258,30 @@ class _Row:
 
 
 # --------------------------------------------------------------------- shared with other rows
+
+
+def domain_of(entry: BindingEntry, context_of: Callable[[Cell], Context]) -> Term:
+    """Return what an entry of `for:` runs over; `context_of` says what a cell of it sees."""
+    if entry.cell is not None:
+        return domain(context_of(entry.cell), expression(entry.cell))
+    assert entry.node is not None
+    span = entry.node.span
+    if isinstance(entry.node, TypeRange):
+        ends = [
+            build.number(context_of(cell).infer(expression(cell)), "a range")
+            for cell in (entry.node.low, entry.node.high)
+        ]
+        return interval(ends[0], ends[1], span)
+    name = entry.node.name if isinstance(entry.node, TypeName) else ""
+    tree = ast.Name(
+        name, ast.Load(), lineno=1, col_offset=0, end_lineno=1, end_col_offset=len(name)
+    )
+    cell = Cell(name, span, tree, ((span.line, span.column),))
+    context = context_of(cell)
+    is_type = name == "bool" or (name in context.world.types and name not in context.names)
+    if name and not is_type:
+        return domain(context, tree)
+    return everything(TypeReader(context.world).read(entry.node), span)
 
 
 def fairness(world: World, declared: Word | Cell | None) -> Fairness:

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from checker.graph import space
-from checker.graph.space import OUTSIDE_RAISED
+from checker.graph.space import OUTSIDE, OUTSIDE_RAISED
 from checker.llvm import meta
 from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR, PREMISE
 from checker.search import board, native, visited
@@ -135,7 +135,7 @@ def beyond(flags: int, properties: int) -> int:
     every = (1 << properties) - 1
     pending = ~(flags >> CONDITION) & every
     raised = (flags >> PREMISE) & pending
-    return int(pending | (raised << OUTSIDE_RAISED))
+    return int(OUTSIDE | pending | (raised << OUTSIDE_RAISED))
 
 
 @njit(**OPTIONS)
@@ -150,7 +150,7 @@ def _target(
     if meta & ERROR != 0:
         return LOST
     if meta & DROPPED != 0:
-        seen[0] |= (1 << plan[PROPERTIES]) - 1
+        seen[0] |= OUTSIDE | ((1 << plan[PROPERTIES]) - 1)
     else:
         call_check(plan[OBSERVE], state, 1, desk[FLAGS])
         seen[0] |= beyond(load(desk[FLAGS]), plan[PROPERTIES])

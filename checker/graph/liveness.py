@@ -49,8 +49,15 @@ def owing_and_fair(
     return owing, fair_states(graph, owing)
 
 
-def eventually(graph: StateGraph, condition: NDArray[np.bool_]) -> Judgement:
-    """Judge whether every fair run from an initial state reaches a state of `condition`."""
+def eventually(
+    graph: StateGraph, condition: NDArray[np.bool_], begins: NDArray[np.bool_] | None = None
+) -> Judgement:
+    """Judge whether every fair run from an initial state reaches a state of `condition`.
+
+    With `begins` (bool, (states,)) only runs from such initial states are looked at.
+    """
     premise = np.zeros(graph.states, np.bool_)
     premise[graph.initial] = True
+    if begins is not None:
+        premise &= begins
     return leads_to(graph, premise, condition)

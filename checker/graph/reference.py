@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from checker.errors import InternalError
-from checker.graph.space import OUTSIDE_RAISED, Space
+from checker.graph.space import OUTSIDE, OUTSIDE_RAISED, Space
 from checker.graph.state_graph import StateGraph
 from checker.llvm.meta import CONDITION, PREMISE
-from checker.machine.machine import LIVENESS, Machine
+from checker.machine.machine import Machine
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import UNFAIR, fair_rows, strengths
 from checker.semantics.successor import State, Successor
@@ -24,8 +24,7 @@ def observe(machine: Machine, state: State) -> int:
     """
     context = Context(as_mapping(machine, state), {})
     flags = 0
-    declared = (item for item in machine.properties if item.kind in LIVENESS)
-    for place, item in enumerate(declared):
+    for place, item in enumerate(machine.watches):
         for first, term in ((CONDITION, item.condition), (PREMISE, item.premise)):
             if term is not None and evaluate(term, context):
                 flags |= 1 << (first + place)
@@ -34,13 +33,13 @@ def observe(machine: Machine, state: State) -> int:
 
 def beyond(machine: Machine, step: Successor) -> int:
     """Return what a step that was cut tells of what lies behind it, in the bits of `Space`."""
-    every = (1 << sum(item.kind in LIVENESS for item in machine.properties)) - 1
+    every = (1 << len(machine.watches)) - 1
     if step.state is None:
-        return every
+        return every | OUTSIDE
     flags = observe(machine, step.state)
     pending = ~(flags >> CONDITION) & every
     raised = (flags >> PREMISE) & pending
-    return pending | raised << OUTSIDE_RAISED
+    return OUTSIDE | pending | raised << OUTSIDE_RAISED
 
 
 def reference_space(machine: Machine, states: Sequence[State]) -> Space:

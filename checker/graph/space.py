@@ -16,7 +16,9 @@ from checker.graph.state_graph import StateGraph
 from checker.semantics.successor import State
 
 OUTSIDE_RAISED = 20
-"""Where the bits of `Space.outside` begin that say more than that a property is owed."""
+OUTSIDE = 1 << 60
+"""Where the bits of `Space.outside` begin that say more than that a property is owed; and
+the bit that says that there is such a step at all."""
 
 
 @dataclass(frozen=True)

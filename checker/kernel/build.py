@@ -71,7 +71,7 @@ def build(machine: Machine, layout: Layout, *, use_cache: bool = True) -> Kernel
         check_address=code.address("check"),
         ir=text,
         keep=code,
-        observed=tuple(item.name for item in machine.properties if item.kind in LIVENESS),
+        observed=tuple(watch.name for watch in machine.watches),
         observe_address=code.address("observe"),
         instance_shift=STEP + len(_steps(machine)),
         canonical_address=code.address("canonical") if reduces(machine) else 0,
@@ -86,7 +86,7 @@ def _steps(machine: Machine) -> list[Property]:
 def _require_room(machine: Machine) -> None:
     checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
     steps = _steps(machine)
-    observed = [item for item in machine.properties if item.kind in LIVENESS]
+    observed = [item for item in machine.properties if item.kind in LIVENESS for _ in item.watches]
     steps_max, beside = STEPS_MAX, ""
     if observed:
         beside = " beside liveness properties and fair rows"
@@ -94,7 +94,7 @@ def _require_room(machine: Machine) -> None:
     for what, items, limit in (
         ("properties of kind always or sometimes", checks, CHECKS_MAX),
         ("properties of kind step" + beside, steps, steps_max),
-        ("properties of kind eventually or leads_to", observed, LIVENESS_MAX),
+        ("conditions in temporal properties", observed, LIVENESS_MAX),
         ("rows", machine.actions, ACTIONS_MAX),
     ):
         if len(items) > limit:

@@ -39,7 +39,7 @@ from checker.llvm.states import (
 )
 from checker.llvm.terms import evaluate
 from checker.machine import terms
-from checker.machine.machine import LIVENESS, Action, Machine, Property
+from checker.machine.machine import Action, Machine, Property
 from checker.machine.terms import Term
 from checker.machine.walk import statements_inside, terms_inside
 from checker.passes.analysis import Analysis, mentions_id
@@ -90,7 +90,7 @@ class Writer:
         self.variable_shapes = dict(zip(layout.variables, layout.shapes, strict=True))
         self.steps = [item for item in machine.properties if item.kind == "step"]
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
-        self.observed = [item for item in machine.properties if item.kind in LIVENESS]
+        self.observed = machine.watches
         self.fixed = fixed_cells(machine, layout)
         self.deltas = deltas((item.condition for item in self.steps), self.analysis)
         self.asked = {

@@ -11,16 +11,19 @@ from typing import Literal
 
 from checker.errors import Diagnostic
 from checker.machine.relations import item_of
+from checker.machine.temporal import Formula
 from checker.machine.terms import Statement, Term
 from checker.machine.types import Id, Type
 from checker.source import Heading, Source, Span
+from checker.table.document import PropertyKind
 from checker.table.state_table import StateTable
 
 Origin = Literal["variable", "machine", "channel", "calls", "operation", "budget"]
-PropertyKind = Literal["always", "step", "sometimes", "eventually", "leads_to"]
 Fairness = Literal["none", "weak", "strong"]
 
-LIVENESS: frozenset[str] = frozenset(("eventually", "leads_to"))
+LIVENESS: frozenset[PropertyKind] = frozenset(
+    ("eventually", "leads_to", "always_eventually", "eventually_always", "ltl")
+)
 """The kinds of property that only infinite runs decide."""
 
 
@@ -104,7 +107,10 @@ class Property:
     """What must hold.
 
     `condition` is the term of `always`, `step`, `sometimes`, `eventually`; for `leads_to` it is
-    `to`, and `premise` is `from`.
+    `to`, and `premise` is `from`, which is true for `always_eventually`. Of `ltl` and
+    `eventually_always` there is a `formula` over `atoms`; the `condition` of `ltl` is only its
+    text. `initially`: the claim is of runs from such initial states; `within_bounds`: of runs that
+    stay within the bounds. Where `for:` makes several of one, `declared` is the name of all.
     """
 
     name: str
@@ -114,6 +120,30 @@ class Property:
     why: str
     source: str
     span: Span
+    declared: str = ""
+    atoms: tuple[Term, ...] = ()
+    formula: Formula | None = None
+    initially: Term | None = None
+    within_bounds: bool = False
+
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """What judging infinite runs has to know of each state; first what is to come about."""
+        first = tuple(Watch(self.name, None, atom) for atom in self.atoms)
+        if self.kind == "eventually":
+            return (Watch(self.name, self.initially, self.condition),)
+        if self.formula is None:
+            first = (Watch(self.name, self.premise, self.condition),)
+        return first if self.initially is None else (*first, Watch(self.name, None, self.initially))
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Conditions that are observed in every state for the property called `name`."""
+
+    name: str
+    premise: Term | None
+    condition: Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +215,13 @@ class Machine:
     sources: tuple[Source, ...] = field(default=())
     headings: tuple[Heading, ...] = field(default=())
     unlike: tuple[Diagnostic, ...] = field(default=())
+
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """What is observed in every state for all properties of infinite runs, in order."""
+        return tuple(
+            watch for item in self.properties if item.kind in LIVENESS for watch in item.watches
+        )
 
     def table(self, name: str) -> StateTable:
         """Return the state table called `name`; KeyError if there is none."""

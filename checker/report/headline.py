@@ -6,6 +6,7 @@ from itertools import groupby
 
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration, RowCoverage
+from checker.search.outcome import WITHIN_BOUNDS
 from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.source import heading_over
 from checker.trace.naming import excerpt
@@ -43,6 +44,9 @@ def _claim(verdict: Verdict) -> str:
         return f"evaluation error after {plural(len(verdict.error.path) - 1, 'step')}"
     if verdict.overall == "bounded":
         return "no violation found"
+    within = [item.name for item in verdict.properties if item.within_bounds]
+    if verdict.overall == "holds" and within:
+        return f"{', '.join(within)} {WITHIN_BOUNDS}"
     if verdict.unknown_liveness and verdict.safety_holds:
         names = ", ".join(item.name for item in verdict.unknown_liveness)
         return f"safety holds, liveness is unknown ({names})"
@@ -138,6 +142,10 @@ def loop_text(trace: Trace) -> list[str]:
         return []
     since = f"after step {loop.raised}" if loop.raised else "from the beginning"
     lines = [f"owed {since}, and never met"]
+    if trace.kind == "eventually_always":
+        lines = [f"false again and again, as after step {loop.raised}"]
+    elif trace.kind == "ltl":
+        lines = ["this run does not satisfy the formula"]
     for promise in loop.promises[:PROMISES_SHOWN]:
         how = f"taken in step {promise.step}"
         if not promise.taken:

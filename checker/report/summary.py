@@ -59,6 +59,7 @@ def summary(result: Result, files: Mapping[str, str]) -> Json:
                 "verdict": item.outcome,
                 "trace": files.get(item.name),
                 "length": item.length,
+                **({"within_bounds": True} if item.within_bounds else {}),
                 **({"reason": item.reason} if item.reason else {}),
             }
             for item in verdict.properties

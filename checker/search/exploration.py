@@ -16,7 +16,17 @@ StoppedBy = Literal[
     "violation", "evaluation_error", "depth", "states", "seconds", "memory", "interrupt"
 ]
 FindingKind = Literal[
-    "always", "step", "sometimes", "eventually", "leads_to", "deadlock", "legal", "error"
+    "always",
+    "step",
+    "sometimes",
+    "eventually",
+    "leads_to",
+    "always_eventually",
+    "eventually_always",
+    "ltl",
+    "deadlock",
+    "legal",
+    "error",
 ]
 
 
@@ -29,7 +39,7 @@ class Finding:
     and `action` names the row. Among the shortest paths it is the least by (initial state, then
     step by step: row in file order, bindings, picks), whatever the engine and the threads.
 
-    For `eventually` and `leads_to` the path is a lasso: it ends in the state `path[loop]`, from
+    For what only infinite runs decide the path is a lasso: it ends in the state `path[loop]`, from
     where the run goes round for ever; where that is the last state itself, it stays there.
     """
 

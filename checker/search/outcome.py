@@ -10,6 +10,7 @@ from checker.machine.machine import LIVENESS, Machine, Property
 from checker.search.exploration import Finding
 
 CUT_OFF = "a step that was cut can come before what is owed"
+WITHIN_BOUNDS = "of the runs that stay within the bounds"
 NOT_EXHAUSTIVE = "the search was not exhaustive"
 NOT_KEPT = "the states are not in memory any more"
 NO_MEMORY = "the graph of all steps does not fit the memory"
@@ -20,7 +21,10 @@ INTERRUPTED = "interrupted before it was judged"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What can be said of one property; `reason` says why nothing can."""
+    """What can be said of one property.
+
+    `reason` says why nothing can; or, where it holds of some runs only, of which.
+    """
 
     verdict: Literal["holds", "violated", "unknown"]
     reason: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checker.errors import EvaluationError
-from checker.machine.machine import LIVENESS, Action, Binding, Machine
+from checker.machine.machine import Action, Binding, Machine
 from checker.semantics.evaluate import Context, MadeBy, evaluate
 from checker.semantics.execute import Execution, executions
 from checker.semantics.successor import State, Successor
@@ -211,14 +211,13 @@ def unjudged(machine: Machine, state: State) -> Judgement:
     """Return the liveness properties of which a condition cannot be evaluated in `state`."""
     context = Context(as_mapping(machine, state), {})
     found: list[tuple[str, EvaluationError | None]] = []
-    for item in machine.properties:
-        if item.kind in LIVENESS:
-            try:
-                for term in (item.condition, item.premise):
-                    if term is not None:
-                        evaluate(term, context)
-            except EvaluationError as error:
-                found.append((item.name, error))
+    for watch in machine.watches:
+        try:
+            for term in (watch.condition, watch.premise):
+                if term is not None:
+                    evaluate(term, context)
+        except EvaluationError as error:
+            found.append((watch.name, error))
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from checker.graph.build import initially
-from checker.graph.judge import lasso_finding, owed_beyond
+from checker.graph.judge import lasso_finding, outcome_of, owed_beyond, placed
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
@@ -23,12 +23,11 @@ from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import Machine, Property
 from checker.search.exploration import Finding
 from checker.search.outcome import (
-    CUT_OFF,
     INTERRUPTED,
+    ONE_MACHINE,
     REST,
     Liveness,
     Outcome,
-    liveness_of,
     unknown,
 )
 from checker.search.paths import Mark, least_path_to
@@ -106,7 +105,10 @@ class _Judge:
         self.told = self.ground.jobs.run(title, self._seen)
         outcomes: dict[str, Outcome] = {}
         findings: list[Finding] = []
-        for place, item in enumerate(liveness_of(self.machine)):
+        for item, place in placed(self.machine):
+            if item.formula is not None or item.initially is not None:
+                outcomes[item.name] = Outcome("unknown", ONE_MACHINE)
+                continue
             outcomes[item.name], finding = self._judge(item, place)
             findings += [] if finding is None else [finding]
         return Liveness(outcomes, tuple(findings))
@@ -128,7 +130,7 @@ class _Judge:
         if rest is None:
             return Outcome("unknown", REST), None
         if cut or owed_beyond(item, place, self.initially, self.told):
-            return Outcome("unknown", CUT_OFF), None
+            return outcome_of(item, "unknown"), None
         return Outcome("holds"), None
 
     def _trim(self, item: Property, place: int, rounds: Rounds) -> tuple[bool, Rest | None]:
@@ -139,7 +141,7 @@ class _Judge:
         facts, drafts = self.outlook.facts, self.drafts
         region = facts.where((f.shiftright("flags", CONDITION + place) % 2) == 0)
         raised = f.col("depth") == 0
-        if item.kind == "leads_to":
+        if item.premise is not None:
             raised = (f.shiftright("flags", PREMISE + place) % 2) == 1
         owes = region.select("id")
         edges = self.outlook.edges
@@ -153,7 +155,7 @@ class _Judge:
         steps = trimming.run(self.room.enough)
         rest = None
         if fits_driver(trimming.alive.count(), steps, self.kernel.words, self.room.rest):
-            premise = place if item.kind == "leads_to" else None
+            premise = place if item.premise is not None else None
             rest = collect(trimming, facts, self.kernel.words, self.strong, premise)
         drafts.forget(TABLES)
         return cut, rest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from checker.source import Span
 from checker.table.cells import placeholder, read_effects, read_expression, read_type
@@ -18,6 +18,7 @@ from checker.table.document import (
     InState,
     Procedure,
     PropertyEntry,
+    PropertyKind,
     Row,
     Unhandled,
     Word,
@@ -37,8 +38,7 @@ from checker.table.words import (
     report_twice,
 )
 
-Kind = Literal["always", "step", "sometimes", "eventually", "leads_to"]
-_KINDS: tuple[Kind, ...] = ("always", "step", "sometimes", "eventually", "leads_to")
+_KINDS: tuple[PropertyKind, ...] = get_args(PropertyKind)
 _FAIRNESS = ("none", "weak", "strong")
 _SIGNATURE = re.compile(r"\s*(?P<name>\w+)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
 
@@ -283,7 +283,7 @@ def _property(name: Word, node: Node, problems: Problems) -> PropertyEntry:
             expected=f"one of {', '.join(_KINDS)}",
             help="make it two properties" if kinds else "add one of these keys",
         )
-    kind: Kind = kinds[0] if kinds else "always"
+    kind: PropertyKind = kinds[0] if kinds else "always"
     premise: Cell | None = None
     condition = placeholder(fields.head())
     if kind == "leads_to":
@@ -300,6 +300,9 @@ def _property(name: Word, node: Node, problems: Problems) -> PropertyEntry:
         fields.prose("why", required=True),
         fields.prose("source"),
         fields.span,
+        _bindings(fields),
+        fields.expression("initially"),
+        fields.boolean("within_bounds", default=False),
     )
 
 

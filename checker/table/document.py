@@ -335,18 +335,37 @@ class Unhandled:
     span: Span
 
 
+PropertyKind = Literal[
+    "always",
+    "step",
+    "sometimes",
+    "eventually",
+    "leads_to",
+    "always_eventually",
+    "eventually_always",
+    "ltl",
+]
+"""The kinds of property that can be written: each is a key of a property."""
+
+
 @dataclass(frozen=True, eq=False)
 class PropertyEntry:
-    """A property; `premise` only for leads_to."""
+    """A property; `premise` only for leads_to.
+
+    `bindings`: it is claimed for each of their values. `initially`: of runs from such states.
+    """
 
     name: Word
-    kind: Literal["always", "step", "sometimes", "eventually", "leads_to"]
+    kind: PropertyKind
     condition: Cell
     premise: Cell | None
     only_if: Cell | None
     why: str
     source: str
     span: Span
+    bindings: tuple[BindingEntry, ...] = ()
+    initially: Cell | None = None
+    within_bounds: bool = False
 
 
 @dataclass(frozen=True, eq=False)

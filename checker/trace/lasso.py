@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from checker.machine.machine import Machine, Property
+from checker.machine.temporal import Formula, satisfied
+from checker.machine.terms import Term
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import FairRows, fair_rows
 from checker.semantics.successor import State
@@ -61,7 +63,11 @@ def loop_of(machine: Machine, item: Property, path: Sequence[State], start: int)
 
 def _raised(machine: Machine, item: Property, path: Sequence[State], start: int) -> int:
     """Return the last state up to the loop from which on something is owed and never comes."""
-    met = [_holds(machine, state, item) for state in path]
+    if item.initially is not None and not _is(machine, path[0], item.initially):
+        raise NoLasso(f"{item.name} does not speak of runs from this initial state")
+    if item.formula is not None:
+        return _broken(machine, item, item.formula, path, start)
+    met = [_is(machine, state, item.condition) for state in path]
     first = max((number + 1 for number, holds in enumerate(met) if holds), default=0)
     for number in range(start, first - 1, -1):
         context = Context(as_mapping(machine, path[number]), {})
@@ -71,8 +77,21 @@ def _raised(machine: Machine, item: Property, path: Sequence[State], start: int)
     raise NoLasso(f"nothing is owed for ever: {item.name} is met, or was never asked for")
 
 
-def _holds(machine: Machine, state: State, item: Property) -> bool:
-    return bool(evaluate(item.condition, Context(as_mapping(machine, state), {})))
+def _broken(
+    machine: Machine, item: Property, formula: Formula, path: Sequence[State], start: int
+) -> int:
+    """Return a state of the loop that shows that a formula is not met; 0 for one of `ltl`."""
+    run = path[:-1] if start < len(path) - 1 else path
+    word = [[_is(machine, state, atom) for atom in item.atoms] for state in run]
+    if satisfied(formula, word, start):
+        raise NoLasso(f"{item.name} is met")
+    if item.kind == "ltl":
+        return 0
+    return next(number for number in range(start, len(run)) if not word[number][0])
+
+
+def _is(machine: Machine, state: State, condition: Term) -> bool:
+    return bool(evaluate(condition, Context(as_mapping(machine, state), {})))
 
 
 def _promises(machine: Machine, path: Sequence[State], start: int) -> tuple[Promise, ...]:

@@ -171,7 +171,7 @@ def _condition_errors(
     judged = [
         (item.name, condition, property_context(machine, path, item))
         for item in machine.properties
-        for condition in (item.condition, item.premise)
+        for condition in (item.condition, item.premise, item.initially, *item.atoms)
         if item.kind != "step" and condition is not None
     ]
     here = Context(as_mapping(machine, path[-1]), {})
@@ -196,7 +196,8 @@ def _loop(machine: Machine, finding: Finding, declared: Property | None) -> Loop
 
 
 def _reasons(machine: Machine, finding: Finding, declared: Property | None) -> tuple[Reason, ...]:
-    if declared is None or finding.kind in {"error", "deadlock", "legal"}:
+    unsaid = {"error", "deadlock", "legal", "ltl", "eventually_always"}
+    if declared is None or finding.kind in unsaid:
         return ()
     return explain(declared.condition, property_context(machine, finding.path, declared))
 

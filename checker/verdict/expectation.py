@@ -62,14 +62,17 @@ def _of_violation(expectation: Expectation, verdict: Verdict) -> list[Difference
     if expectation.property is None:
         return []
     broken = {item.name: item for item in verdict.broken}
-    declared = broken.get(expectation.property)
+    declared = next(
+        (item for item in verdict.broken if expectation.property in (item.name, item.declared)),
+        None,
+    )
     if declared is None:
         names = ", ".join(broken) or "nothing"
         return [Difference("property", expectation.property, f"violated: {names}")]
     earlier = [
         item.name
         for item in broken.values()
-        if item.name not in expectation.also
+        if not {item.name, item.declared} & {expectation.property, *expectation.also}
         and item.length is not None
         and (declared.length is None or item.length < declared.length)
     ]
@@ -83,12 +86,13 @@ def figures_of(
     expectation: Expectation | None, verdict: Verdict, exploration: Exploration
 ) -> dict[str, int | dict[str, int]]:
     """Return what was found of every figure that `expect:` has a key for."""
-    lengths = {item.name: item.length for item in verdict.properties}
     broken = verdict.broken
     declared = broken[0].name if broken else None
     if expectation is not None and expectation.property is not None:
         declared = expectation.property
-    length = lengths.get(declared) if declared else None
+    judged = (*broken, *verdict.properties)
+    shown = [item for item in judged if declared in (item.name, item.declared)]
+    length = shown[0].length if shown else None
     return {
         "distinct": exploration.distinct,
         "generated": exploration.generated,

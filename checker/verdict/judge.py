@@ -7,12 +7,13 @@ when every reachable state within the bounds was expanded; a `sometimes` is *unw
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from checker.machine.machine import Machine, PropertyKind
+from checker.machine.machine import LIVENESS, Machine
 from checker.search.exploration import Exploration, Finding
-from checker.search.outcome import Outcome
+from checker.search.outcome import WITHIN_BOUNDS, Outcome
+from checker.table.document import PropertyKind
 from checker.verdict import exits
 
 Overall = Literal["holds", "bounded", "violated", "inconclusive"]
@@ -21,8 +22,6 @@ Kind = Literal[PropertyKind, "deadlock", "legal"]
 
 SAFETY: frozenset[Kind] = frozenset(("always", "step", "legal", "deadlock", "sometimes"))
 """What one finite path, or its absence, decides."""
-LIVENESS: frozenset[Kind] = frozenset(("eventually", "leads_to"))
-"""What only infinite runs decide."""
 
 WHY_DEADLOCK = "a system in which nothing but a fault can happen is stuck."
 WHY_LEGAL = "a machine that makes a move its state table lacks is not that machine."
@@ -32,7 +31,8 @@ WHY_LEGAL = "a machine that makes a move its state table lacks is not that machi
 class PropertyVerdict:
     """One property: its outcome, and the counterexample or witness where there is one.
 
-    `reason` says why a liveness property is unknown.
+    `reason` says why a liveness property is unknown, or of which runs only it holds. `declared` is
+    the name in the specification, which several have where `for:` makes them.
     """
 
     name: str
@@ -41,11 +41,17 @@ class PropertyVerdict:
     why: str
     finding: Finding | None
     reason: str = ""
+    declared: str = ""
 
     @property
     def length(self) -> int | None:
         """Steps of the counterexample or witness; None without one."""
         return None if self.finding is None else len(self.finding.path) - 1
+
+    @property
+    def within_bounds(self) -> bool:
+        """Whether it holds of the runs that stay within the bounds, and of no others is known."""
+        return self.outcome == "holds" and self.reason == WITHIN_BOUNDS
 
     @property
     def broken(self) -> bool:
@@ -113,10 +119,12 @@ def judge(
 def _properties(machine: Machine) -> tuple[PropertyVerdict, ...]:
     """Everything that is judged, still unknown: declared properties, then the built-in ones."""
 
-    def unknown(name: str, kind: Kind, why: str) -> PropertyVerdict:
-        return PropertyVerdict(name, kind, "unknown", why, None)
+    def unknown(name: str, kind: Kind, why: str, declared: str = "") -> PropertyVerdict:
+        return PropertyVerdict(name, kind, "unknown", why, None, declared=declared or name)
 
-    declared = [unknown(item.name, item.kind, item.why) for item in machine.properties]
+    declared = [
+        unknown(item.name, item.kind, item.why, item.declared) for item in machine.properties
+    ]
     if any(variable.table is not None for variable in machine.variables):
         declared.append(unknown("legal", "legal", WHY_LEGAL))
     if machine.deadlock:
@@ -143,7 +151,7 @@ def _judge_property(
     else:
         outcome = "holds" if exploration.exhaustive else "unknown"
     reason = "" if endless is None else endless.reason
-    return PropertyVerdict(item.name, item.kind, outcome, item.why, finding, reason)
+    return replace(item, outcome=outcome, finding=finding, reason=reason)
 
 
 def _overall(
@@ -173,7 +181,7 @@ def _exit_code(
         (error is not None, exits.EVALUATION),
         (bool(violated & {"always", "step", "legal"}), exits.SAFETY),
         ("deadlock" in violated, exits.DEADLOCK),
-        (bool(violated & LIVENESS), exits.LIVENESS),
+        (bool(violated & set(LIVENESS)), exits.LIVENESS),
         (any(verdict.outcome == "unwitnessed" for verdict in verdicts), exits.UNWITNESSED),
         (exploration.stopped_by == "interrupt", exits.INTERRUPTED),
         (overall in {"bounded", "inconclusive"}, exits.INCONCLUSIVE),

@@ -6,7 +6,7 @@ Machines are random, with fair rows, bounds, faults and properties that hold, br
 from collections import Counter
 
 import pytest
-from random_machines import grouped_machine, lively_machine
+from random_machines import grouped_machine, lively_machine, temporal_machine
 
 from checker.graph.endless import judge_endless
 from checker.kernel.build import build
@@ -41,6 +41,11 @@ def test_random_machines(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_groups_of_rows(seed: int) -> None:
     require_agreement(grouped_machine(seed), seed)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_temporal_properties(seed: int) -> None:
+    require_agreement(temporal_machine(seed), seed)
 
 
 def require_agreement(machine: Machine, seed: int) -> None:

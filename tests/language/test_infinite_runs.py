@@ -1,0 +1,171 @@
+"""Goal: what can be claimed of infinite runs: for each id, in formulas, within the bounds."""
+
+from pathlib import Path
+
+import pytest
+from systems import outcomes, run
+
+from checker.errors import SpecificationError
+from checker.report.headline import headline, loop_text
+from checker.report.result import Result
+from checker.report.summary import summary
+
+LAMPS = """\
+constants:
+  Lamp: {ids: [left, right]}
+variables:
+  lit: {type: bool, per: Lamp, initial: "false"}
+  broken: {type: bool, per: Lamp, initial: "false"}
+initial:
+  for: {worn: bool}
+  do: broken[right] = worn
+rows:
+  - row: light
+    for: {x: Lamp}
+    when: not lit[x] and not broken[x]
+    do: lit[x] = true
+    fair: weak
+  - row: dim
+    for: {x: Lamp}
+    when: lit[x] and x == left
+    do: lit[x] = false
+    fair: weak
+terminal: ["true"]
+properties:
+"""
+
+
+def claims(tmp_path: Path, *lines: str, rest: str = "") -> Result:
+    return run(tmp_path, LAMPS + "".join(map(block, lines)) + rest)
+
+
+def block(claim: str) -> str:
+    """Return a property, written `name; key: value; ...`, as YAML."""
+    name, *keys = claim.split("; ")
+    return f"  {name}:\n" + "".join(f"    {key}\n" for key in (*keys, "why: it matters."))
+
+
+def test_a_property_is_judged_for_each_value_and_the_trace_names_which(tmp_path: Path) -> None:
+    result = claims(
+        tmp_path,
+        "shines; for: {x: Lamp}; eventually: lit[x]",
+        "seen; for: {x: Lamp, y: '{left}'}; sometimes: lit[x] and not lit[y]",
+        "sound; for: {x: Lamp}; always: not broken[x]",
+    )
+    assert outcomes(result) == {
+        "shines(left)": "unknown",
+        "shines(right)": "unknown",
+        "seen(left, left)": "unknown",
+        "seen(right, left)": "unknown",
+        "sound": "violated",
+        "deadlock": "unknown",
+    }
+    (trace,) = result.failures
+    assert ("x", "right") in [pair for reason in trace.reasons for pair in reason.bindings]
+    judged = claims(
+        tmp_path,
+        "shines; for: {x: Lamp}; eventually: lit[x]",
+        "seen; for: {x: Lamp, y: '{left}'}; sometimes: lit[x] and not lit[y]",
+    )
+    assert outcomes(judged) == {
+        "shines(left)": "holds",
+        "shines(right)": "violated",
+        "seen(left, left)": "unwitnessed",
+        "seen(right, left)": "witnessed",
+        "deadlock": "holds",
+    }
+
+
+def test_an_instance_names_a_property_without_its_values(tmp_path: Path) -> None:
+    rest = "instances:\n  default:\n    properties: [shines]\n"
+    rest += "    expect: {verdict: violated, property: shines, length: 2}\n"
+    result = claims(tmp_path, "shines; for: {x: Lamp}; eventually: lit[x]", rest=rest)
+    expected = result.machine.expectation
+    assert expected is not None
+    from checker.verdict.expectation import differences  # noqa: PLC0415
+
+    assert differences(expected, result.verdict, result.exploration) == ()
+
+
+def test_formulas_and_the_names_of_the_common_ones(tmp_path: Path) -> None:
+    result = claims(
+        tmp_path,
+        "flashes; always_eventually: lit[left]",
+        "rests; eventually_always: lit[left]",
+        "stays; eventually_always: implies(not broken[right], lit[right])",
+        "shines; eventually: lit[right]; initially: not broken[right]",
+        "answers; leads_to: {from: 'lit[left]', to: 'lit[right]'}; initially: broken[right]",
+        "blinks; ltl: always(eventually(lit[left]) and eventually(not lit[left]))",
+        "first; ltl: until(not lit[right], lit[left])",
+        "waits; ltl: implies(eventually(lit[right]), always(not broken[right]))",
+        "kept; ltl: always(implies(lit[right], always(lit[right])))",
+    )
+    assert outcomes(result) == {
+        "flashes": "holds",
+        "rests": "violated",
+        "stays": "holds",
+        "shines": "holds",
+        "answers": "violated",
+        "blinks": "holds",
+        "first": "violated",
+        "waits": "holds",
+        "kept": "holds",
+        "deadlock": "holds",
+    }
+    assert result.verdict.exit_code == 13
+    texts = {trace.property_name: loop_text(trace)[0] for trace in result.failures}
+    assert texts["rests"].startswith("false again and again")
+    assert texts["first"] == "this run does not satisfy the formula"
+
+
+COUNTING = """\
+variables:
+  n: {type: "0..9", initial: "0"}
+rows:
+  - row: up
+    when: n < 9
+    do: n += 1
+    fair: weak
+  - row: down
+    when: n > 0
+    do: n -= 1
+  - row: reset
+    when: n >= 3
+    do: n = 0
+    fair: strong
+bounds: [n <= 4]
+properties:
+"""
+
+
+def test_runs_within_the_bounds_can_be_asked_for(tmp_path: Path) -> None:
+    text = COUNTING + "  comes: {leads_to: {from: n >= 3, to: n < 3}, WITHIN why: w.}\n"
+    text += "  begins: {ltl: always(eventually(n < 3)), WITHIN why: w.}\n"
+    plain = run(tmp_path, text.replace("WITHIN", ""))
+    assert outcomes(plain)["comes"] == outcomes(plain)["begins"] == "unknown"
+    within = run(tmp_path, text.replace("WITHIN", "within_bounds: true,"))
+    assert outcomes(within)["comes"] == outcomes(within)["begins"] == "holds"
+    line = headline(within.machine, within.exploration, within.verdict)
+    assert line.startswith("holds: comes, begins of the runs that stay within the bounds, ")
+    properties = summary(within, {})["properties"]
+    assert isinstance(properties, list)
+    assert [item.get("within_bounds") for item in properties] == [True, True, None]
+
+
+@pytest.mark.parametrize(
+    ("property_", "code"),
+    [
+        ("for: {x: Lamp}; eventually: lit[y]", "N201"),
+        ("for: {x: lit.keys()}; eventually: lit[x]", "Y304"),
+        ("always: lit[left]; initially: lit[left]", "Y309"),
+        ("sometimes: lit[left]; within_bounds: true", "Y309"),
+        ("ltl: any(eventually(lit[x]) for x in Lamp)", "Y309"),
+        ("ltl: until(lit[left])", "N208"),
+        ("ltl: eventually(next(lit[left]))", "Y309"),
+        ("eventually: always(lit[left])", "N201"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, property_: str, code: str) -> None:
+    with pytest.raises(SpecificationError) as raised:
+        claims(tmp_path, f"claim; {property_}")
+    assert [item.code for item in raised.value.diagnostics] == [code]
