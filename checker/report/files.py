@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from checker.report import markdown
@@ -17,10 +18,15 @@ OBJECT = "verdict.json"
 def trace_files(result: Result) -> dict[str, str]:
     """Return the name of the ITF file of each property whose trace has a state to record."""
     return {
-        trace.property_name: f"{trace.property_name}.itf.json"
+        trace.property_name: f"{_in_paths(trace.property_name)}.itf.json"
         for trace in result.traces
         if any(step.state is not None for step in trace.steps)
     }
+
+
+def _in_paths(name: str) -> str:
+    """Return the name of a property for a file: `settles(c1, 2)` as `settles-c1-2`."""
+    return re.sub(r"[^\w.]+", "-", name).strip("-")
 
 
 def rendered(result: Result, *, committed: bool) -> dict[str, str]:

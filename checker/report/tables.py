@@ -172,7 +172,11 @@ def _property(entry: PropertyEntry) -> Block:
     cells = [("from", _code(entry.premise)), ("to", _code(entry.condition))]
     if entry.premise is None:
         cells = [("", _code(entry.condition))]
-    return Block(entry.name.text, (entry.kind,), entry.why, tuple(cells))
+    if entry.initially is not None:
+        cells.append(("initially", _code(entry.initially)))
+    marks = [entry.kind, *("within the bounds" for _ in range(entry.within_bounds))]
+    marks += [f"for each {binding.name.text}" for binding in entry.bindings]
+    return Block(entry.name.text, tuple(marks), entry.why, tuple(cells))
 
 
 def _filled(cells: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
