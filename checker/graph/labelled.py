@@ -1,0 +1,262 @@
+"""The LabelledGraph: every state and every step of a machine, each step with its name.
+
+One breadth-first pass over a telling machine (`labels`) finds states, steps and names together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.errors import Interruption, UsageError
+from checker.graph.interning import enter, intern
+from checker.graph.labels import Label, Telling, shown_value, telling
+from checker.kernel import build
+from checker.kernel.calls import Calls
+from checker.kernel.kernel import Words
+from checker.layout import pack
+from checker.layout.cells import value_from
+from checker.layout.codec import decode_all
+from checker.layout.layout import Layout
+from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
+from checker.machine.machine import Machine
+from checker.search.memory import default_limit
+from checker.search.progress import Interrupt, interrupted
+from checker.search.stepper import Stepper
+from checker.semantics.successor import State
+from checker.semantics.successors import successors
+from checker.semantics.values import format_value
+
+CUT_OFF = -1
+"""The target of a step beyond the bounds, or of one that ran out of ids."""
+FAILED = -2
+"""The target of a step that failed."""
+
+_CHUNK = 1 << 14
+_BYTES_OF_A_STEP = 24
+_DECODED = 1 << 14
+
+
+@dataclass(frozen=True)
+class LabelledGraph:
+    """All states of a machine, numbered as they were found, and all steps between them.
+
+    `words` (states, words) are packed as `layout` says; variables beyond the machine's are none.
+    `depths` int32 (states,). The steps of state s are `offsets[s]:offsets[s + 1]`, in canonical
+    order: `targets` int32 (CUT_OFF, FAILED), `names` int32 into `labels`. `initial`: the initial
+    states, `initially_cut` how many lie outside the bounds. Under symmetry states are
+    representatives, and names those of the steps out of them.
+    """
+
+    machine: Machine
+    layout: Layout
+    words: Words
+    depths: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    names: NDArray[np.int32]
+    labels: tuple[Label, ...]
+    initial: NDArray[np.int64]
+    initially_cut: int
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return len(self.words)
+
+    @property
+    def sources(self) -> NDArray[np.int32]:
+        """The state that each step leaves."""
+        return np.repeat(np.arange(self.states, dtype=np.int32), np.diff(self.offsets))
+
+    def values(self, numbers: NDArray[np.int64]) -> list[State]:
+        """Return the values of the machine's variables in some states."""
+        own = len(self.machine.variables)
+        return [state[:own] for state in decode_all(self.layout, self.words[numbers])]
+
+    def state(self, number: int) -> State:
+        """Return the values of the machine's variables in one state."""
+        return self.values(np.array([number]))[0]
+
+
+def labelled_graph(
+    machine: Machine,
+    states_max: int | None = None,
+    interrupt: Interrupt | None = None,
+    tell: Callable[[int], None] | None = None,
+) -> LabelledGraph | None:
+    """Return the graph of `machine`; None where it has more than `states_max` states.
+
+    Symmetry is used if the machine says so. UsageError where it does not fit the memory;
+    Interruption where `interrupt` says to stop. `tell` is told how many states there are.
+    """
+    return _Builder(machine).graph(states_max, interrupt, tell)
+
+
+class _Builder:
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.telling: Telling = telling(machine)
+        self.layout = pack(self.telling.machine)
+        self.kernel = build(self.telling.machine, self.layout)
+        self.calls, self.stepper = Calls(self.kernel), Stepper(self.kernel)
+        self.labels: dict[Label, int] = {}
+        words = self.layout.words
+        self.store = np.zeros((1 << 12, words), np.int64)
+        self.index = np.zeros(1 << 13, np.int32)
+        self.count = 0
+        self.numbers = {action.name: i for i, action in enumerate(machine.actions)}
+
+    def graph(
+        self,
+        states_max: int | None,
+        interrupt: Interrupt | None,
+        tell: Callable[[int], None] | None,
+    ) -> LabelledGraph | None:
+        begun, meta = self.calls.initial()
+        inside = (meta & (CUT | DROPPED | ERROR)) == 0
+        initial = self._numbered(self.stepper.canonical(begun), inside)[inside]
+        targets, names = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+        counts = [np.zeros(0, np.int64)]
+        depths = [np.zeros(0, np.int32)]
+        done, depth, steps = 0, 0, 0
+        while done < self.count:
+            level = self.count
+            depths.append(np.full(level - done, depth, np.int32))
+            for first in range(done, level, _CHUNK):
+                last = min(first + _CHUNK, level)
+                to, named, ends = self._expand(first, last)
+                targets.append(to)
+                names.append(named)
+                counts.append(np.diff(ends, prepend=0))
+                steps += len(to)
+                self._watch(steps, interrupt)
+                if tell is not None:
+                    tell(self.count)
+                if states_max is not None and self.count > states_max:
+                    return None
+            done, depth = level, depth + 1
+        offsets = np.zeros(self.count + 1, np.int64)
+        np.cumsum(np.concatenate(counts), out=offsets[1:])
+        return LabelledGraph(
+            machine=self.machine,
+            layout=self.layout,
+            words=self.store[: self.count].copy(),
+            depths=np.concatenate(depths),
+            offsets=offsets,
+            targets=np.concatenate(targets),
+            names=np.concatenate(names),
+            labels=tuple(self.labels),
+            initial=np.array(list(dict.fromkeys(initial.tolist())), np.int64),
+            initially_cut=int(np.count_nonzero(~inside)),
+        )
+
+    def _watch(self, steps: int, interrupt: Interrupt | None) -> None:
+        if interrupted(interrupt):
+            raise Interruption(f"{self.count:,} states of the graph were found")
+        needed = 2 * self.store.nbytes + self.index.nbytes + _BYTES_OF_A_STEP * steps
+        if needed > default_limit():
+            raise UsageError(
+                f"the graph does not fit the memory: {self.count:,} states and {steps:,} steps so "
+                "far; set smaller constants, or let `checker graph --engine spark` write it"
+            )
+
+    def _numbered(self, states: Words, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the numbers of states, new ones included; -1 for those not wanted."""
+        room = self.count + len(states)
+        if room > len(self.store):
+            grown = np.zeros((max(room, 2 * len(self.store)), self.layout.words), np.int64)
+            grown[: self.count] = self.store[: self.count]
+            self.store = grown
+        if 2 * room > len(self.index):
+            self.index = np.zeros(1 << (4 * room).bit_length(), np.int32)
+            enter(self.store, self.count, self.index)
+        numbers = np.full(len(states), CUT_OFF, np.int64)
+        given = np.ascontiguousarray(states)
+        self.count = int(intern(self.store, self.count, self.index, given, wanted, numbers))
+        return numbers
+
+    def _expand(self, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Words]:
+        """Return targets and names of the steps out of some states, and where each one's end."""
+        found = self.calls.expand(self.store[first:last])
+        words, told = self._told(found.words)
+        kept = (found.meta & (CUT | DROPPED | ERROR)) == 0
+        targets = self._numbered(self.stepper.canonical(words), kept)
+        targets[(found.meta & ERROR) != 0] = FAILED
+        names = self._names(found.meta & ACTION_MASK, told)
+        for row in self.telling.silent:
+            self._interpret(row, first, found.ends, found.meta, names)
+        return targets.astype(np.int32), names, found.ends
+
+    def _told(self, words: Words) -> tuple[Words, Words]:
+        """Return states without what they tell, and the cells of that."""
+        start = self.layout.starts[self.telling.own]
+        leaves = self.layout.leaves[start:]
+        plain = words.view(np.uint64).copy()
+        cells = np.zeros((len(words), len(leaves)), np.int64)
+        for place, leaf in enumerate(leaves):
+            if not leaf.width:
+                continue
+            mask = np.uint64((1 << leaf.width) - 1)
+            digit = (words.view(np.uint64)[:, leaf.word] >> np.uint64(leaf.shift)) & mask
+            digit = digit // np.uint64(leaf.divisor)
+            if not leaf.last:
+                digit = digit % np.uint64(leaf.cardinality)
+            cells[:, place] = digit
+            plain[:, leaf.word] -= digit * np.uint64(leaf.weight % (1 << 64))
+        return plain.view(np.int64), cells
+
+    def _names(self, actions: Words, told: Words) -> NDArray[np.int32]:
+        names = np.zeros(len(actions), np.int32)
+        starts = [start - self.layout.starts[self.telling.own] for start in self.layout.starts]
+        for number in np.unique(actions).tolist():
+            steps = np.flatnonzero(actions == number)
+            slots = self.telling.slots[number]
+            columns = [c for slot, _, _ in slots for c in range(starts[slot], starts[slot + 1])]
+            different, which = np.unique(told[steps][:, columns], axis=0, return_inverse=True)
+            found = [self._label(number, row) for row in different.tolist()]
+            names[steps] = np.array(found, np.int32)[which.reshape(-1)]
+        return names
+
+    def _label(self, number: int, cells: list[int]) -> int:
+        bindings: list[tuple[str, str]] = []
+        picks: list[tuple[str, str]] = []
+        for slot, name, picked in self.telling.slots[number]:
+            size = self.layout.starts[slot + 1] - self.layout.starts[slot]
+            value = value_from(self.layout.shapes[slot], cells[:size])
+            cells = cells[size:]
+            if value is not None:
+                (picks if picked else bindings).append((name, shown_value(value)))
+        return self._known(Label(self.machine.actions[number].name, tuple(bindings), tuple(picks)))
+
+    def _known(self, label: Label) -> int:
+        return self.labels.setdefault(label, len(self.labels))
+
+    def _interpret(
+        self, row: str, first: int, ends: Words, meta: Words, names: NDArray[np.int32]
+    ) -> None:
+        """Name the steps of a row that picks in a loop as the interpreter does."""
+        number = self.numbers[row]
+        alone = replace(
+            self.machine,
+            actions=(self.machine.actions[number],),
+            properties=(),
+            deadlock=False,
+        )
+        steps = np.flatnonzero((meta & ACTION_MASK) == number)
+        owners = np.searchsorted(ends, steps, side="right")
+        own = len(self.machine.variables)
+        for owner in np.unique(owners).tolist():
+            mine = steps[owners == owner]
+            values = decode_all(self.layout, self.store[first + owner : first + owner + 1])
+            made = successors(alone, values[0][:own])
+            for step, successor in zip(mine.tolist(), made, strict=True):
+                label = Label(row, _texts(successor.bindings), _texts(successor.picks))
+                names[step] = self._known(label)
+
+
+def _texts(items: tuple[tuple[str, object], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, format_value(value)) for name, value in items)

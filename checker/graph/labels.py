@@ -1,0 +1,183 @@
+"""Machines whose steps say how they are called: by their row, its bindings, and its picks.
+
+A kernel numbers rows, but what a row bound and picked is gone when the step is made. A *telling*
+machine has further variables, none in every state that is stored, into which a step writes it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from checker.machine import terms as t
+from checker.machine.machine import Action, Machine, Variable
+from checker.machine.terms import Statement, Term
+from checker.machine.types import Option, Record, Type, cardinality
+from checker.machine.walk import walk
+from checker.semantics.values import format_value
+from checker.source import Span
+
+_WRAPPED = "shown"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Label:
+    """How a step is called: its row, the bindings that are shown, the picks; values as text."""
+
+    row: str
+    bindings: tuple[tuple[str, str], ...]
+    picks: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """The step as people write it: `leave(m2) pick m1`."""
+        bound = ", ".join(value for _, value in self.bindings)
+        picked = ", ".join(value for _, value in self.picks)
+        return self.row + f"({bound})" * bool(bound) + f" pick {picked}" * bool(picked)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A machine that tells, and where: `slots` of each action, in the order of its label.
+
+    A slot is the number of a variable, the name it is for, and whether that was picked. Actions in
+    `silent` pick in loops: their picks are not told.
+    """
+
+    machine: Machine
+    own: int
+    slots: tuple[tuple[tuple[int, str, bool], ...], ...]
+    silent: frozenset[str]
+
+
+def telling(machine: Machine) -> Telling:
+    """Return the telling machine of `machine`, of which nothing is judged."""
+    maker = _Maker(machine)
+    actions = tuple(maker.action(action) for action in machine.actions)
+    bare = replace(
+        machine,
+        properties=(),
+        deadlock=False,
+        expectation=None,
+        actions=actions,
+        variables=(*machine.variables, *maker.variables),
+    )
+    return Telling(bare, len(machine.variables), tuple(maker.slots), frozenset(maker.silent))
+
+
+def shown_value(value: object) -> str:
+    """Return the text of what a slot holds."""
+    if getattr(value, "name", None) == _WRAPPED:
+        value = value["value"]  # type: ignore[index]
+    return format_value(value)
+
+
+class _Maker:
+    def __init__(self, machine: Machine) -> None:
+        self._first = len(machine.variables)
+        self.variables: list[Variable] = []
+        self.slots: list[tuple[tuple[int, str, bool], ...]] = []
+        self.silent: set[str] = set()
+        self._numbers: dict[tuple[Type, int], int] = {}
+
+    def action(self, action: Action) -> Action:
+        """Return an action that tells what it bound and picked, and note in which slots."""
+        span = action.span
+        used: Counter[Type] = Counter()
+        slots: list[tuple[int, str, bool]] = []
+        before: list[Statement] = []
+        after: list[Statement] = []
+
+        def tell(local: str, kind: Type, name: str, *, picked: bool) -> None:
+            number = self._slot(kind, used[kind], span)
+            used[kind] += 1
+            slots.append((number, name, picked))
+            variable = self.variables[number - self._first]
+            place = t.Place(variable.name, (), variable.type, span)
+            after.append(t.Assign(place, t.Local(local, variable.type, span), span))
+
+        for name, kind in action.shown.items():
+            if cardinality(kind):
+                local = f"#{name}"
+                before.append(t.SetLocal(local, _wrapped(t.Local(name, kind, span), span), span))
+                tell(local, kind, name, picked=False)
+        looped = any(
+            isinstance(inner, t.Pick)
+            for node in walk(*action.body)
+            if isinstance(node, t.For)
+            for inner in walk(*node.body)
+        )
+        body = action.body
+        if looped:
+            self.silent.add(action.name)
+        else:
+            picks = [node for node in walk(*body) if isinstance(node, t.Pick)]
+            for number, pick in enumerate(picks):
+                kind = _picked_type(pick)
+                before.append(
+                    t.SetLocal(f"#{number}", t.Literal(None, _optional(kind), span), span)
+                )
+                tell(f"#{number}", kind, pick.name, picked=True)
+            body = _noting(body, {id(pick): number for number, pick in enumerate(picks)})
+        self.slots.append(tuple(slots))
+        return replace(action, body=(*before, *_ending(body, tuple(after)), *after))
+
+    def _slot(self, kind: Type, place: int, span: Span) -> int:
+        if (kind, place) not in self._numbers:
+            self._numbers[kind, place] = self._first + len(self.variables)
+            optional = _optional(kind)
+            name = f"#told.{len(self.variables)}"
+            nothing = t.Literal(None, optional, span)
+            self.variables.append(Variable(name, optional, nothing, "variable", None, span))
+        return self._numbers[kind, place]
+
+
+def _optional(kind: Type) -> Option:
+    if isinstance(kind, Option):
+        return Option(Record(_WRAPPED, (("value", kind),)))
+    return Option(kind)
+
+
+def _wrapped(term: Term, span: Span) -> Term:
+    optional = _optional(term.type)
+    if isinstance(term.type, Option):
+        term = t.RecordOf(_WRAPPED, (("value", term),), optional.item, span)
+    return t.Cast(term, optional, span)
+
+
+def _picked_type(pick: t.Pick) -> Type:
+    domain = pick.domain.type
+    return domain.key if hasattr(domain, "key") else domain.item  # type: ignore[union-attr]
+
+
+def _noting(body: tuple[Statement, ...], numbers: dict[int, int]) -> tuple[Statement, ...]:
+    """Return statements in which each pick is noted at once."""
+    made: list[Statement] = []
+    for item in body:
+        made.append(_inside(item, lambda inner: _noting(inner, numbers)))
+        if isinstance(item, t.Pick):
+            value = _wrapped(t.Local(item.name, _picked_type(item), item.span), item.span)
+            made.append(t.SetLocal(f"#{numbers[id(item)]}", value, item.span))
+    return tuple(made)
+
+
+def _ending(body: tuple[Statement, ...], after: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Return statements in which what ends the row early does `after`, too."""
+    made: list[Statement] = []
+    for item in body:
+        inner = _inside(item, lambda part: _ending(part, after))
+        if isinstance(inner, t.Reject):
+            inner = replace(inner, body=(*inner.body, *after))
+        made.append(inner)
+    return tuple(made)
+
+
+def _inside(item: Statement, change: object) -> Statement:
+    """Return a statement with the statements inside it changed."""
+    assert callable(change)
+    match item:
+        case t.If():
+            return replace(item, then=change(item.then), otherwise=change(item.otherwise))
+        case t.For() | t.Scope() | t.Reject():
+            return replace(item, body=change(item.body))
+    return item
