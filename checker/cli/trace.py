@@ -23,35 +23,50 @@ from checker.verdict import exits
 )
 @click.option("--replay", "replaying", is_flag=True, help="Run each step on its specification.")
 @click.option("--diff", "differing", is_flag=True, help="Compare two traces.")
-@click.option("--spec", default=None, metavar="SPEC", help="Replay on this specification instead.")
-@click.option("--instance", default=None, metavar="NAME", help="Replay on this instance instead.")
+@click.option(
+    "--eval",
+    "expressions",
+    multiple=True,
+    metavar="EXPR",
+    help="Print the value of an expression in each state. Repeatable.",
+)
+@click.option("--spec", default=None, metavar="SPEC", help="Take this specification instead.")
+@click.option("--instance", default=None, metavar="NAME", help="Take this instance instead.")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Replay with this constant instead. Repeatable.",
+    help="Take this constant instead. Repeatable.",
 )
 def trace(
     traces: tuple[Path, ...],
     replaying: bool,
     differing: bool,
+    expressions: tuple[str, ...],
     spec: str | None,
     instance: str | None,
     settings: tuple[str, ...],
 ) -> int:
     """Print traces recorded as ITF JSON (`--report`), replay or compare them.
 
-    Exit code 1: a trace does not replay, or two differ.
+    Exit code 1: a trace does not replay, or two differ; 75: an expression has no value somewhere.
     """
     recorded = [read_recorded(path) for path in traces]
+    if expressions and (differing or replaying):
+        raise UsageError("--eval prints values; leave out --replay and --diff")
     if differing:
         if len(recorded) != 2:
             raise UsageError("--diff takes two traces")
         return _print_difference(*recorded)
+    if expressions:
+        codes = [
+            _evaluate(item, expressions, spec, instance, overrides(settings)) for item in recorded
+        ]
+        return max(codes)
     if not replaying:
         if spec is not None or instance is not None or settings:
-            raise UsageError("--spec, --instance and --set are for --replay")
+            raise UsageError("--spec, --instance and --set are for --replay and --eval")
         for item in recorded:
             _print_recorded(item)
         return exits.HOLDS
@@ -62,7 +77,8 @@ def trace(
 
 
 def _print_recorded(item: Recorded) -> None:
-    heading = f"{item.property_name} ({item.kind}), {item.spec}, instance {item.instance}"
+    claim = f"{item.property_name} ({item.kind})" if item.property_name else "a walk"
+    heading = f"{claim}, {item.spec}, instance {item.instance}"
     click.echo(f"{heading}, {len(item.steps) - 1} steps")
     for step in item.steps:
         click.echo(f"{step.number:>4}  {step.name}" + (f"   [{step.actor}]" * bool(step.actor)))
@@ -71,6 +87,38 @@ def _print_recorded(item: Recorded) -> None:
     if item.failed:
         click.echo(f"failed: {item.failed}")
     click.echo(f"replay: {item.command}")
+
+
+def _evaluate(
+    item: Recorded,
+    expressions: tuple[str, ...],
+    spec: str | None,
+    instance: str | None,
+    constants: dict[str, int | bool | str],
+) -> int:
+    """Print what each expression is in each state; what changed there is marked."""
+    from checker import library  # noqa: PLC0415 (as in _replay)
+    from checker.elaborate import elaborate  # noqa: PLC0415
+    from checker.table import read  # noqa: PLC0415
+    from checker.trace.asked import term_of, value_in  # noqa: PLC0415
+
+    if not (spec or item.spec):
+        raise UsageError(f"{item.name} does not say which specification it is of; name it: --spec")
+    document = read(library.find(spec or item.spec))
+    name, settings = instance or item.instance, constants or item.overrides
+    machine = elaborate(document, name, settings)
+    terms = [(text, term_of(document, name, settings, text)) for text in expressions]
+    states = itf.read_states(machine, item.data, item.name)
+    code, before = exits.HOLDS, dict[str, str]()
+    for step, state in zip(item.steps, states, strict=False):
+        click.echo(f"{step.number:>4}  {step.name}")
+        for text, term in terms:
+            value, has_one = value_in(machine, term, state)
+            code = code if has_one else exits.EVALUATION
+            mark = " *" if before.get(text, value) != value else "  "
+            before[text] = value
+            click.echo(f"      {mark}{text} is {value}")
+    return code
 
 
 def _print_difference(left: Recorded, right: Recorded) -> int:
@@ -97,7 +145,8 @@ def _replay(
         click.echo(f"{item.name}: the specification has changed since it was recorded", err=True)
     failure = replay(machine, item)
     if failure is None:
-        click.echo(f"{item.name}: replays, {len(item.steps) - 1} steps to {item.property_name}")
+        aim = f" to {item.property_name}" * bool(item.property_name)
+        click.echo(f"{item.name}: replays, {len(item.steps) - 1} steps{aim}")
         return exits.HOLDS
     click.echo(f"{item.name}: {failure}")
     return exits.DIFFERENCE

@@ -107,41 +107,53 @@ def weave(
 ) -> Woven:
     """Return `document` with the mutants of these keys, with all where None.
 
-    Those with which the instance is no specification (wrong types, as a rule) are left out; the
-    others are numbered from 1. SpecificationError where they are too many for one machine (Y311).
+    Those with which the instance is no specification (wrong types, as a rule), or does not use its
+    symmetric ids alike any more, are left out; the others are numbered from 1. SpecificationError
+    where they are too many for one machine (Y311).
     """
     wrong: set[str] = set()
+    symmetry = elaborate(document, instance).symmetry
     while True:
         weaver = _Weaver(document, keys, frozenset(wrong))
         woven = weaver.document()
-        error = _error(woven, instance)
+        error = _error(woven, instance, symmetry=symmetry)
         if error is None:
             return Woven(woven, tuple(weaver.mutants), frozenset(wrong))
         if any(item.code == TOO_LARGE for item in error.diagnostics):
             raise error
-        found = _culprits(document, weaver.mutants, instance, error)
+        found = _culprits(document, weaver.mutants, instance, error, symmetry=symmetry)
         if not found:
             raise error
         wrong |= found
 
 
-def _error(document: Document, instance: str | None) -> SpecificationError | None:
+def _error(
+    document: Document, instance: str | None, *, symmetry: bool
+) -> SpecificationError | None:
+    """Return why this is no specification, or none that uses its symmetric ids alike."""
     try:
-        elaborate(document, instance)
+        machine = elaborate(document, instance)
     except SpecificationError as error:
         return error
+    if symmetry and not machine.symmetry:
+        return SpecificationError(machine.unlike)
     return None
 
 
 def _culprits(
-    document: Document, mutants: list[Mutant], instance: str | None, error: SpecificationError
+    document: Document,
+    mutants: list[Mutant],
+    instance: str | None,
+    error: SpecificationError,
+    *,
+    symmetry: bool,
 ) -> set[str]:
     """Return the mutants that are wrong by themselves, looked for where the errors are first."""
 
     def wrong(some: list[Mutant]) -> set[str]:
         keys = {mutant.key for mutant in some}
         alone = _Weaver(document, keys, frozenset()).document()
-        if not some or _error(alone, instance) is None:
+        if not some or _error(alone, instance, symmetry=symmetry) is None:
             return set()
         if len(some) == 1:
             return keys

@@ -83,7 +83,7 @@ def print_trace(out: Console, trace: Trace) -> None:
         _print_indented(out, trace.why, 2, "italic")
     told = stories(trace)
     for step in trace.steps:
-        _print_step(out, step, told.get(step.number, ""))
+        print_step(out, step, told.get(step.number, ""))
         if trace.loop is not None and step.number == trace.loop.start < trace.length:
             out.print(Text("      the loop:", style="bold yellow"))
     if trace.loop is not None:
@@ -115,7 +115,8 @@ def _print_properties(out: Console, verdict: Verdict) -> None:
             _print_indented(out, f"unknown: {unknown_text(item)}", 0, "yellow")
 
 
-def _print_step(out: Console, step: Step, story: str) -> None:
+def print_step(out: Console, step: Step, story: str = "") -> None:
+    """Print one step: its name and marks, what it sent, received and changed."""
     heading = Text(f"{step.number:>4}  ")
     heading.append(step_name(step), style="bold cyan")
     marks = [f"actor {step.actor}"] if step.actor else []

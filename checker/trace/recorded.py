@@ -127,6 +127,8 @@ def replay(machine: Machine, recorded: Recorded) -> str | None:
         if not any(_is_step(found, step) for found in following):
             others = ", ".join(dict.fromkeys(found.action for found in following))
             return f"step {step.number}, {step.name}: now it is {others} that leads to this state"
+    if not recorded.property_name:  # a walk, which claims nothing
+        return None
     return contradiction(machine, recorded.property_name, recorded.kind, states, recorded.loop)
 
 

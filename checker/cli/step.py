@@ -1,0 +1,335 @@
+"""`checker step SPEC`: walk through a specification in the terminal, one step at a time."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from checker import flow
+from checker.cli.options import model_options, overrides
+from checker.errors import CheckerError, SpecificationError, UsageError
+from checker.machine.machine import Machine
+from checker.report import terminal
+from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.successor import State, Successor
+from checker.semantics.successors import as_mapping, initial_states, successors
+from checker.semantics.values import format_value
+from checker.table import Document
+from checker.trace import itf
+from checker.trace.asked import term_of, value_in
+from checker.trace.rebuild import make_step
+from checker.trace.recorded import read_recorded
+from checker.trace.trace import Step, Trace
+from checker.verdict import exits
+
+HELP = """\
+NUMBER, NAME    take that step; a name, or the beginning of one, that only one step has
+back [N]        undo N steps, by default one
+random [N]      take N steps by chance, by default one
+state [NAME]    show the state, or the variables whose names begin so
+eval EXPR       show the value of an expression
+properties      show which properties of states are true here
+path            show the steps so far
+restart         go back to the initial state
+save FILE       write the steps as a trace (ITF JSON), for `checker trace`
+help, quit\
+"""
+WORDS = tuple(line.split()[0].strip(",") for line in HELP.splitlines() if line[:1].islower())
+
+
+@click.command()
+@click.argument("spec")
+@model_options
+@click.option(
+    "--trace",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Begin at the end of a recorded trace.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of `random`.")
+def step(
+    spec: str,
+    instance: str | None,
+    settings: tuple[str, ...],
+    file: Path | None,
+    seed: int,
+) -> int:
+    """Walk through SPEC: the steps that can be taken now are listed, choose one.
+
+    At the prompt, `help` lists the other commands; on a terminal the tabulator completes steps,
+    variables and commands. Without a terminal the commands are read from standard input, one a
+    line.
+    """
+    request = flow.Request(spec, instance or "default", overrides(settings))
+    document, machine = flow.prepare(request, flow.Silent())
+    walk = Walk(machine)
+    if file is not None:
+        walk.follow(itf.read_states(machine, read_recorded(file).data, str(file)))
+    session = _Session(document, request, walk, random.Random(seed))  # noqa: S311 - a walk
+    session.run()
+    return exits.HOLDS
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One step of a walk, and the state that it led to."""
+
+    step: Step
+    state: State
+
+
+class Walk:
+    """A path through a machine, from an initial state on, with what can come next."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.path: list[Taken] = []
+        self.choices: list[Successor] = []
+        self.restart()
+
+    def restart(self) -> None:
+        """Go before the beginning; where there is one initial state, into it."""
+        self.path.clear()
+        self.look()
+        possible = [item for item in self.choices if item.state is not None]
+        if len(possible) == 1:
+            self.take(possible[0])
+
+    def look(self) -> None:
+        """Find out what can come next."""
+        here = self.path[-1].state if self.path else None
+        self.choices = (
+            initial_states(self.machine) if here is None else successors(self.machine, here)
+        )
+
+    def take(self, choice: Successor) -> Step:
+        """Take a step; one that fails, or leads nowhere, is told and not taken."""
+        before = self.path[-1].state if self.path else ()
+        if choice.state is None:
+            return make_step(self.machine, len(self.path), before, choice)
+        if not self.path:
+            before = choice.state
+        made = make_step(self.machine, len(self.path), before, choice)
+        self.path.append(Taken(made, choice.state))
+        self.look()
+        return made
+
+    def back(self, count: int) -> None:
+        """Undo steps, the first state never."""
+        del self.path[max(len(self.path) - count, 1) :]
+        self.look()
+
+    def follow(self, states: tuple[State, ...]) -> None:
+        """Walk along the states of a trace; UsageError where no step leads from one to the next."""
+        self.path.clear()
+        self.look()
+        for number, state in enumerate(states):
+            found = next((item for item in self.choices if item.state == state), None)
+            if found is None:
+                raise UsageError(f"the trace does not fit {self.machine.name}: no step {number}")
+            self.take(found)
+
+
+class _Session:
+    """Reads commands and obeys them."""
+
+    def __init__(
+        self, document: Document, request: flow.Request, walk: Walk, chance: random.Random
+    ) -> None:
+        self.document = document
+        self.request = request
+        self.walk = walk
+        self.machine = walk.machine
+        self.chance = chance
+        self.out = terminal.console()
+        self.commands: dict[str, Callable[[str], None]] = {
+            "back": lambda words: self.walk.back(_count(words)),
+            "random": self.random,
+            "state": self.state,
+            "eval": self.eval,
+            "properties": lambda _words: self.properties(),
+            "path": lambda _words: self.print_path(),
+            "restart": lambda _words: self.walk.restart(),
+            "save": self.save,
+            "help": lambda _words: click.echo(HELP),
+        }
+
+    def run(self) -> None:
+        """Obey commands until there are no more, or one says to quit."""
+        self.print_path()
+        self.print_choices()
+        for line in self.lines():
+            word, _, rest = line.strip().partition(" ")
+            if word in {"quit", "exit"}:
+                return
+            if word:
+                self.obey(word, rest.strip(), line.strip())
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is typed, or piped in."""
+        if not sys.stdin.isatty():
+            yield from sys.stdin
+            return
+        _complete_with(self.completions)
+        while True:
+            try:
+                yield input("step> ")
+            except EOFError:
+                click.echo()
+                return
+            except KeyboardInterrupt:
+                click.echo("  (quit, or Ctrl-D, ends)")
+
+    def obey(self, word: str, rest: str, line: str) -> None:
+        """Obey one command; what is wrong with it is said, and nothing else happens."""
+        before = len(self.walk.path)
+        try:
+            if word in self.commands:
+                self.commands[word](rest)
+            else:
+                self.choose(line)
+        except SpecificationError as error:
+            for item in error.diagnostics:
+                click.echo(f"{item.message} (column {item.span.column})", err=True)
+        except (CheckerError, OSError) as error:
+            click.echo(str(error), err=True)
+        if len(self.walk.path) != before or word in {"back", "restart"}:
+            self.print_choices()
+
+    def choose(self, text: str) -> None:
+        """Take the step of this number or name."""
+        choices = self.walk.choices
+        names = [_name(choice, len(self.walk.path)) for choice in choices]
+        if text.isdigit():
+            if not 1 <= int(text) <= len(choices):
+                raise UsageError(f"there is no step {text}; there are {len(choices)}")
+            self.take(choices[int(text) - 1])
+            return
+        places = [place for place, name in enumerate(names) if name == text]
+        places = places or [place for place, name in enumerate(names) if name.startswith(text)]
+        if len(places) != 1:
+            several = "several steps begin so" if places else "no step is called so"
+            raise UsageError(f"{text!r}: {several}; `help` lists the commands")
+        self.take(choices[places[0]])
+
+    def take(self, choice: Successor) -> None:
+        terminal.print_step(self.out, self.walk.take(choice))
+
+    def random(self, words: str) -> None:
+        """Take steps by chance."""
+        for _ in range(_count(words)):
+            possible = [item for item in self.walk.choices if item.state is not None]
+            if not possible:
+                raise UsageError("no step can be taken")
+            self.take(self.chance.choice(possible))
+
+    def state(self, prefix: str) -> None:
+        """Print the state."""
+        for variable, value in zip(self.machine.variables, self.here(), strict=True):
+            if variable.name.startswith(prefix):
+                click.echo(f"  {variable.name} = {format_value(value)}")
+
+    def here(self) -> State:
+        if not self.walk.path:
+            raise UsageError("choose an initial state first")
+        return self.walk.path[-1].state
+
+    def eval(self, text: str) -> None:
+        """Print the value of an expression here."""
+        if not text:
+            raise UsageError("eval takes an expression")
+        request = self.request
+        term = term_of(self.document, request.instance, request.overrides, text)
+        click.echo(f"  {value_in(self.machine, term, self.here())[0]}")
+
+    def properties(self) -> None:
+        """Print what the properties of single states are here."""
+        state = Context(as_mapping(self.machine, self.here()), {})
+        for item in self.machine.properties:
+            if item.kind in {"always", "sometimes"}:
+                told = "no value"
+                with suppress(CheckerError):
+                    told = "true" if evaluate(item.condition, state) else "false"
+                click.echo(f"  {item.name} ({item.kind}): {told}")
+
+    def print_path(self) -> None:
+        """Print the steps so far."""
+        for taken in self.walk.path:
+            terminal.print_step(self.out, taken.step)
+
+    def print_choices(self) -> None:
+        """List the steps that can be taken now."""
+        number = len(self.walk.path)
+        if not self.walk.choices:
+            click.echo("no step can be taken here")
+        for place, choice in enumerate(self.walk.choices, start=1):
+            marks = "".join(
+                f"   [{mark}]"
+                for mark, has in (
+                    ("fails", choice.error is not None),
+                    ("beyond the bounds", choice.cut is not None),
+                    ("illegal", bool(choice.illegal)),
+                    ("changes nothing", bool(number) and choice.state == self.here()),
+                )
+                if has
+            )
+            click.echo(f"{place:>6}) {_name(choice, number)}{marks}")
+
+    def save(self, name: str) -> None:
+        """Write the steps so far as a trace."""
+        if not name:
+            raise UsageError("save takes the name of a file")
+        steps = tuple(taken.step for taken in self.walk.path)
+        trace = Trace(self.machine, "", "sometimes", "", steps, (), None, ())
+        origin = flow.provenance(self.request, self.document)
+        command = origin.command.replace("checker check", "checker step", 1)
+        origin = replace(origin, command=command)
+        Path(name).write_text(itf.dump(trace, origin), encoding="utf-8")
+        click.echo(f"{len(steps) - 1} steps written to {name}")
+
+    def completions(self, text: str) -> list[str]:
+        """Return what a word can become: commands, steps, variables."""
+        names = [_name(choice, len(self.walk.path)) for choice in self.walk.choices]
+        variables = [variable.name for variable in self.machine.variables]
+        known = (*WORDS, *names, *variables)
+        return [name for name in dict.fromkeys(known) if name.startswith(text)]
+
+
+def _name(choice: Successor, number: int) -> str:
+    """Return a step's name as traces print it."""
+    if not number:
+        picks = ", ".join(format_value(value) for _, value in (*choice.bindings, *choice.picks))
+        return f"initial state {picks}".strip()
+    values = ", ".join(format_value(value) for _, value in choice.bindings)
+    picks = ", ".join(format_value(value) for _, value in choice.picks)
+    return choice.action + f"({values})" * bool(values) + f" pick {picks}" * bool(picks)
+
+
+def _count(words: str) -> int:
+    if words and not words.isdigit():
+        raise UsageError(f"{words!r} is no number")
+    return int(words or "1")
+
+
+def _complete_with(completions: Callable[[str], list[str]]) -> None:
+    """Let the tabulator complete, where Python has readline."""
+    try:
+        import readline  # noqa: PLC0415 (not on every system)
+    except ImportError:
+        return
+
+    def complete(text: str, place: int) -> str | None:
+        found = completions(text)
+        return found[place] if place < len(found) else None
+
+    readline.set_completer(complete)
+    readline.set_completer_delims(" ")
+    libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")

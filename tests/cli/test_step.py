@@ -1,0 +1,74 @@
+"""Goal: a walk in the terminal shows what can happen, does what is asked, and can be kept."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from toggling import Command, Outcome
+
+
+@pytest.fixture
+def walk(command: Command, monkeypatch: pytest.MonkeyPatch, toggle: str):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    def run(*lines: str, more: tuple[str, ...] = ()) -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines) + "\n"))
+        return command("step", toggle, *more)
+
+    return run
+
+
+def test_steps_are_listed_taken_and_undone(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    result = walk("press(bob)", "2", "state presses", "back 2", "state presses")
+    assert result.code == 0
+    assert "1) press(ann)" in result.out
+    assert "presses: 0 -> 1" in result.out
+    shown = [line.strip() for line in result.out.splitlines() if " presses = " in line]
+    assert shown == ["presses = 2", "presses = 0"]
+    assert result.err == ""
+
+
+def test_what_is_wrong_is_said_and_nothing_happens(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    result = walk("press", "77", "nothing", "eval pressed", "back x", "save", "state presses")
+    assert result.code == 0
+    assert "several steps begin so" in result.err
+    assert "there is no step 77" in result.err
+    assert "no step is called so" in result.err
+    assert "`pressed` is not declared" in result.err
+    assert "'x' is no number" in result.err
+    assert "presses = 0" in result.out
+
+
+def test_expressions_and_properties(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    result = walk("1", "eval presses + 1", "eval not on", "eval 1 // (presses - 1)", "properties")
+    assert "\n  2\n" in result.out
+    assert "\n  false\n" in result.out
+    assert "no value" in result.out
+    assert "few (always): true" in result.out
+
+
+def test_a_walk_by_chance_is_the_same_again_and_replays(walk, command: Command) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    one = walk("random 4", "save one.itf.json")
+    two = walk("random 4", "save two.itf.json")
+    assert one.out.replace("one.itf", "two.itf") == two.out
+    assert Path("one.itf.json").read_text() == Path("two.itf.json").read_text()
+    assert command("trace", "one.itf.json", "--replay").code == 0
+    assert "a walk" in command("trace", "one.itf.json").out
+    again = walk("path", more=("--trace", "one.itf.json"))
+    assert "   4  " in again.out
+
+
+def test_expressions_along_a_trace(walk, command: Command) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    walk("press(ann)", "press(ann)", "save run.itf.json")
+    result = command("trace", "run.itf.json", "--eval", "presses * 2", "--eval", "on")
+    assert result.code == 0
+    lines = [line.strip() for line in result.out.splitlines()]
+    assert lines[:3] == ["0  initial state", "presses * 2 is 0", "on is false"]
+    assert lines[3:6] == ["1  press(ann)", "*presses * 2 is 2", "*on is true"]
+    assert lines[6:] == ["2  press(ann)", "*presses * 2 is 4", "*on is false"]
+    result = command("trace", "run.itf.json", "--eval", "1 // presses")
+    assert result.code == 75
+    assert "no value" in result.out
+    assert command("trace", "run.itf.json", "--eval", "pressed").code == 120
+    assert command("trace", "run.itf.json", "--eval", "on", "--replay").code == 2
