@@ -74,7 +74,7 @@ DEFAULT = Options()
 @click.option(
     "--reply-seconds",
     type=click.FloatRange(0, min_open=True),
-    default=10.0,
+    default=30.0,
     show_default=True,
     metavar="S",
     help="How long the adapter may take for one reply.",

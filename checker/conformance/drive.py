@@ -41,7 +41,7 @@ class Options:
     """What to cover, and when to stop. `states`: a finite instance has at most so many."""
 
     cover: Cover = "auto"
-    states: int = 50_000
+    states: int = 20_000
     depth: int = 60
     seed: int = 0
     steps: int | None = None
@@ -90,11 +90,12 @@ def drive(
     """Drive an implementation until everything is covered or a limit is reached."""
     started = time.perf_counter()
     driver = _Driver(space, adapter, options, interrupt, tell)
-    graph = None if options.cover == "rows" else _explore(space, options.states)
-    if graph is None and options.cover == "transitions":
-        graph = _explore(space, None)
     run = driver.run
     try:
+        graph = None
+        if options.cover != "rows":
+            limit = options.states if options.cover == "auto" else None
+            graph = _explore(space, limit, driver.look)
         if graph is None:
             run.cover = "rows"
             _Walks(driver).all()
@@ -116,13 +117,14 @@ def drive(
     return run
 
 
-def _explore(space: Space, limit: int | None) -> dict[Key, int] | None:
+def _explore(space: Space, limit: int | None, look: Callable[[], None]) -> dict[Key, int] | None:
     """Return every state with its distance from the beginning; None where there are too many."""
     depth = dict.fromkeys(space.initial(), 0)
     waiting = deque(depth)
     while waiting:
         if limit is not None and len(depth) > limit:
             return None
+        look()
         key = waiting.popleft()
         for choice in space.node(key).choices:
             for edge in choice.edges:
@@ -159,14 +161,14 @@ class _Driver:
 
     def begin(self, start: Key) -> bool:
         """Reset; False where the implementation does not begin as the model does."""
-        self._look()
+        self.look()
         self.asking = "reset"
         self.came_from[start] = (0, None)
         return self._keep(self.session.begin(start))
 
     def take(self, choice: Choice, wanted: Edge | None = None) -> Difference | None:
         """Make one step; return what differs."""
-        self._look()
+        self.look()
         self.asking = choice.request or "observe"
         here = self.session.here
         assert here is not None
@@ -181,7 +183,7 @@ class _Driver:
 
     def refuse(self, refusals: tuple[Refused, ...]) -> bool:
         """Make calls that are to be refused; False where the path has ended."""
-        self._look()
+        self.look()
         self.asking = "calls that are to be refused"
         for difference in self.session.refuse(refusals):
             self._keep(difference)
@@ -199,7 +201,7 @@ class _Driver:
             group.shortest = difference
         return False
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Raise Ended at a limit; tell now and then how far it is."""
         counts, options = self.run.counts, self.options
         if options.steps is not None and counts.steps >= options.steps:
@@ -495,7 +497,7 @@ class _Walks:
 
     def _walk(self) -> tuple[Key, list[tuple[Choice, Edge]], bool]:
         """Walk on the model; return from where, the way, and whether one of its steps is new."""
-        self.driver._look()  # noqa: SLF001 - one class in two parts
+        self.driver.look()
         start = key = self.chance.choice(self.starts)
         way: list[tuple[Choice, Edge]] = []
         new = False

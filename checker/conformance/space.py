@@ -17,8 +17,8 @@ from checker.errors import EvaluationError
 from checker.kernel import build
 from checker.layout import pack
 from checker.layout.cells import value_from
-from checker.layout.codec import decode, unpack
-from checker.layout.layout import Layout
+from checker.layout.codec import decode
+from checker.layout.layout import Layout, Leaf
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
 from checker.machine.types import Type
@@ -107,7 +107,9 @@ class Space:
         self._said: dict[tuple[int, bytes], _Said] = {}
         self._observed: dict[bytes, tuple[Expected, ...]] = {}
         self._nodes: dict[Key, Node] = {}
+        self._values: dict[tuple[int, tuple[int, ...]], Expected] = {}
         self._places = {name: n for n, name in enumerate(self.layout.variables)}
+        self._leaves = {name: self.layout.variable_leaves(n) for name, n in self._places.items()}
         self._control = [
             leaf
             for index, variable in enumerate(machine.variables[: self.instrumented.base])
@@ -197,10 +199,7 @@ class Space:
 
     def _control_state(self, key: Key) -> tuple[int, ...]:
         words = np.frombuffer(key, np.uint64).tolist()
-        return tuple(
-            (words[leaf.word] >> leaf.shift) % (1 << leaf.width) // leaf.divisor % leaf.cardinality
-            for leaf in self._control
-        )
+        return tuple(_cell(leaf, words[leaf.word]) for leaf in self._control)
 
     def _tell_error(self, key: Key, number: int) -> None:
         """Raise what an expression of the mapping fails with; rows that fail are not ours."""
@@ -257,13 +256,23 @@ class Space:
 
     def _expected(self, label: Label, words: np.ndarray) -> Expected:
         index = self._places[label.variable]
-        whole = np.zeros((1, self.layout.words), np.int64)
-        whole[0, self.words :] = words
-        cells = unpack(self.layout, whole)[0].tolist()
-        start, stop = self.layout.starts[index], self.layout.starts[index + 1]
-        value = value_from(self.layout.shapes[index], cells[start:stop])
-        plain = as_json(label.type, value, self.bound.names)
-        return Expected(label.item, label.type, plain, normal(label.type, plain))
+        held = words.view(np.uint64).tolist()
+        cells = tuple(
+            _cell(leaf, held[leaf.word - self.words]) for leaf in self._leaves[label.variable]
+        )
+        found = self._values.get((index, cells))
+        if found is None:
+            value = value_from(self.layout.shapes[index], cells)
+            plain = as_json(label.type, value, self.bound.names)
+            found = Expected(label.item, label.type, plain, normal(label.type, plain))
+            self._values[index, cells] = found
+        return found
+
+
+def _cell(leaf: Leaf, word: int) -> int:
+    if not leaf.width:
+        return 0
+    return (word >> leaf.shift) % (1 << leaf.width) // leaf.divisor % leaf.cardinality
 
 
 def _distinct(edges: list[Edge]) -> tuple[Edge, ...]:

@@ -32,7 +32,7 @@ from checker.machine.types import (
     Type,
     Union,
 )
-from checker.semantics.values import MapValue, RecordValue
+from checker.semantics.values import MapValue, RecordValue, ordered
 
 Names = Mapping[tuple[str, str], str]
 """What the outside calls an id, by its type and its name in the model; others keep their name."""
@@ -125,7 +125,9 @@ def as_json(kind: Type, value: Any, names: Names) -> Any:
         case Union(_, variants):
             shape = next(variant for variant in variants if variant.name == value.name)
             return {"kind": value.name, **as_json(shape, value, names)}
-        case Set(item) | Sequence(item, _) | Bag(item, _):
+        case Set(item):
+            return [as_json(item, member, names) for member in ordered(item, value)]
+        case Sequence(item, _) | Bag(item, _):
             return [as_json(item, member, names) for member in value]
         case Map(key, held, _):
             pairs = [(as_json(key, k, names), as_json(held, value[k], names)) for k in value]

@@ -3,14 +3,18 @@ package kafka.server.share;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.server.share.fetch.RecordState;
 import org.apache.kafka.server.share.persister.DeleteShareGroupStateParameters;
 import org.apache.kafka.server.share.persister.DeleteShareGroupStateResult;
 import org.apache.kafka.server.share.persister.InitializeShareGroupStateParameters;
 import org.apache.kafka.server.share.persister.InitializeShareGroupStateResult;
 import org.apache.kafka.server.share.persister.PartitionFactory;
 import org.apache.kafka.server.share.persister.Persister;
+import org.apache.kafka.server.share.persister.PartitionStateBatchData;
 import org.apache.kafka.server.share.persister.PersisterStateBatch;
 import org.apache.kafka.server.share.persister.ReadShareGroupStateParameters;
 import org.apache.kafka.server.share.persister.ReadShareGroupStateResult;
@@ -22,7 +26,11 @@ import org.apache.kafka.server.share.persister.WriteShareGroupStateResult;
 
 /** Answers a read at once with what it was given, and a write when it is told to. */
 final class HeldPersister implements Persister {
-  private final Deque<CompletableFuture<WriteShareGroupStateResult>> writes = new ArrayDeque<>();
+  private record Held(
+      WriteShareGroupStateParameters written,
+      CompletableFuture<WriteShareGroupStateResult> answer) {}
+
+  private final Deque<Held> writes = new ArrayDeque<>();
   private final Uuid topic;
   private long start = 0;
   private List<PersisterStateBatch> batches = List.of();
@@ -31,14 +39,36 @@ final class HeldPersister implements Persister {
     this.topic = topic;
   }
 
-  int held() {
-    return writes.size();
+  /** The start offset of each write under way, the oldest first. */
+  List<Long> startOffsets() {
+    return writes.stream().map(held -> partition(held).startOffset()).toList();
+  }
+
+  /** The records of each write under way, each with its state and delivery count. */
+  List<Map<Long, Object>> batches() {
+    return writes.stream().map(HeldPersister::byOffset).toList();
+  }
+
+  private static PartitionStateBatchData partition(Held held) {
+    return held.written().groupTopicPartitionData().topicsData().get(0).partitions().get(0);
+  }
+
+  private static Map<Long, Object> byOffset(Held held) {
+    Map<Long, Object> found = new TreeMap<>();
+    for (PersisterStateBatch batch : partition(held).stateBatches()) {
+      String state = RecordState.forId(batch.deliveryState()).toString();
+      for (long offset = batch.firstOffset(); offset <= batch.lastOffset(); offset++) {
+        found.put(offset, Map.of("state", state, "delivery_count", batch.deliveryCount()));
+      }
+    }
+    return found;
   }
 
   void succeed() {
     var partition = PartitionFactory.newPartitionErrorData(0, (short) 0, "");
     writes
         .remove()
+        .answer()
         .complete(
             new WriteShareGroupStateResult.Builder()
                 .setTopicsData(List.of(new TopicData<>(topic, List.of(partition))))
@@ -46,7 +76,7 @@ final class HeldPersister implements Persister {
   }
 
   void fail() {
-    writes.remove().completeExceptionally(new RuntimeException("the write failed"));
+    writes.remove().answer().completeExceptionally(new RuntimeException("the write failed"));
   }
 
   /** The leader that wrote is gone: nobody hears the answer. */
@@ -74,7 +104,7 @@ final class HeldPersister implements Persister {
   public CompletableFuture<WriteShareGroupStateResult> writeState(
       WriteShareGroupStateParameters parameters) {
     var answer = new CompletableFuture<WriteShareGroupStateResult>();
-    writes.add(answer);
+    writes.add(new Held(parameters, answer));
     return answer;
   }
 
