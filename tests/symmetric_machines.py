@@ -226,6 +226,13 @@ class _SymmetricAuthor(_Author):
             for item in made
         )
 
+    def asking(self, machine: Machine, item: Property) -> Property:
+        """A `step` property, sometimes one that asks which row made the step, for whatever ids."""
+        some = self.somebody()
+        with self.scope(**some):
+            made = super().asking(machine, item)
+        return replace(made, condition=self.quantified_over("all", some, made.condition))
+
     def plain_condition(self) -> t.Term:
         some = self.somebody()
         with self.scope(**some):

@@ -364,13 +364,15 @@ class ActionWriter:
             self.sink.emit(words, code.bits("or", mark, skipped))
         else:
             self.sink.emit(words, mark, code.bits("or", kept, illegal))
-        self._counted()
+        if self.count is not None:
+            self.count.successor(code.number(self.sink.changes(words)))
         code.jump(body.abandoned)
         code.label(body.out_of_ids)
         self.sink.emit_source(code.bits("or", meta, DROPPED), 1 if self.first is None else 0)
         if self.first is not None:
             self.sink.keep_if_new(code.load(self.first), body.abandoned)
-        self._counted()
+        if self.count is not None:
+            self.count.successor(0)
         code.jump(body.abandoned)
         code.label(self.frame.error)
         self._failed()
@@ -402,11 +404,6 @@ class ActionWriter:
             return kept
         moves = code.number(self.sink.changes(words))
         return code.bits("and", kept, code.bits("or", moves, self.wanted.bit(LOOPS)))
-
-    def _counted(self) -> None:
-        """Write: a successor was written."""
-        if self.count is not None:
-            self.count.successor()
 
 
 # -------------------------------------------------------------------------------- the plan

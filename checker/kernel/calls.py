@@ -24,7 +24,7 @@ class Expansion:
     """The successors of some states.
 
     `words` (successors, words), `meta` (successors,), `ends` and `status` (states,), and `tallies`
-    (actions, 2), as `checker.kernel.kernel` documents them.
+    (three an action), as `checker.kernel.kernel` documents them.
     """
 
     words: Words
@@ -71,7 +71,7 @@ class Calls:
         states = self._checked(states)
         count = len(states)
         ends, status = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        tallies = np.zeros((len(self._kernel.actions), 2), np.int64)
+        tallies = np.zeros(3 * len(self._kernel.actions), np.int64)
         capacity = capacity or max(CAPACITY, 4 * count)
         pieces: list[tuple[Words, Words]] = []
         done = total = 0

@@ -29,7 +29,9 @@ from checker.llvm.meta import (
 )
 from checker.llvm.native import heading
 from checker.llvm.states import (
+    DECLARATIONS,
     Sink,
+    differs,
     places_of,
     sink_functions,
     unpack,
@@ -304,7 +306,11 @@ class Writer:
     ) -> None:
         """Write action number `place`, what counts its successors, and what times it."""
         code, action = frame.code, self.machine.actions[place]
-        count = None if self._judges else Count(code, place, sign, code.named("due", 1), alive)
+        count = (
+            None
+            if self._judges
+            else Count(code, place, len(self.machine.actions), sign, code.named("due", 1), alive)
+        )
         with self._ticks(code, place, timed=timed):
             fair = self.fair.get(action.name)
             assert isinstance(frame.variables, dict)
@@ -323,7 +329,7 @@ class Writer:
             return
         begin = code.value(TICKS)
         yield
-        taken = Ref("%tallies", 2 * len(self.machine.actions) + place)
+        taken = Ref("%tallies", 3 * len(self.machine.actions) + place)
         code.store(code.add(code.load(taken), code.sub(code.value(TICKS), begin)), taken)
 
     def commuting_table(self) -> str:
@@ -505,7 +511,8 @@ class Writer:
                 mark = self._judged(code, index, mark, out, origin, step, following)
                 code.store(mark, word)
             if alive is not None:
-                action = tally(code, mark, previous)
+                moved = differs(code, self.layout, out, index, origin)
+                action = tally(code, mark, previous, moved, len(self.machine.actions))
                 self._note_alive(code, mark, action, alive)
             if skips:
                 self._keep(code, index, mark, kept)
@@ -638,15 +645,6 @@ class Writer:
                     yield binding.condition
             for statement in statements_inside(action.body):
                 yield from terms_inside(statement)
-
-
-DECLARATIONS = """\
-declare i64 @llvm.ctpop.i64(i64)
-declare i64 @llvm.cttz.i64(i64, i1)
-declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-"""
 
 
 def timed_text(machine: Machine, layout: Layout) -> str:

@@ -14,7 +14,8 @@ int64, all pointers to int64):
     to and including state i; `status[i]` is 1 when state i is no deadlock (an action that is not
     a fault was enabled, or a terminal condition holds), 2 when nobody can tell because a terminal
     condition cannot be evaluated, else 0. `tallies[2 * a]` counts the states in
-    which action a was enabled, `tallies[2 * a + 1]` the successors it produced. Stops before the
+    which action a was enabled, `tallies[2 * a + 1]` the successors it produced,
+    and `tallies[2 * actions + a]` those that are not their source. Stops before the
     state whose successors do not fit and returns the number of states processed; the caller
     empties `out`, or enlarges it when nothing was processed.
 

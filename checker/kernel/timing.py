@@ -79,7 +79,7 @@ class _Runner:
         word = ctypes.c_int64
         self._expand = ctypes.CFUNCTYPE(word, *[word] * 8)(address)
         self._words = kernel.words
-        self._tallies = np.zeros(2 * len(kernel.actions) + extra, np.int64)
+        self._tallies = np.zeros(3 * len(kernel.actions) + extra, np.int64)
         self._extra = extra
         self._ends = np.zeros(BLOCK, np.int64)
         self._status = np.zeros(BLOCK, np.int64)

@@ -229,6 +229,27 @@ class Sink:
             words[word] = code.load(sum_)
 
 
+def differs(code: Code, layout: Layout, out: str, index: Operand, source: Ref) -> Operand:
+    """Write: 1 where successor `index` is another state than its source, else 0."""
+    different: Operand = 0
+    for word in range(layout.words):
+        here = code.load(word_place(code, out, index, layout.words, word))
+        different = code.bits(
+            "or", different, code.bits("xor", here, code.load(code.shift(source, word)))
+        )
+    return code.number(code.compare("ne", different, 0))
+
+
+DECLARATIONS = """\
+declare i64 @llvm.ctpop.i64(i64)
+declare i64 @llvm.cttz.i64(i64, i1)
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+"""
+"""What the functions of a kernel call."""
+
+
 def sink_functions(layout: Layout) -> str:
     """Return the text of the functions behind a `Sink`."""
     return _emit_source(layout) + _was_written(layout)

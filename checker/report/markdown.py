@@ -165,7 +165,7 @@ def _coverage(machine: Machine, exploration: Exploration) -> list[str]:
     lines = [
         "## Coverage",
         "",
-        "States in which a row was enabled, successors it made, states it found first.",
+        "States in which a row was enabled, successors it made, those that are another state.",
         "",
     ]
     rows: list[tuple[str, ...]] = []

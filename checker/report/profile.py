@@ -76,10 +76,9 @@ def _rows(exploration: Exploration, profile: Profile) -> list[tuple[RowCoverage,
 
 
 def _print_rows(out: Console, exploration: Exploration, profile: Profile) -> None:
-    found = max(sum(row.new for row in exploration.rows), 1)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("row", overflow="fold")
-    for heading in ("time", "enabled", "fired", "new", "of all new", "new a firing"):
+    for heading in ("time", "enabled", "fired", "new", "new a firing"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row, share in _rows(exploration, profile):
         table.add_row(
@@ -88,14 +87,9 @@ def _print_rows(out: Console, exploration: Exploration, profile: Profile) -> Non
             f"{row.enabled:,}",
             f"{row.fired:,}",
             f"{row.new:,}",
-            f"{100 * row.new / found:.1f} %",
             f"{row.new / row.fired:.2f}" if row.fired else "",
         )
     out.print(table)
-    most = max(exploration.rows, key=lambda row: row.new, default=None)
-    if most is not None and most.new:
-        share = 100 * most.new / found
-        out.print(f"the row that makes the most states: {most.row}, {share:.1f} % of them")
 
 
 def _print_states(out: Console, exploration: Exploration) -> None:

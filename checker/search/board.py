@@ -50,7 +50,6 @@ STATUS = 3
 SLOTS = 4
 FLAGS = 5
 TALLIES = 6
-NEW_BY_ACTION = 7
 OUT_CAPACITY = 8
 # Where a desk is in its work.
 BLOCK = 9
@@ -111,12 +110,10 @@ class Desk:
         self.numbers = np.zeros(DESK_SIZE, np.int64)
         self.ends = np.zeros(BLOCK_SIZE_MAX, np.int64)
         self.status = np.zeros(BLOCK_SIZE_MAX, np.int64)
-        self.tallies = np.zeros(2 * len(kernel.actions), np.int64)
-        self.new_by_action = np.zeros(len(kernel.actions), np.int64)
+        self.tallies = np.zeros(3 * len(kernel.actions), np.int64)
         self.numbers[ENDS] = self.ends.ctypes.data
         self.numbers[STATUS] = self.status.ctypes.data
         self.numbers[TALLIES] = self.tallies.ctypes.data
-        self.numbers[NEW_BY_ACTION] = self.new_by_action.ctypes.data
         self.enlarge(capacity)
 
     def enlarge(self, capacity: int) -> None:

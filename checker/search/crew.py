@@ -70,7 +70,6 @@ class Crew:
         self.disk: Disk | None = None
         self.notice: Callable[[str], None] = tell_nobody
         self._spill: Spill | None = None
-        self._new_before = self.new_by_action()
         self._initial = 0
 
     def __enter__(self) -> Self:
@@ -114,12 +113,12 @@ class Crew:
     def tallies(self) -> Numbers:
         """Return (actions, 2): the states in which each action was enabled, its successors."""
         tallies: Numbers = np.sum([desk.tallies for desk in self.desks], axis=0, dtype=np.int64)
-        return tallies.reshape(-1, 2)
+        return tallies[: 2 * len(self.kernel.actions)].reshape(-1, 2)
 
     def new_by_action(self) -> Numbers:
-        """Return how many states each action found first."""
-        found: Numbers = np.sum([desk.new_by_action for desk in self.desks], axis=0, dtype=np.int64)
-        return found
+        """Return how many successors of each action are other states than their sources."""
+        found: Numbers = np.sum([desk.tallies for desk in self.desks], axis=0, dtype=np.int64)
+        return found[2 * len(self.kernel.actions) :]
 
     def load_code(self) -> None:
         """Load the compiled functions, or compile them where this was never done before.
@@ -140,10 +139,7 @@ class Crew:
         desk.numbers[places.NEXT] = 0
         desk.numbers[places.PENDING] = len(states)
         self._initial = int(np.count_nonzero((meta & ERROR) == 0))
-        stopped = self.expand_level(0, 0, watch)
-        desk.new_by_action[:] = 0  # no action found them
-        self._new_before = self.new_by_action()
-        return stopped
+        return self.expand_level(0, 0, watch)
 
     def counters(self) -> Counters:
         """Return what the threads counted so far."""
@@ -164,10 +160,9 @@ class Crew:
         desk.numbers[places.DEADLOCKS] = counters.deadlocks
         desk.numbers[places.EDGES_SEEN] = counters.edges_seen
         desk.numbers[places.CHECKS_SEEN] = counters.checks_seen
-        desk.tallies[:] = np.array(counters.tallies, np.int64).reshape(-1)
-        self._initial = counters.generated - int(desk.tallies[1::2].sum())
-        desk.new_by_action[:] = counters.new
-        self._new_before = self.new_by_action()
+        pairs = np.array(counters.tallies, np.int64).reshape(-1)
+        desk.tallies[:] = np.concatenate((pairs, np.array(counters.new, np.int64)))
+        self._initial = counters.generated - int(pairs[1::2].sum())
         self._count_distinct(states)
 
     def _count_distinct(self, states: int) -> None:
@@ -334,7 +329,6 @@ class Crew:
         if not spill.flush_known() or not self.store.ensure(self.tail + self.store.room):
             return False
         self._spill = spill
-        self._new_before = self.new_by_action()
         seconds = time.perf_counter() - started
         self.notice(
             f"memory is full: from {spill.fixed:,} states on the visited set is kept on disk; the "
@@ -362,24 +356,11 @@ class Crew:
         self.board[places.TAIL] = spill.fixed
         self.board[places.ROOM] = spill.fixed + self.store.room
         self._count_distinct(spill.fixed)
-        self._attribute(spill.fixed - before)
         if found is None or not self.store.ensure(spill.fixed + self.store.room):
             return "memory"
         assert self.store.file is not None
         self.store.file.forget(8 * self.store.words * before)
         return "states" if spill.cut else None
-
-    def _attribute(self, found: int) -> None:
-        """Share `found` new states out among the actions, as their candidates are."""
-        candidates = self.new_by_action() - self._new_before
-        total = max(int(candidates.sum()), 1)
-        shares = candidates * found // total
-        rest = found - int(shares.sum()) if candidates.any() else 0
-        shares[np.argsort(-(candidates * found % total), kind="stable")[:rest]] += 1
-        for desk in self.desks:
-            desk.new_by_action[:] = 0
-        self.desks[0].new_by_action[:] = self._new_before + shares
-        self._new_before = self.new_by_action()
 
     def _widen(self) -> bool:
         """Double the buffers of desks with nothing pending; False if memory does not allow it."""

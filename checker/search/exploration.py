@@ -53,7 +53,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class RowCoverage:
-    """Of one action: states in which it was enabled, successors it made, states it found first."""
+    """Of one action: states in which it was enabled, successors, those that are another state."""
 
     row: str
     enabled: int

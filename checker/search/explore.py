@@ -30,9 +30,8 @@ def explore(
     """Search all reachable states of `machine`; see `Exploration` for what comes back.
 
     `workers` threads (by default one a core) share the work. Nothing in the result depends on
-    them or on timing, but `seconds`; `RowCoverage.new`, which goes to the action whose thread was
-    first (with one worker, to the first in breadth-first order); and what was found when
-    `limits.states`, `seconds`, `memory_bytes` or `interrupt` stopped the search within a level.
+    them or on timing, but `seconds`, and what was found when `limits.states`, `seconds`,
+    `memory_bytes` or `interrupt` stopped the search within a level.
 
     `limits.states` is never exceeded; `limits.memory_bytes` covers visited set, queue and buffers
     and is by default a share of what the machine has. `interrupt` stops the search within a

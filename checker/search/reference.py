@@ -139,6 +139,7 @@ class _Search:
         ran = [step for step in steps if step.error is None]
         self.enabled.update({step.action for step in ran})
         self.fired.update(step.action for step in ran)
+        self.new.update(step.action for step in ran if step.state not in (None, state))
         for step in steps:
             self.take(state, step)
         depth = self.depth - 1
@@ -169,7 +170,6 @@ class _Search:
             self.check(edge)
         elif (state := self.canonical(step.state)) not in self.parents:
             self.keep(source, state)
-            self.new[step.action] += 1
             self.check(edge)
 
     def canonical(self, state: State) -> State:

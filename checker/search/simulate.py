@@ -118,7 +118,7 @@ class _Walker:
         self.states, self.initial_meta = (np.ascontiguousarray(part) for part in initial)
         self.state = np.zeros(kernel.words, np.int64)
         self.scratch = np.zeros(3, np.int64)
-        self.tallies = np.zeros(2 * len(kernel.actions), np.int64)
+        self.tallies = np.zeros(3 * len(kernel.actions), np.int64)
         self.taken = np.zeros(len(kernel.actions), np.int64)
         self.numbers[places.WORDS] = kernel.words
         self.numbers[places.EXPAND] = kernel.expand_address
@@ -218,7 +218,8 @@ class _Run:
 
     def rows(self) -> tuple[WalkedRow, ...]:
         """Return what each action did."""
-        tallies = np.sum([walker.tallies for walker in self.walkers], axis=0).reshape(-1, 2)
+        counted = np.sum([walker.tallies for walker in self.walkers], axis=0)
+        tallies = counted[: 2 * len(self.kernel.actions)].reshape(-1, 2)
         taken = np.sum([walker.taken for walker in self.walkers], axis=0)
         return tuple(
             WalkedRow(name, int(enabled), int(fired), int(steps))

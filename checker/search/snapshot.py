@@ -12,7 +12,7 @@ class Counters:
     """What the threads counted, added up.
 
     `edges_seen` and `checks_seen` are flags, or-ed; `tallies` has of each action the states in
-    which it was enabled and its successors, `new` the states it found first.
+    which it was enabled and its successors, `new` those of them that are not their source.
     """
 
     generated: int

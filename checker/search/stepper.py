@@ -36,7 +36,7 @@ class Stepper:
         self._expand = ctypes.CFUNCTYPE(word, *[word] * 8)(kernel.expand_address)
         self._check = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.check_address)
         self._canonical = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.canonical_address)
-        self._tallies = np.zeros(2 * len(kernel.actions), np.int64)
+        self._tallies = np.zeros(3 * len(kernel.actions), np.int64)
         self._capacity = 1 << 10
 
     def initial(self) -> tuple[Words, Words]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR, NUMBER
+from checker.llvm.meta import CUT, DROPPED, ERROR, NUMBER
 from checker.search.board import (
     ARRIVALS,
     BESIDE,
@@ -37,7 +37,6 @@ from checker.search.board import (
     LEVEL_END,
     LOOKED_UP,
     META,
-    NEW_BY_ACTION,
     NEXT,
     OUT,
     OUT_CAPACITY,
@@ -219,7 +218,7 @@ def _keep_pending(board: Numbers, desk: Numbers, board_address: int) -> int:
 def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
     table, capacity = board[TABLE], board[CAPACITY]
     bits, queue = board[RESERVED_BITS], board[QUEUE]
-    out, metas, slots, news = desk[OUT], desk[META], desk[SLOTS], desk[NEW_BY_ACTION]
+    out, metas, slots = desk[OUT], desk[META], desk[SLOTS]
     chunk, chunk_end, pending = desk[CHUNK], desk[CHUNK_END], desk[PENDING]
     arrivals, beside = board[ARRIVALS], board[BESIDE]
     unchecked = chunk
@@ -243,8 +242,6 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
             if arrivals != 0:
                 store_short(arrivals + 2 * chunk, meta >> NUMBER)
             chunk += 1
-            place = news + 8 * (meta & ACTION_MASK)
-            store(place, load(place) + 1)
         elif outcome == NO_ROOM:
             _check(board, desk, unchecked, chunk)
             chunk = fetch_add(board_address + 8 * TAIL, CHUNK_SIZE)

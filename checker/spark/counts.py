@@ -19,8 +19,8 @@ class Counts:
     """Counts of one task, or of several added up.
 
     `expanded` states had `generated` successors; `cuts`, `deadlocks`, `edges`, `checks`,
-    `tallies` as in a Snapshot's counters; `new[a]` states whose least action is a; `candidates`
-    states that were sent to their owners in `shuffled` bytes.
+    `tallies` as a kernel counts them; `candidates` states that were sent to their owners in
+    `shuffled` bytes.
     """
 
     expanded: int = 0
@@ -30,7 +30,6 @@ class Counts:
     edges: int = 0
     checks: int = 0
     tallies: tuple[int, ...] = ()
-    new: tuple[int, ...] = ()
     candidates: int = 0
     shuffled: int = 0
 
@@ -78,8 +77,7 @@ class Telling(AccumulatorParam[Told]):  # type: ignore[misc]
 def parse(text: str) -> Counts:
     """Return counts from their stored form."""
     fields = json.loads(text)
-    for name in ("tallies", "new"):
-        fields[name] = tuple(fields[name])
+    fields["tallies"] = tuple(fields["tallies"])
     return Counts(**fields)
 
 
@@ -88,15 +86,13 @@ def total(parts: Iterable[Counts]) -> Counts:
     sum_: dict[str, int] = {}
     flags = {"edges": 0, "checks": 0}
     tallies: tuple[int, ...] = ()
-    new: tuple[int, ...] = ()
     for part in parts:
         for name in ("expanded", "generated", "cuts", "deadlocks", "candidates", "shuffled"):
             sum_[name] = sum_.get(name, 0) + getattr(part, name)
         flags["edges"] |= part.edges
         flags["checks"] |= part.checks
         tallies = _added(tallies, part.tallies)
-        new = _added(new, part.new)
-    return Counts(**sum_, **flags, tallies=tallies, new=new)
+    return Counts(**sum_, **flags, tallies=tallies)
 
 
 def _added(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
@@ -124,15 +120,16 @@ def of_desk(desk: Desk, expanded: int, candidates: int, shuffled: int) -> Counts
 def as_counters(counts: Counts, kernel: Kernel) -> Counters:
     """Return counts of a whole search in the form that checkpoints keep."""
     zeros = (0,) * len(kernel.actions)
-    tallies = counts.tallies or zeros * 2
+    tallies = counts.tallies or zeros * 3
+    pairs, new = tallies[: 2 * len(zeros)], tallies[2 * len(zeros) :]
     return Counters(
         generated=counts.generated,
         cuts=counts.cuts,
         deadlocks=counts.deadlocks,
         edges_seen=counts.edges,
         checks_seen=counts.checks,
-        tallies=tuple(zip(tallies[::2], tallies[1::2], strict=True)),
-        new=counts.new or zeros,
+        tallies=tuple(zip(pairs[::2], pairs[1::2], strict=True)),
+        new=new,
     )
 
 
@@ -144,6 +141,5 @@ def from_counters(counters: Counters) -> Counts:
         deadlocks=counters.deadlocks,
         edges=counters.edges_seen,
         checks=counters.checks_seen,
-        tallies=tuple(number for pair in counters.tallies for number in pair),
-        new=counters.new,
+        tallies=(*(number for pair in counters.tallies for number in pair), *counters.new),
     )

@@ -33,8 +33,7 @@ def explore_spark(
     """Search all reachable states of `machine` on `cluster`; see `Exploration`.
 
     The result is that of the local engine, whatever fails and is retried on the way, but for
-    `seconds` and for `RowCoverage.new`, which goes to the first of the rows, as declared, that lead
-    to a state. A limit of states, of time, or `interrupt` drops the level that was being searched.
+    `seconds`. A limit of states, of time, or `interrupt` drops the level that was being searched.
 
     Endless runs are judged here where their graph does not fit the driver, which is what `room`
     says: then the result has `endless` in place of `states`.

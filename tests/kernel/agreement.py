@@ -117,7 +117,12 @@ def _expand(
         sum(step.action == action.name and step.error is None for step in steps)
         for action in machine.actions
     ]
-    assert made.tallies.tolist() == [[int(count > 0), count] for count in fired]
+    new = [
+        sum(step.action == action.name and step.state not in (None, state) for step in steps)
+        for action in machine.actions
+    ]
+    pairs = [number for count in fired for number in (int(count > 0), count)]
+    assert made.tallies.tolist() == [*pairs, *new]
     assert made.status.tolist() == [_status(machine, state, steps)]
     return steps
 

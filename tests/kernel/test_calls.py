@@ -37,7 +37,7 @@ def test_buffers_grow(monkeypatch: pytest.MonkeyPatch, capacity: int) -> None:
     expansion = native.expand(words)
     assert expansion.ends.tolist() == list(range(100, 10_001, 100))
     assert expansion.words.reshape(100, 100).tolist() == [list(range(100))] * 100
-    assert expansion.tallies.tolist() == [[100, 10_000]]
+    assert expansion.tallies.tolist() == [100, 10_000, 9_900]
     assert expansion.status.tolist() == [1] * 100
 
 
@@ -48,13 +48,13 @@ def test_a_state_that_does_not_fit_leaves_no_trace_in_tallies() -> None:
     expand = calls._function(kernel.expand_address, *arguments)
     states = np.arange(3, dtype=np.int64)
     out, meta = np.zeros(250, np.int64), np.zeros(250, np.int64)
-    ends, status, tallies = np.zeros(3, np.int64), np.zeros(3, np.int64), np.zeros(2, np.int64)
+    ends, status, tallies = np.zeros(3, np.int64), np.zeros(3, np.int64), np.zeros(3, np.int64)
     rest = [array.ctypes.data for array in (meta, ends, status, tallies)]
     assert expand(states.ctypes.data, 3, out.ctypes.data, 250, *rest) == 2
-    assert tallies.tolist() == [2, 200]
+    assert tallies.tolist() == [2, 200, 198]
     assert ends.tolist() == [100, 200, 0]
     assert expand(states.ctypes.data, 3, out.ctypes.data, 99, *rest) == 0
-    assert tallies.tolist() == [2, 200]
+    assert tallies.tolist() == [2, 200, 198]
 
 
 def test_no_states_have_no_successors() -> None:

@@ -79,7 +79,7 @@ def kernel_of(
         tallies: int,
     ) -> int:
         total = 0
-        counts = _at(tallies, 2 * len(actions))
+        counts = _at(tallies, 3 * len(actions))
         for index in range(count):
             node = node_of[tuple(_at(states + 8 * words * index, words))]
             edges = graph.edges.get(node, [])
@@ -93,6 +93,9 @@ def kernel_of(
             ran = [edge.action for edge in edges if not edge.flags & ERROR]
             for action in ran:
                 counts[2 * action + 1] += 1
+            for edge in edges:
+                moves = not edge.flags & (ERROR | DROPPED) and edge.target != node
+                counts[2 * len(actions) + edge.action] += moves
             for action in set(ran):
                 counts[2 * action] += 1
             _at(ends + 8 * index, 1)[0] = total

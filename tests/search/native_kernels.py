@@ -68,6 +68,7 @@ def grid(counters: int, size: int, words: int) -> Kernel:
                     meta[total] = counter
                     tallies[2 * counter] += 1
                     tallies[2 * counter + 1] += 1
+                    tallies[2 * counters + counter] += 1
                     total += 1
             ends[state] = total
             status[state] = 1 if total > before else 0

@@ -57,14 +57,12 @@ def comparable(found: Exploration) -> Exploration:
         seconds=0.0,
         bytes_per_state=0.0,
         checkpoint=None,
-        rows=tuple(replace(row, new=0) for row in found.rows),
     )
 
 
 def assert_same(found: Exploration, wanted: Exploration) -> None:
     """Hold a search on Spark to the local one."""
     assert comparable(found) == comparable(wanted)
-    assert sum(row.new for row in found.rows) == sum(row.new for row in wanted.rows)
 
 
 def search_until(machine: Machine, after: int) -> Exploration:
