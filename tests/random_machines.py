@@ -1125,6 +1125,7 @@ class _Author:
         )
         return replace(
             machine,
+            step_bounds=(self.step_condition(),) if self.chance(6) else (),
             properties=tuple(self.asking(machine, item) for item in machine.properties),
         )
 

@@ -46,7 +46,12 @@ def _uses(machine: Machine, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]
     for fold, what in partial(machine):
         yield what, fold.span
     parts: list[object] = [machine.initial, *machine.actions, *machine.properties]
-    parts += [*machine.bounds, *machine.terminal, *(item.initial for item in machine.variables)]
+    parts += [
+        *machine.bounds,
+        *machine.step_bounds,
+        *machine.terminal,
+        *(item.initial for item in machine.variables),
+    ]
     for node in walk(*parts):
         yield from _orders(node)
 

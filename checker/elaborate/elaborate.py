@@ -28,10 +28,12 @@ from checker.elaborate.lints import check_machine, check_size
 from checker.elaborate.properties import properties_of
 from checker.elaborate.rows import action_of
 from checker.elaborate.world import World
-from checker.elaborate.wrong import collecting
+from checker.elaborate.wrong import Wrong, collecting
 from checker.errors import SpecificationError, UsageError
+from checker.machine import terms as t
 from checker.machine.machine import Action, Expectation, Machine, Property, Trigger
 from checker.machine.types import Id
+from checker.machine.walk import walk
 from checker.source import NOWHERE
 from checker.table.document import Cell, Document, InstanceEntry, Word
 from checker.table.problems import Problems, nearest
@@ -121,7 +123,8 @@ def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) ->
     initial = _initial(world)
     properties = _properties(world, entry, extra)
     expectation = _expectation(world, entry, actions)
-    bounds, terminal = _conditions(world, document.bounds), _conditions(world, document.terminal)
+    bounds, step_bounds = _bounds(world, document.bounds)
+    terminal = _conditions(world, document.terminal)
     used = {variable.table for variable in world.variables.values()}
     ids = tuple(
         kind
@@ -147,6 +150,7 @@ def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) ->
         expectation=None if drops_expectation else expectation,
         tier=entry.tier,
         fair_groups=fair_groups,
+        step_bounds=step_bounds,
         symmetry=any(kind.symmetric for kind in ids) and entry.symmetry is not False,
         sources=tuple(file.source for file in document.files),
         headings=document.headings,
@@ -234,6 +238,26 @@ def _conditions(world: World, cells: tuple[Cell, ...]) -> tuple[Term, ...]:
         with collecting(world.problems):
             terms.append(Context(world, cell).condition(expression(cell)))
     return tuple(terms)
+
+
+def _bounds(world: World, cells: tuple[Cell, ...]) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+    """Return the bounds of states, and those of steps: the ones that speak of the next state."""
+    of_states: list[Term] = []
+    of_steps: list[Term] = []
+    for cell in cells:
+        with collecting(world.problems):
+            term = Context(world, cell, next_allowed=True).condition(expression(cell))
+            inside = list(walk(term))
+            if any(isinstance(part, t.Ran) for part in inside):
+                raise Wrong(
+                    "Y309",
+                    "`ran` stands in `step` properties only",
+                    cell.span,
+                    help="bound the row by its `when:`",
+                )
+            found = of_steps if any(isinstance(part, t.Next) for part in inside) else of_states
+            found.append(term)
+    return tuple(of_states), tuple(of_steps)
 
 
 def _properties(

@@ -322,7 +322,9 @@ def _next(context: Context, node: ast.Call, hint: Type | None) -> Term:
     span = context.span(node)
     (item,) = arguments(context, node, 1, 1)
     if not context.next_allowed:
-        raise Wrong("Y309", "`next` stands in `step` properties only, and not in itself", span)
+        raise Wrong(
+            "Y309", "`next` stands in `step` properties and bounds, and not in itself", span
+        )
     inner = context.child({})
     inner.next_allowed = False
     term = inner.infer(item, hint)

@@ -48,6 +48,7 @@ def partial(machine: Machine) -> Iterator[tuple[t.Fold, str]]:
             *machine.actions,
             *machine.properties,
             *machine.bounds,
+            *machine.step_bounds,
             *machine.terminal,
         )
     ]

@@ -51,7 +51,7 @@ def _roots(machine: Machine) -> Iterator[tuple[Node, Span]]:
         for term in (entry.premise, entry.initially, *entry.atoms):
             if term is not None:
                 yield term, entry.span
-    for term in (*machine.bounds, *machine.terminal):
+    for term in (*machine.bounds, *machine.step_bounds, *machine.terminal):
         yield term, term.span
 
 

@@ -12,8 +12,8 @@ Where states are renamed to representatives, an arrival counts only if its state
 and numbers of one row are taken for equal: renaming ids takes each of its instances to another.
 
 b(s) must be expanded wherever b(t) may be stored, so one of the two instances must leave alone
-what the bounds look at. Where judging a step may fail, nothing is left out: b(s) could be given up
-for that.
+what the bounds look at. Where steps themselves are bounded, or judging a step may fail, nothing is
+left out: b(s) could be given up for that.
 """
 
 from __future__ import annotations
@@ -115,7 +115,11 @@ def commuting(machine: Machine, analysis: Analysis) -> Commuting | None:
     steps = [item.condition for item in machine.properties if item.kind == "step"]
     fair = any(item.kind in LIVENESS for item in machine.properties)
     beside = fair_rows(machine).count.bit_length() if fair else 0
-    if any(analysis.may_fail(term) for term in steps) or STEP + len(steps) + beside > NUMBER:
+    if (
+        machine.step_bounds
+        or any(analysis.may_fail(term) for term in steps)
+        or STEP + len(steps) + beside > NUMBER
+    ):
         return None
     footprints = Footprints(machine.variables, analysis)
     bounds = 0

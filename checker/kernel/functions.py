@@ -12,7 +12,7 @@ from checker.kernel.judging import StepJudge
 from checker.kernel.tallies import Count, tally
 from checker.layout.layout import Layout
 from checker.llvm import cells
-from checker.llvm.code import Code, Flag, Operand, Ref
+from checker.llvm.code import Code, Operand, Ref
 from checker.llvm.fit import convert
 from checker.llvm.frame import Constants, Frame, Shapes
 from checker.llvm.meta import (
@@ -47,6 +47,7 @@ from checker.machine.walk import statements_inside, terms_inside
 from checker.passes.analysis import Analysis, mentions_id
 from checker.passes.deltas import asked_of, deltas
 from checker.passes.fixed import changeable, fixed_cells
+from checker.passes.rewriting import conjunction
 from checker.semantics.fairness import FairRow, fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.symmetry.symmetry import SymmetryWriter
@@ -98,7 +99,7 @@ class Writer:
         self.asked = {
             action.name: asked_of(action, self.steps, self.analysis) for action in machine.actions
         }
-        self._judges = bool(machine.bounds or self.steps)
+        self._judges = bool(machine.bounds or machine.step_bounds or self.steps)
         self.commuting = commuting(machine, self.analysis)
         self.columns = Columns(self.variable_shapes, self.constants)
         self.selections = [
@@ -478,7 +479,8 @@ class Writer:
     # ------------------------------------------------------------------- what holds afterwards
 
     def _judged_variables(self) -> frozenset[str]:
-        return self._reads((*self.machine.bounds, *(item.condition for item in self.steps)))
+        bounds = (*self.machine.bounds, *self.machine.step_bounds)
+        return self._reads((*bounds, *(item.condition for item in self.steps)))
 
     def _judge_all(
         self,
@@ -507,7 +509,7 @@ class Writer:
         def one(index: str) -> None:
             word = Ref(meta, index)
             mark = code.load(word)
-            if self.machine.bounds or (step and self.steps):
+            if self.machine.bounds or (step and (self.steps or self.machine.step_bounds)):
                 mark = self._judged(code, index, mark, out, origin, step, following)
                 code.store(mark, word)
             if alive is not None:
@@ -552,9 +554,16 @@ class Writer:
         unpack(code, self.layout, state, self._reads(self.machine.bounds), following, self.fixed)
         frame = self._frame(code, error)
         frame.variables = following
-        code.store(code.bits("or", mark, code.select(self._inside(frame), 0, CUT)), result)
+        bounds = self.machine.bounds
+        inside = frame.flag(conjunction(bounds)) if bounds else True
+        code.store(code.bits("or", mark, code.select(inside, 0, CUT)), result)
         if step:
             frame.variables, frame.following = step[0], following
+            if self.machine.step_bounds:
+                names = self._reads(self.machine.step_bounds)
+                unpack(code, self.layout, state, names, following, self.fixed)
+                cut = code.select(frame.flag(conjunction(self.machine.step_bounds)), 0, CUT)
+                code.store(code.bits("or", code.load(result), cut), result)
             StepJudge(frame, self.layout, self.fixed, self.deltas, origin, state, result).write()
         code.jump(end)
         code.label(error)
@@ -565,15 +574,6 @@ class Writer:
         code.label(end)
         code.known = before
         return code.load(result)
-
-    def _inside(self, frame: Frame) -> Flag:
-        """Write: whether all bounds hold, left to right."""
-        if len(self.machine.bounds) == 1:
-            return frame.flag(self.machine.bounds[0])
-        if not self.machine.bounds:
-            return True
-        span = self.machine.bounds[0].span
-        return frame.flag(terms.And(self.machine.bounds, span))
 
     def _note_alive(self, code: Code, mark: Operand, action: Operand, alive: Ref) -> None:
         """Write: note whether a successor says that its source is no deadlock."""
@@ -632,6 +632,7 @@ class Writer:
     def _final_terms(self) -> Iterator[Term]:
         """Yield what is evaluated in a state once its successors are known."""
         yield from self.machine.terminal
+        yield from self.machine.step_bounds
         yield from (item.condition for item in self.steps)
 
     def _expanded_terms(self) -> Iterator[Term]:

@@ -186,6 +186,7 @@ class Machine:
     `initial`: the initial states are the successors of the state in which every variable has its
     `Variable.initial` value, under this action (bindings, guard, body; every choice one state).
     `bounds`: a state in which one of them is false is checked but neither stored nor expanded.
+    `step_bounds`: a step of which one is false is cut like that, whatever state it leads to.
     `terminal`: a state in which one of them is true is no deadlock.
     `sources`: every file of the system, in order; `headings`: those that its author wrote in them.
     `symmetry`: whether a search may keep one state of each orbit; never where `unlike` says what
@@ -212,6 +213,7 @@ class Machine:
     symmetry: bool
     warnings: tuple[Diagnostic, ...] = field(default=())
     fair_groups: tuple[FairGroup, ...] = ()
+    step_bounds: tuple[Term, ...] = ()
     sources: tuple[Source, ...] = field(default=())
     headings: tuple[Heading, ...] = field(default=())
     unlike: tuple[Diagnostic, ...] = field(default=())

@@ -41,6 +41,11 @@ def read_ahead(term: Term) -> frozenset[str]:
     return frozenset().union(*(read_ahead(part) for part in terms_inside(term)))
 
 
+def conjunction(items: tuple[Term, ...]) -> Term:
+    """Return that all of some conditions hold, left to right."""
+    return items[0] if len(items) == 1 else terms.And(items, items[0].span)
+
+
 def names_rows(term: Term) -> bool:
     """Whether a term asks which row made a step."""
     return isinstance(term, terms.Ran) or any(map(names_rows, terms_inside(term)))

@@ -96,8 +96,9 @@ def _budgets(machine: Machine) -> str:
 def _cuts(machine: Machine, exploration: Exploration) -> str:
     if not exploration.cuts:
         return ""
-    bounds = " and ".join(filter(None, (excerpt(bound.span) for bound in machine.bounds)))
-    bounds = bounds or ("the bounds" if machine.bounds else "the ids available")
+    declared = (*machine.bounds, *machine.step_bounds)
+    bounds = " and ".join(filter(None, (excerpt(bound.span) for bound in declared)))
+    bounds = bounds or ("the bounds" if declared else "the ids available")
     return f"within {bounds} ({plural(exploration.cuts, 'cut')})"
 
 

@@ -30,7 +30,8 @@ def _machine_lines(machine: Machine) -> Iterator[str]:
         fair = "strong" if group.strong else "weak"
         per = "".join(f" per {name}" for name, _ in group.per)
         yield f"fair together ({fair}{per}) {group.name}: {', '.join(row for row, _ in group.rows)}"
-    yield from (f"bound {excerpt(bound.span)}" for bound in machine.bounds)
+    bounds = (*machine.bounds, *machine.step_bounds)
+    yield from (f"bound {excerpt(bound.span)}" for bound in bounds)
     yield from (f"terminal {excerpt(term.span)}" for term in machine.terminal)
     yield from (f"budget {name} = {count}" for name, count in machine.budgets)
 

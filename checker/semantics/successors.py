@@ -171,6 +171,8 @@ def _checked(machine: Machine, source: State | None, step: Successor) -> Success
         inside = all(evaluate(bound, context) for bound in machine.bounds)
         if source is not None:
             step_violations(machine, source, step)
+            both = Context(as_mapping(machine, source), {}, as_mapping(machine, step.state))
+            inside = all(evaluate(bound, both) for bound in machine.step_bounds) and inside
     except EvaluationError as error:
         return Successor(step.action, step.bindings, step.picks, None, error=error)
     if inside:

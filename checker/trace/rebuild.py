@@ -127,7 +127,8 @@ def _successor(
 ) -> Successor:
     """Return the first step between two states; where it is to show a finding, one that does."""
     for found in successors(machine, before):
-        if found.state == after and (shows is None or _is_shown(machine, before, found, shows)):
+        usable = found.cut is None if shows is None else _is_shown(machine, before, found, shows)
+        if found.state == after and usable:
             return found
     raise InternalError(
         f"the reference semantics knows no row for step {number}, from\n"

@@ -1,0 +1,48 @@
+"""Goal: a bound that speaks of the next state cuts steps, whatever other steps lead there."""
+
+from pathlib import Path
+
+import pytest
+from systems import outcomes, run
+
+from checker.errors import SpecificationError
+
+JUMPING = """\
+variables:
+  n: {type: "0..6", initial: "0"}
+rows:
+  - row: walk
+    when: n < 6
+    do: n += 1
+  - row: jump
+    when: n < 4
+    do: n += 3
+  - row: rest
+    when: n == 6
+    do: pass
+bounds:
+  - BOUND
+properties:
+  slow: {step: next(n) <= n + 1, why: checked also where a step is cut.}
+"""
+
+
+def test_steps_are_cut_and_their_states_found_in_other_ways(tmp_path: Path) -> None:
+    result = run(tmp_path, JUMPING.replace("BOUND", "next(n) - n <= 1"), keep_going=True)
+    exploration = result.exploration
+    assert (exploration.distinct, exploration.depth, exploration.cuts) == (7, 6, 4)
+    assert exploration.generated == 1 + 6 + 4 + 1
+    assert outcomes(result) == {"slow": "violated", "deadlock": "holds"}
+    (trace,) = result.failures
+    assert (trace.length, trace.steps[-1].row, trace.steps[-1].outside_bounds) == (1, "jump", True)
+
+
+def test_without_the_bound_the_same_states_are_nearer(tmp_path: Path) -> None:
+    result = run(tmp_path, JUMPING.replace("BOUND", "n <= 6"), keep_going=True)
+    assert (result.exploration.distinct, result.exploration.depth) == (7, 3)
+
+
+def test_bounds_cannot_ask_for_rows(tmp_path: Path) -> None:
+    with pytest.raises(SpecificationError) as raised:
+        run(tmp_path, JUMPING.replace("BOUND", "not ran(jump)"))
+    assert [item.code for item in raised.value.diagnostics] == ["Y309"]
