@@ -140,3 +140,11 @@ def test_collections_are_compared_as_what_they_are() -> None:
     assert same(Set(number), frozenset({1}), {1})
     assert not same(Set(number), frozenset({1}), None)
     assert not same(Map(number, number, total=False), {1: 2}, {1: 2, 3: 4})
+
+
+@pytest.mark.usefixtures("example")
+def test_only_enabled_rows_are_drawn() -> None:
+    """One rule, always possible: Hypothesis throws nothing away for a row that is not enabled."""
+    machine = state_machine("lease.yaml", module("test_lease").LeaseAdapter)
+    (only,) = machine.rules()  # type: ignore[no-untyped-call]
+    assert not only.preconditions
