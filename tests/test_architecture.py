@@ -30,7 +30,7 @@ RANKS = (
     ("report", "export"),
     ("flow",),
     ("mutation",),
-    ("testing", "conformance"),
+    ("testing", "conformance", "sweep"),
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}

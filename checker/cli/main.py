@@ -35,6 +35,7 @@ COMMANDS = {
     "export": "Write the model or its state graph for another tool.",
     "query": "Ask a state graph whether a state can be reached, and how.",
     "simulate": "Walk at random, seeded and reproducible.",
+    "sweep": "Search a specification in several sizes, and compare them.",
     "step": "Walk through a specification in the terminal.",
     "mutate": "Change a specification in small places, and see which instance notices.",
     "trace": "Print, replay or compare recorded counterexamples.",

@@ -1,0 +1,215 @@
+"""`checker sweep SPEC --set NAME=LOW..HIGH`: the same specification in several sizes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from checker import flow
+from checker.cli.interrupts import interruptible
+from checker.cli.options import output_options, size
+from checker.cli.progress import Style, observing
+from checker.elaborate import elaborate
+from checker.library import find
+from checker.search.limits import Limits
+from checker.sweep import (
+    Size,
+    as_object,
+    measure,
+    ranges,
+    require_constants,
+    settled,
+    shown,
+    sizes,
+)
+from checker.table import read
+from checker.verdict import exits
+
+BAR = 40
+"""Characters of the longest bar of the plot."""
+
+
+@click.command()
+@click.argument("spec")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    required=True,
+    metavar="NAME=LOW..HIGH",
+    help="The values of a constant: 1..4, or 1,2,8, or one. Repeatable: all combinations run.",
+)
+@click.option("--instance", default="default", metavar="NAME", help="The instance to start from.")
+@click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only these.")
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Cores to use.")
+@click.option("--limit-states", type=click.IntRange(1), metavar="N", help="Stop each at N states.")
+@click.option(
+    "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop each after S seconds."
+)
+@click.option("--memory", type=size, metavar="BYTES", help="Memory of each search: 4g, 512m.")
+@click.option(
+    "--out",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write sweep.md and sweep.json.",
+)
+@output_options
+def sweep(
+    spec: str,
+    settings: tuple[str, ...],
+    instance: str,
+    properties: tuple[str, ...],
+    workers: int | None,
+    limit_states: int | None,
+    limit_seconds: float | None,
+    memory: int | None,
+    directory: Path | None,
+    form: str,
+    progress: Style,
+) -> int:
+    """Search SPEC in every size, and see from which one on nothing new comes.
+
+    Prints states, depth, seconds and verdict of each, a plot, and from which value on verdict,
+    violated properties, rows that fire and states that machines are in stayed the same: evidence
+    for larger sizes, no proof. Exit code 0: every size was searched; 20: one was stopped by a
+    limit; 120: the specification refuses all of them.
+    """
+    values = ranges(settings)
+    document = read(find(spec))
+    require_constants(document, values)
+    elaborate(document, instance)  # an instance that is none is an error of every size
+    request = flow.Request(
+        spec,
+        instance,
+        workers=workers,
+        properties=properties or None,
+        limits=Limits(states=limit_states, seconds=limit_seconds, memory_bytes=memory),
+    )
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+    found: list[Size] = []
+    with observing(progress) as observer, interruptible("local") as interrupt:
+        for chosen in sizes(values):
+            found.append(measure(document, request, chosen, observer, interrupt))
+            if progress != "none":
+                observer.notice(_line(found[-1]))
+            if interrupt.is_set():
+                break
+    names = [name for name in values if len(values[name]) > 1]
+    told = as_object(flow.spec_name(document.path), instance, found, names)
+    if directory is not None:
+        text = _markdown(spec, instance, found, names)
+        (directory / "sweep.md").write_text(text, encoding="utf-8")
+        (directory / "sweep.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    if form == "json":
+        click.echo(json.dumps(told))
+    else:
+        click.echo("\n".join([*_table(found), "", *_plot(found), "", *_claims(found, names)]))
+    return _exit_code(found, interrupted=interrupt.is_set())
+
+
+def _exit_code(found: Sequence[Size], *, interrupted: bool) -> int:
+    if interrupted:
+        return exits.INTERRUPTED
+    if all(item.refused for item in found):
+        return exits.SPECIFICATION
+    searched = [item for item in found if not item.refused]
+    return exits.HOLDS if all(item.whole for item in searched) else exits.INCONCLUSIVE
+
+
+def _settings(item: Size) -> str:
+    return " ".join(f"{name}={shown(value)}" for name, value in item.settings)
+
+
+def _line(item: Size) -> str:
+    if item.refused:
+        return f"{_settings(item)}: refused: {item.refused}"
+    return f"{_settings(item)}: {_verdict(item)}, {item.distinct:,} states, {item.seconds:.1f} s"
+
+
+def _verdict(item: Size) -> str:
+    if item.refused:
+        return f"refused: {item.refused}"
+    text = f"{item.verdict}: {', '.join(item.broken)}" if item.broken else item.verdict
+    return text if item.whole else f"{text} (stopped: {item.stopped_by})"
+
+
+HEADS = ("size", "states", "growth", "depth", "seconds", "rows", "control", "verdict")
+
+
+def _rows(found: Sequence[Size]) -> list[tuple[str, ...]]:
+    rows = []
+    before = 0
+    for item in found:
+        growth = f"{item.distinct / before:.1f}x" if before and item.distinct else ""
+        before = item.distinct
+        figures = (
+            f"{item.distinct:,}",
+            growth,
+            str(item.depth),
+            f"{item.seconds:.2f}",
+            str(len(item.fired)),
+            str(len(item.control)),
+        )
+        cells = ("",) * len(figures) if item.refused else figures
+        rows.append((_settings(item), *cells, _verdict(item)))
+    return rows
+
+
+def _table(found: Sequence[Size]) -> list[str]:
+    rows = [HEADS, *_rows(found)]
+    wide = [max(len(row[place]) for row in rows) for place in range(len(HEADS))]
+    return [
+        "  ".join(
+            cell.ljust(width) if place in {0, len(HEADS) - 1} else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, wide, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _plot(found: Sequence[Size]) -> list[str]:
+    """Return a bar for each size, as long as the logarithm of its states."""
+    searched = [item for item in found if item.distinct]
+    if not searched:
+        return []
+    most = max(math.log10(item.distinct + 1) for item in searched)
+    wide = max(len(_settings(item)) for item in searched)
+    lines = ["states (logarithmic)"]
+    for item in searched:
+        bar = "#" * max(round(BAR * math.log10(item.distinct + 1) / most), 1)
+        more = "" if item.whole else " and more"
+        lines.append(f"{_settings(item):<{wide}}  {bar} {item.distinct:,}{more}")
+    return lines
+
+
+def _claims(found: Sequence[Size], names: Sequence[str]) -> list[str]:
+    """Say from which value on nothing changed."""
+    lines = []
+    for name in names:
+        for others, value, more in settled(found, name):
+            where = f" with {others}" if others else ""
+            if value is None:
+                text = f"{name}{where}: the last size still changed something, or was not finished"
+            else:
+                sizes_more = "one size more" if more == 1 else f"{more} sizes more"
+                text = (
+                    f"{name}{where}: from {shown(value)} on, for {sizes_more}, verdict, rows that "
+                    "fire and states of machines stayed the same (evidence, no proof)"
+                )
+            lines.append(text)
+    return lines
+
+
+def _markdown(spec: str, instance: str, found: Sequence[Size], names: Sequence[str]) -> str:
+    lines = [f"# {spec}, instance {instance}, in {len(found)} sizes", ""]
+    lines += ["| " + " | ".join(HEADS) + " |", "| --- " + "| ---: " * (len(HEADS) - 2) + "| --- |"]
+    lines += ["| " + " | ".join(row) + " |" for row in _rows(found)]
+    lines += ["", "```text", *_plot(found), "```", ""]
+    lines += [f"* {line}" for line in _claims(found, names)]
+    return "\n".join(lines).rstrip() + "\n"

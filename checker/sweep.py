@@ -1,0 +1,236 @@
+"""One specification in several sizes: what a search finds in each, and from where on it stays.
+
+That nothing changed over the sizes that were run is evidence, and no proof, that nothing will.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from checker import __version__, flow
+from checker.elaborate import elaborate
+from checker.errors import SpecificationError, UsageError
+from checker.graph.endless import judge_endless
+from checker.kernel import build
+from checker.kernel.kernel import Words
+from checker.layout import pack
+from checker.layout.layout import Layout
+from checker.machine.machine import Machine
+from checker.search.exploration import Exploration
+from checker.search.explore import explore
+from checker.search.options import Options
+from checker.search.progress import Interrupt
+from checker.table import Document
+from checker.table.problems import nearest
+from checker.verdict.judge import Verdict, judge
+
+Value = int | bool | str
+SIZES_MAX = 1000
+"""Sizes that one sweep may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What one search found, or why there was none (`refused`).
+
+    `fired` are the rows that fired, `control` the states that machines were in: names and values.
+    """
+
+    settings: tuple[tuple[str, Value], ...]
+    verdict: str = ""
+    broken: tuple[str, ...] = ()
+    distinct: int = 0
+    depth: int = 0
+    seconds: float = 0.0
+    stopped_by: str | None = None
+    fired: frozenset[str] = frozenset()
+    control: frozenset[tuple[str, int]] = frozenset()
+    refused: str = ""
+
+    @property
+    def behaviour(self) -> tuple[object, ...]:
+        """What is compared between sizes."""
+        return self.verdict, self.broken, self.fired, self.control
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of its behaviour is known: the search was not stopped by a limit."""
+        return not self.refused and self.stopped_by in {None, "violation", "evaluation_error"}
+
+
+def ranges(settings: Sequence[str]) -> dict[str, list[Value]]:
+    """Return the values of each constant of `--set NAME=LOW..HIGH`, `NAME=A,B` or `NAME=VALUE`."""
+    found: dict[str, list[Value]] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or not name.strip() or not text.strip():
+            raise UsageError(f"--set takes NAME=LOW..HIGH or NAME=VALUE,..., not {setting!r}")
+        match = re.fullmatch(r"\s*(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})\s*", text)
+        if match is not None:
+            low, high = int(match[1]), int(match[2])
+            if high < low or high - low >= SIZES_MAX:
+                raise UsageError(f"--set {setting}: the range is empty or too long")
+            found[name.strip()] = list(range(low, high + 1))
+        else:
+            found[name.strip()] = [_value(part.strip()) for part in text.split(",")]
+    sizes = 1
+    for values in found.values():
+        sizes *= len(values)
+    if sizes > SIZES_MAX:
+        raise UsageError(f"{sizes:,} sizes are more than a sweep may have ({SIZES_MAX:,})")
+    return found
+
+
+def _value(text: str) -> Value:
+    if text in {"true", "false"}:
+        return text == "true"
+    return int(text) if re.fullmatch(r"-?\d{1,18}", text) else text
+
+
+def require_constants(document: Document, names: Iterable[str]) -> None:
+    """Raise UsageError for a name that is no constant of a specification."""
+    known = [constant.name.text for constant in document.constants]
+    for name in names:
+        if name not in known:
+            close = nearest(name, known)
+            hint = f"; did you mean {close}?" if close else f"; there are {', '.join(known)}"
+            raise UsageError(f"{document.name.text} has no constant {name!r}{hint}")
+
+
+def sizes(values: Mapping[str, Sequence[Value]]) -> Iterator[tuple[tuple[str, Value], ...]]:
+    """Yield the settings of each size; the first constant changes slowest."""
+    for chosen in itertools.product(*values.values()):
+        yield tuple(zip(values, chosen, strict=True))
+
+
+def measure(
+    document: Document,
+    request: flow.Request,
+    settings: tuple[tuple[str, Value], ...],
+    observer: flow.Observer,
+    interrupt: Interrupt | None = None,
+) -> Size:
+    """Search one size; one that its specification refuses says why."""
+    try:
+        machine = elaborate(document, request.instance, dict(settings))
+    except SpecificationError as error:
+        return Size(settings, refused=error.diagnostics[0].message)
+    except UsageError as error:
+        return Size(settings, refused=str(error))
+    machine = flow.reduced(flow.select(machine, request.properties), request.symmetry)
+    exploration, verdict, control = _searched(machine, request, observer, interrupt)
+    return Size(
+        settings,
+        verdict="evaluation error" if verdict.error is not None else verdict.overall,
+        broken=tuple(sorted(item.name for item in verdict.broken)),
+        distinct=exploration.distinct,
+        depth=exploration.depth,
+        seconds=exploration.seconds,
+        stopped_by=exploration.stopped_by,
+        fired=frozenset(row.row for row in exploration.rows if row.fired),
+        control=control,
+    )
+
+
+def _searched(
+    machine: Machine,
+    request: flow.Request,
+    observer: flow.Observer,
+    interrupt: Interrupt | None,
+) -> tuple[Exploration, Verdict, frozenset[tuple[str, int]]]:
+    layout = pack(machine)
+    kernel = build(machine, layout)
+    limits, workers = request.limits, request.workers
+    exploration = explore(
+        machine,
+        layout,
+        kernel,
+        limits,
+        workers,
+        observer.search,
+        interrupt,
+        Options(keep=True, notice=observer.notice),
+    )
+    liveness = judge_endless(machine, exploration, limits, (layout, kernel), workers, interrupt)
+    findings = (*exploration.findings, *liveness.findings)
+    states = exploration.states
+    control = _control(machine, layout, states) if isinstance(states, np.ndarray) else frozenset()
+    exploration = replace(exploration, findings=findings)
+    return exploration, judge(machine, exploration, liveness.outcomes), control
+
+
+def _control(machine: Machine, layout: Layout, states: Words) -> frozenset[tuple[str, int]]:
+    """Return the states of their tables that machines were in, whichever of their ids it was."""
+    found: set[tuple[str, int]] = set()
+    for place, variable in enumerate(machine.variables):
+        if variable.table is None:
+            continue
+        for leaf in layout.variable_leaves(place):
+            words = states[:, leaf.word].view(np.uint64) >> np.uint64(leaf.shift)
+            if leaf.width < 64:
+                words &= np.uint64((1 << leaf.width) - 1)
+            codes = words // np.uint64(leaf.divisor) % np.uint64(max(leaf.cardinality, 1))
+            found |= {(variable.name, int(code)) for code in np.unique(codes)}
+    return frozenset(found)
+
+
+def settled(found: Sequence[Size], name: str) -> list[tuple[str, Value | None, int]]:
+    """Return, where only `name` grows, the value from which on nothing changed, and how many more.
+
+    One entry for each setting of the others, as text; None where the last size still changed
+    something, or where a size was not searched whole.
+    """
+    groups: dict[str, list[tuple[Value, Size]]] = {}
+    for size in found:
+        others = ", ".join(f"{key}={shown(value)}" for key, value in size.settings if key != name)
+        groups.setdefault(others, []).append((dict(size.settings)[name], size))
+    answers: list[tuple[str, Value | None, int]] = []
+    for others, members in groups.items():
+        same = 0
+        last = members[-1][1]
+        for _, size in reversed(members):
+            if not size.whole or size.behaviour != last.behaviour:
+                break
+            same += 1
+        since = members[-same][0] if same > 1 else None
+        answers.append((others, since, max(same - 1, 0)))
+    return answers
+
+
+def shown(value: Value) -> str:
+    """Return a constant's value as a user writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def as_object(spec: str, instance: str, found: Sequence[Size], names: Sequence[str]) -> object:
+    """Return a sweep as an object for JSON."""
+    return {
+        "checker": __version__,
+        "spec": spec,
+        "instance": instance,
+        "sizes": [
+            {
+                "set": dict(size.settings),
+                "verdict": size.verdict or None,
+                "broken": list(size.broken),
+                "distinct": size.distinct,
+                "depth": size.depth,
+                "seconds": round(size.seconds, 6),
+                "stopped_by": size.stopped_by,
+                "fired": len(size.fired),
+                "control_states": len(size.control),
+                "refused": size.refused or None,
+            }
+            for size in found
+        ],
+        "unchanged_from": [
+            {"constant": name, "others": others, "value": value, "sizes_after": more}
+            for name in names
+            for others, value, more in settled(found, name)
+        ],
+    }

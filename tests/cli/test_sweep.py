@@ -1,0 +1,86 @@
+"""Goal: a sweep says what each size shows, and claims no more than what was searched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from toggling import Command
+
+from checker.sweep import Size, ranges, settled
+
+
+def test_values_are_ranges_lists_and_words() -> None:
+    found = ranges(("a=1..3", "b=1,4", "c=true,false", "d=Some", "e=-1..0"))
+    assert found == {
+        "a": [1, 2, 3],
+        "b": [1, 4],
+        "c": [True, False],
+        "d": ["Some"],
+        "e": [-1, 0],
+    }
+
+
+def test_all_combinations_run_and_are_told(command: Command, toggle: str) -> None:
+    result = command("sweep", toggle, "--set", "most=1..3", "--set", "limited=true,false")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert [line.split()[:2] for line in lines[1:7]] == [
+        [f"most={most}", f"limited={limited}"]
+        for most in (1, 2, 3)
+        for limited in ("true", "false")
+    ]
+    assert "violated" in lines[2]
+    assert "16" in lines[5]
+    assert "################" in result.out
+    assert result.err.count("states") == 6
+
+
+def test_figures_are_those_of_check(command: Command, toggle: str, tmp_path: Path) -> None:
+    words = ("sweep", toggle, "--set", "most=2..3", "--format", "json", "--out", tmp_path / "out")
+    sweep = command(*words).json
+    for size in sweep["sizes"]:
+        alone = command("check", toggle, "--set", f"most={size['set']['most']}", "--format", "json")
+        keys = ("verdict", "distinct", "depth")
+        assert [size[key] for key in keys] == [alone.json[key] for key in keys]
+    assert "| most=3 | 16 |" in (tmp_path / "out" / "sweep.md").read_text()
+    (claim,) = sweep["unchanged_from"]
+    assert (claim["constant"], claim["value"], claim["sizes_after"]) == ("most", 2, 1)
+
+
+def test_a_stopped_size_settles_nothing(command: Command, toggle: str) -> None:
+    result = command("sweep", toggle, "--set", "most=2..3", "--limit-states", "5")
+    assert result.code == 20
+    assert "still changed something, or was not finished" in result.out
+    assert "stopped: states" in result.out
+
+
+def test_what_a_specification_refuses_is_said(command: Command, toggle: str) -> None:
+    Path(toggle).write_text(Path(toggle).read_text() + 'assume:\n  - "most > 1"\n')
+    result = command("sweep", toggle, "--set", "most=1..3")
+    assert result.code == 0
+    assert "refused: " in result.out
+    assert command("sweep", toggle, "--set", "most=0..1").code == 120
+    wrong = command("sweep", toggle, "--set", "mots=0..1")
+    assert wrong.code == 2
+    assert "did you mean most?" in wrong.err
+    assert command("sweep", toggle, "--set", "most=3..1").code == 2
+    assert command("sweep", toggle, "--set", "most=1..2", "--instance", "none").code == 2
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "since", "more"),
+    [
+        (("holds", "holds", "holds"), 1, 2),
+        (("violated", "holds", "holds"), 2, 1),
+        (("holds", "holds", "violated"), None, 0),
+    ],
+)
+def test_from_where_on_nothing_changed(
+    verdicts: tuple[str, ...], since: int | None, more: int
+) -> None:
+    found = [
+        Size((("n", place), ("other", 7)), verdict=verdict)
+        for place, verdict in enumerate(verdicts, start=1)
+    ]
+    assert settled(found, "n") == [("other=7", since, more)]
