@@ -1,0 +1,53 @@
+"""Draws specifications for a long night: `python -m tests.random_specifications 10000`.
+
+Prints how many were drawn and what became of them; a difference ends the run with the smallest
+specification that shows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from .comparing import judge
+from .drawing import specifications
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.random_specifications")
+    parser.add_argument("examples", type=int, nargs="?", default=10_000)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument(
+        "--no-shrink", action="store_true", help="show a difference as it was drawn"
+    )
+    given_arguments = parser.parse_args()
+    seen: Counter[str] = Counter()
+    phases = [Phase.generate] if given_arguments.no_shrink else [Phase.generate, Phase.shrink]
+
+    @seed(given_arguments.seed)
+    @settings(
+        max_examples=given_arguments.examples,
+        deadline=None,
+        database=None,
+        phases=phases,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(specifications())
+    def run(text: str) -> None:
+        seen[judge(text)] += 1
+        total = sum(seen.values())
+        if total % 100 == 0:
+            print(total, dict(seen), flush=True)
+
+    print("seed", given_arguments.seed, flush=True)
+    try:
+        run()
+    finally:
+        print(sum(seen.values()), "judged:", dict(seen), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Runs one specification with the product's engines and with the explorer, and compares."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from checker import flow
+from checker.errors import SpecificationError, UsageError
+from checker.report.result import Result
+from checker.search.limits import Limits
+
+from .drawing import TABLE
+from .explorer import Explored, Explorer, TooLargeError
+from .model import Reader
+
+MOST = 400
+"""Distinct states of a specification that is looked at; larger ones are passed over."""
+
+
+def judge(text: str) -> str:
+    """Compare all engines on a specification; return what became of it.
+
+    AssertionError with the text where they differ.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "system.yaml"
+        path.write_text(text)
+        (path.parent / "lamp.yaml").write_text(TABLE)
+        return _judge(path, text)
+
+
+def _judge(path: Path, text: str) -> str:
+    try:
+        machine = flow.machine_of(str(path), "default", {})
+    except SpecificationError as failure:
+        return "refused " + failure.diagnostics[0].code
+    lively = any(item.kind in ("eventually", "leads_to") for item in machine.properties)
+    symmetries = [False] if lively or not machine.symmetry else [False, True]
+    for reduced in symmetries:
+        try:
+            model = Reader(path.parent, text, "default").read()
+            wanted = Explorer(model, reduce=reduced, most=MOST).run()
+        except TooLargeError:
+            return "too large"
+        outcome = _run_all(path, text, wanted, reduced=reduced)
+        if outcome:
+            return outcome
+    return str(wanted.stopped_by or "exhaustive")
+
+
+def _run_all(path: Path, text: str, wanted: Explored, *, reduced: bool) -> str:
+    told: list[Result] = []
+    for engine, workers in (("local", 1), ("local", 2), ("reference", None)):
+        request = flow.Request(
+            str(path), engine=engine, workers=workers, symmetry=reduced or None, limits=Limits()
+        )
+        if not reduced:
+            request = flow.Request(str(path), engine=engine, workers=workers, symmetry=False)
+        try:
+            result = flow.check(request, flow.Silent())
+        except (SpecificationError, UsageError):
+            if reduced:
+                return "refused with symmetry"
+            raise
+        told.append(result)
+        _compare(result, wanted, f"{engine} {workers} symmetry {reduced}\n{text}", reduced=reduced)
+    for other in told[1:]:
+        assert other.verdict == told[0].verdict, text
+        assert other.traces == told[0].traces, text
+        assert other.exploration.rows == told[0].exploration.rows, text
+    return ""
+
+
+def _compare(result: Result, wanted: Explored, text: str, *, reduced: bool) -> None:
+    found = result.exploration
+    exploration = (found.stopped_by, found.levels, found.cuts, found.deadlocks)
+    expected = (wanted.stopped_by, tuple(wanted.levels), wanted.cuts, wanted.deadlocks)
+    if reduced:
+        exploration, expected = exploration[:2], expected[:2]
+    assert exploration == expected, f"{exploration} is not {expected}: {text}"
+    if not reduced:
+        assert found.generated == wanted.generated, f"{found.generated} generated: {text}"
+        fired = Counter({row.row: row.fired for row in found.rows})
+        assert +fired == +wanted.fired, f"{+fired} is not {+wanted.fired}: {text}"
+    enabled = Counter({row.row: row.enabled for row in found.rows})
+    assert +enabled == +wanted.enabled, f"{+enabled} is not {+wanted.enabled}: {text}"
+    outcomes = {item.name: item.outcome for item in result.verdict.properties}
+    for name, outcome in wanted.outcomes.items():
+        # Beyond a cut the explorer does not say what a run still owes.
+        allowed = {"holds", "unknown"} if outcome == "any" else {outcome}
+        assert outcomes[name] in allowed, f"{name} is {outcomes[name]}, not {outcome}: {text}"
+    assert set(outcomes) == set(wanted.outcomes), text
+    lengths = {
+        item.name: item.length for item in result.verdict.properties if item.length is not None
+    }
+    lively = ("eventually", "leads_to")
+    for item in result.verdict.properties:
+        if item.kind not in lively:
+            length = wanted.found.get(item.name)
+            assert lengths.get(item.name) == length, f"{item.name}: {lengths} {length}: {text}"
+    error = result.verdict.error
+    assert (error is None) == (wanted.error is None), text
+    assert error is None or error.depth == wanted.error, f"{error} {wanted.error} {text}"
+    assert (result.verdict.exit_code == 75) == (error is not None), text

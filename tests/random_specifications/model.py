@@ -1,0 +1,363 @@
+"""Reads a specification's text into a Model, by the manual's words; for these tests alone."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from .values import UP_TO, Ranks, Type, bare, split_of
+
+
+def parse(text: Any) -> ast.expr:
+    return ast.parse(f"({text}\n)", mode="eval").body
+
+
+def effects(text: Any) -> list[ast.stmt]:
+    return ast.parse(str(text)).body
+
+
+@dataclass
+class Row:
+    """A row as it is written, or one that the language generates (then `special` makes it)."""
+
+    name: str
+    on: ast.expr | None = None
+    binders: list[tuple[str, Any]] = field(default_factory=list)
+    inside: list[tuple[ast.expr, list[str]]] = field(default_factory=list)
+    lets: list[tuple[str, ast.expr]] = field(default_factory=list)
+    when: ast.expr | None = None
+    do: list[ast.stmt] = field(default_factory=list)
+    to: list[tuple[ast.expr, str]] = field(default_factory=list)
+    send: list[ast.expr] = field(default_factory=list)
+    fault: str | None = None
+    fair: str = "none"
+    special: tuple[str, str] | None = None
+
+
+@dataclass
+class Model:
+    """Everything that a specification says, with its constants replaced."""
+
+    constants: dict[str, Any] = field(default_factory=dict)
+    types: dict[str, Type] = field(default_factory=dict)
+    symmetric: list[str] = field(default_factory=list)
+    messages: dict[str, tuple[tuple[str, Type], ...]] = field(default_factory=dict)
+    variables: dict[str, Type] = field(default_factory=dict)
+    keys: dict[str, list[Type]] = field(default_factory=dict)
+    initials: dict[str, ast.expr | Any] = field(default_factory=dict)
+    machines: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    components: dict[str, Type | None] = field(default_factory=dict)
+    channels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    calls: dict[str, dict[str, Any]] = field(default_factory=dict)
+    operations: dict[str, dict[str, Any]] = field(default_factory=dict)
+    budgets: dict[str, int | None] = field(default_factory=dict)
+    definitions: dict[str, tuple[list[str], ast.expr]] = field(default_factory=dict)
+    procedures: dict[str, tuple[list[str], list[ast.stmt]]] = field(default_factory=dict)
+    initial: Row | None = None
+    rows: list[Row] = field(default_factory=list)
+    bounds: list[ast.expr] = field(default_factory=list)
+    terminal: list[ast.expr] = field(default_factory=list)
+    properties: list[tuple[str, str, ast.expr, ast.expr | None]] = field(default_factory=list)
+    deadlock: bool = True
+    ranks: Ranks = field(default_factory=Ranks)
+
+
+class Reader:
+    """One reading of one text."""
+
+    def __init__(self, folder: Path, text: str, instance: str) -> None:
+        self.folder = folder
+        self.data = YAML(typ="safe", pure=True).load(text)
+        chosen = self.data.get("instances", {}).get(instance, {})
+        self.settings = chosen.get("set", {})
+        self.model = Model()
+
+    def read(self) -> Model:
+        self._constants()
+        self._types()
+        self._state()
+        self._traffic()
+        self._behaviour()
+        return self.model
+
+    # -------------------------------------------------------------------------- declarations
+
+    def constant(self, text: Any) -> Any:
+        from .evaluation import Scope, evaluate  # noqa: PLC0415
+
+        if isinstance(text, bool | int):
+            return text
+        return evaluate(parse(text), Scope(self.model, {}))
+
+    def _constants(self) -> None:
+        model = self.model
+        for name, entry in self.data.get("constants", {}).items():
+            given = self.settings.get(name)
+            if isinstance(entry, dict) and "ids" in entry:
+                ids = entry["ids"] if given is None else given
+                prefix = entry.get("prefix", name.lower())
+                members = ids if isinstance(ids, list) else [f"{prefix}{i + 1}" for i in range(ids)]
+                model.types[name] = ("enum", tuple(members))
+                model.ranks.add(members)
+                if entry.get("symmetric"):
+                    model.symmetric.append(name)
+            else:
+                value = entry["value"] if isinstance(entry, dict) else entry
+                model.constants[name] = self.constant(value if given is None else given)
+
+    def _types(self) -> None:
+        model = self.model
+        for name, text in self.data.get("types", {}).items():
+            if str(text).startswith("one of "):
+                members = [word.strip() for word in str(text)[7:].split(",")]
+                model.types[name] = ("enum", tuple(members))
+                model.ranks.add(members)
+            else:
+                model.types[name] = self.type(text)
+        for name, fields in self.data.get("messages", {}).items():
+            model.ranks.add([name])
+            parts = tuple((f, self.type(kind)) for f, kind in (fields or {}).items())
+            model.messages[name] = parts
+
+    def type(self, text: Any) -> Type:
+        text = str(text).strip()
+        parts = split_of(text)
+        if parts is not None:
+            return self._of(*parts)
+        if text.startswith("(") and text.endswith(")"):
+            return self.type(text[1:-1])
+        if text.startswith("handle of "):
+            entry = self.data["calls"][text[10:]]
+            slots = ("range", 0, self.constant(entry["capacity"]) - 1)
+            fields = (("client", self.type(entry["per"])), ("slot", slots))
+            return ("msg", (("handle", fields),))
+        if ".." in text:
+            low, high = text.split("..")
+            return ("range", self.constant(low), self.constant(high))
+        if text == "bool":
+            return ("bool",)
+        words = text.split(" or ")
+        if words[0] in self.model.messages:
+            return self.union(words)
+        return self.model.types[text]
+
+    def _of(self, head: str, rest: str) -> Type:
+        match head:
+            case "optional":
+                return ("opt", self.type(rest))
+            case "set of":
+                return ("set", self.type(rest))
+            case "map of" | "total map of":
+                key, value = rest.split(" to ", 1)
+                return ("map", self.type(key), self.type(value), head.startswith("total"))
+        found = UP_TO.match(rest)
+        assert found is not None
+        kind = "seq" if head == "sequence of" else "bag"
+        return (kind, self.type(found.group(1)), self.constant(found.group(2)))
+
+    def union(self, words: list[str]) -> Type:
+        known = [name for name in self.model.messages if name in words]
+        return ("msg", tuple((name, self.model.messages[name]) for name in known))
+
+    # --------------------------------------------------------------------------------- state
+
+    def _state(self) -> None:
+        for name, entry in self.data.get("components", {}).items():
+            per = self.type(entry["per"]) if "per" in entry else None
+            self.model.components[name] = per
+            self._members(f"{name}.", [] if per is None else [per], entry)
+        self._members("", [], self.data)
+
+    def _members(self, prefix: str, keys: list[Type], section: dict[str, Any]) -> None:
+        for name, entry in section.get("machines", {}).items():
+            table = self._table(entry["table"])
+            own = [*keys, *([self.type(entry["per"])] if "per" in entry else [])]
+            first = entry.get("initial") or next(
+                state for state, said in table["states"].items() if said.get("initial")
+            )
+            kind = ("enum", tuple(table["states"]))
+            self._add(prefix + name, kind, own, ast.Constant(first))
+            self.model.machines[prefix + name] = entry["table"]
+        for name, entry in section.get("variables", {}).items():
+            own = [*keys, *([self.type(entry["per"])] if "per" in entry else [])]
+            self._add(prefix + name, self.type(entry["type"]), own, parse(entry["initial"]))
+
+    def _table(self, name: str) -> dict[str, Any]:
+        if name not in self.model.tables:
+            path = self.folder / f"{name}.yaml"
+            table = YAML(typ="safe", pure=True).load(path.read_text())
+            self.model.tables[name] = table
+            self.model.ranks.add(list(table["states"]))
+            self.model.types[name] = ("enum", tuple(table["states"]))
+        return self.model.tables[name]
+
+    def _add(self, name: str, kind: Type, keys: list[Type], initial: Any) -> None:
+        self.model.keys[name] = keys
+        for key in reversed(keys):
+            kind = ("map", key, kind, True)
+        self.model.variables[name] = kind
+        self.model.initials[name] = initial
+
+    # ------------------------------------------------------------------------------- traffic
+
+    def _traffic(self) -> None:
+        model = self.model
+        for name, entry in self.data.get("channels", {}).items():
+            per = entry.get("per", [])
+            keys = [self.type(one) for one in (per if isinstance(per, list) else [per])]
+            union = self.union(entry["carries"])
+            order = entry["order"]
+            capacity = 0 if order == "retained" else self.constant(entry["capacity"])
+            kind: Type = {
+                "retained": ("set", union),
+                "bag": ("bag", union, capacity),
+                "fifo": ("seq", union, capacity),
+            }[order]
+            self._add(name, kind, keys, ast.Name("empty"))
+            model.channels[name] = {**entry, "union": union, "keys": keys}
+            for word, what in (
+                ("loses", "lose"),
+                ("duplicates", "duplicate"),
+                ("reorders", "reorder"),
+            ):
+                if word in entry:
+                    self._budget(f"{what}_{name}", entry[word])
+        for name, entry in self.data.get("calls", {}).items():
+            self._calls(name, entry)
+        for name, entry in self.data.get("operations", {}).items():
+            self._operation(name, entry)
+        for name, entry in self.data.get("faults", {}).items():
+            self._budget(name, entry["budget"])
+
+    def _calls(self, name: str, entry: dict[str, Any]) -> None:
+        key, capacity = self.type(entry["per"]), self.constant(entry["capacity"])
+        requests, responses = self.union(entry["requests"]), self.union(entry["responses"])
+        live = ("bool",)
+        slot: Type = (
+            "msg",
+            (
+                ("Free", ()),
+                ("Requested", (("open", live), ("request", requests))),
+                ("Parked", (("live", live),)),
+                ("Answered", (("response", responses),)),
+            ),
+        )
+        free = ast.Constant("Free")
+        self._add(name, slot, [key, ("range", 0, capacity - 1)], free)
+        self.model.calls[name] = {
+            "key": key, "slots": capacity, "requests": requests, "responses": responses,
+        }  # fmt: skip
+
+    def _operation(self, name: str, entry: dict[str, Any]) -> None:
+        late = any((said or {}).get("late") for said in entry["outcomes"].values())
+        fields = [(f, self.type(kind)) for f, kind in entry.get("captures", {}).items()]
+        fields += [("late", ("bool",))] if late else []
+        union: Type = ("msg", ((name, tuple(fields)),))
+        order = "bag" if entry.get("order", "any") == "any" else "seq"
+        keys = [self.type(entry["per"])] if "per" in entry else []
+        self._add(name, (order, union, self.constant(entry["capacity"])), keys, ast.Name("empty"))
+        self.model.operations[name] = {**entry, "late": late, "union": union, "keys": keys}
+
+    def _budget(self, name: str, said: Any) -> None:
+        if said == "unlimited":
+            self.model.budgets[name] = None
+            return
+        amount = self.constant(said)
+        self.model.budgets[name] = amount
+        if amount:
+            self._add(f"budget.{name}", ("range", 0, amount), [], ast.Constant(amount))
+
+    # ----------------------------------------------------------------------------- behaviour
+
+    def _behaviour(self) -> None:
+        model, data = self.model, self.data
+        for head, text in data.get("definitions", {}).items():
+            call = parse(head)
+            model.definitions[call.func.id] = ([a.id for a in call.args], parse(text))  # type: ignore[attr-defined]
+        for head, text in data.get("procedures", {}).items():
+            call = parse(head)
+            model.procedures[call.func.id] = ([a.id for a in call.args], effects(text))  # type: ignore[attr-defined]
+        if "initial" in data:
+            model.initial = self.row({"row": "initial", **data["initial"]})
+        for entry in data.get("rows", []):
+            if "only_if" not in entry or self.constant(entry["only_if"]):
+                row = self.row(entry)
+                if row.fault is None or model.budgets[row.fault] != 0:
+                    model.rows.append(row)
+        for number, entry in enumerate(data.get("unhandled", [])):
+            self._unhandled(entry, number)
+        for name in model.channels:
+            for what in ("lose", "duplicate", "reorder"):
+                fault = f"{what}_{name}"
+                if model.budgets.get(fault, 0) != 0:
+                    model.rows.append(Row(fault, fault=fault, special=(what, name)))
+        model.bounds = [parse(text) for text in data.get("bounds", [])]
+        model.terminal = [parse(text) for text in data.get("terminal", [])]
+        model.deadlock = data.get("deadlock", True)
+        for name, entry in data.get("properties", {}).items():
+            for kind in ("always", "step", "sometimes", "eventually"):
+                if kind in entry:
+                    model.properties.append((name, kind, parse(entry[kind]), None))
+            if "leads_to" in entry:
+                sides = entry["leads_to"]
+                model.properties.append(
+                    (name, "leads_to", parse(sides["to"]), parse(sides["from"]))
+                )
+
+    def _unhandled(self, entry: dict[str, Any], _number: int) -> None:
+        row = self.row(
+            {
+                "row": "ignore_" + entry["message"].split(".")[-1],
+                "on": entry["message"],
+                "in": entry["in"],
+            }
+        )
+        row.fair = self.data.get("fairness", "none")
+        if entry["is"] == "ignored":
+            self.model.rows.append(row)
+        else:
+            row.name = "impossible_" + entry["message"].split(".")[-1]
+            self.model.properties.append((row.name, "impossible", row, None))  # type: ignore[arg-type]
+
+    def row(self, entry: dict[str, Any]) -> Row:
+        row = Row(entry["row"])
+        row.on = parse(entry["on"]) if "on" in entry else None
+        row.fault = entry.get("fault") or self._outcome_fault(row.on)
+        row.fair = "none" if row.fault else entry.get("fair", self.data.get("fairness", "none"))
+        row.binders = [(name, self._domain(text)) for name, text in entry.get("for", {}).items()]
+        for place, states in entry.get("in", {}).items():
+            row.inside.append((parse(place), states if isinstance(states, list) else [states]))
+        row.lets = [(name, parse(text)) for name, text in entry.get("let", {}).items()]
+        row.when = parse(entry["when"]) if "when" in entry else None
+        row.do = effects(entry["do"]) if "do" in entry else []
+        row.to = [(parse(place), state) for place, state in entry.get("to", {}).items()]
+        sends = entry.get("send", [])
+        row.send = [parse(text) for text in (sends if isinstance(sends, list) else [sends])]
+        return row
+
+    def _domain(self, text: str) -> Any:
+        if ".." in text:
+            low, high = text.split("..")
+            return (parse(low), parse(high))
+        if text == "bool" or text.startswith("optional "):
+            return self.type(text)
+        return parse(text)
+
+    def _outcome_fault(self, on: ast.expr | None) -> str | None:
+        head = on.func if isinstance(on, ast.Call) else on
+        if not isinstance(head, ast.Attribute):
+            return None
+        base = head.value.value if isinstance(head.value, ast.Subscript) else head.value
+        name = base.id if isinstance(base, ast.Name) else ""
+        outcomes = self.model.operations.get(name, {}).get("outcomes", {})
+        fault = (outcomes.get(head.attr) or {}).get("fault")
+        return None if fault is None else str(fault)
+
+
+def scalar(kind: Type) -> bool:
+    return bare(kind)[0] in {"bool", "range", "enum"}

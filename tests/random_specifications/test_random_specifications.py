@@ -1,0 +1,48 @@
+"""Goal: no specification has another verdict, or other counts, than the manual says.
+
+Specifications are drawn as text, so that reading and elaborating are tested, too, and judged by an
+explorer that shares no code with the product. Many more are judged by
+`python -m tests.random_specifications 10000`.
+"""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from .comparing import judge
+from .drawing import specifications
+from .explorer import Explorer
+from .model import Reader
+
+EXAMPLES = Path(__file__).parents[2] / "spec" / "examples"
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(specifications())
+def test_drawn_specifications_are_judged_as_the_manual_says(text: str) -> None:
+    judge(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "distinct", "depth"),
+    [
+        ("hour_clock", 12, 0),
+        ("die_hard", 14, 6),
+        ("dining_philosophers", 67, 28),
+        ("peterson", 42, 10),
+        ("transaction_commit", 34, 6),
+        ("two_phase", 288, 10),
+    ],
+)
+def test_the_explorer_finds_published_counts(name: str, distinct: int, depth: int) -> None:
+    path = EXAMPLES / name / "system.yaml"
+    model = Reader(path.parent, path.read_text(), "default").read()
+    found = Explorer(model, reduce=False, most=5000).run()
+    assert (found.distinct, found.depth) == (distinct, depth)
