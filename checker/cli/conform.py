@@ -32,7 +32,7 @@ DEFAULT = Options()
 @click.argument("spec")
 @click.option(
     "--mapping",
-    "mapping_file",
+    "given",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help=f"Which call a row is, and what is observed.  [{MAPPING} beside SPEC]",
@@ -104,7 +104,7 @@ DEFAULT = Options()
 @output_options
 def conform(
     spec: str,
-    mapping_file: Path | None,
+    given: Path | None,
     command: str,
     instance: str | None,
     settings: tuple[str, ...],
@@ -131,7 +131,7 @@ def conform(
     )
     with observing(progress) as observer, interruptible("local") as interrupt:
         document, machine = flow.prepare(request, observer)
-        mapping = read_mapping(_mapping_file(spec, mapping_file))
+        mapping = read_mapping(mapping_file(spec, given))
         bound = bind(document, machine, mapping, dict(request.overrides))
         observer.stage("build")
         space = Space(bound)
@@ -148,7 +148,8 @@ def conform(
     return EXITS[result.verdict]
 
 
-def _mapping_file(spec: str, given: Path | None) -> Path:
+def mapping_file(spec: str, given: Path | None) -> Path:
+    """Return the mapping to take; UsageError where none is given and none beside `spec`."""
     if given is not None:
         return given
     beside = library.find(spec).parent / MAPPING

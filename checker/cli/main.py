@@ -40,6 +40,7 @@ COMMANDS = {
     "mutate": "Change a specification in small places, and see which instance notices.",
     "trace": "Print, replay or compare recorded counterexamples.",
     "conform": "Drive an implementation along the model's transitions, and compare.",
+    "validate": "Decide whether the model explains a recorded run.",
     "explain": "Explain an error code.",
     "cache": "Show or clear what is kept between runs.",
     "completion": "Print the completion script of a shell.",

@@ -51,11 +51,15 @@ class BoundRow:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A mapping that fits a machine. `rows` are in the order of the machine's actions."""
+    """A mapping that fits a machine. `rows` are in the order of the machine's actions.
+
+    `hidden` names the rows that a log does not show.
+    """
 
     path: str
     machine: Machine
     rows: tuple[BoundRow, ...]
+    hidden: frozenset[str]
     observe: Terms
     reset: Terms
     names: Names
@@ -123,6 +127,8 @@ class _Binder:
                 expected=f"an entry `{row_name}:` below `rows:`",
                 help=f"write what it is, or `{row_name}: {{skip: why it is not driven}}`",
             )
+        for word in mapping.hidden:
+            self._row_exists(word, known_rows, generated=False)
         fields = tuple(word.text for word, _ in mapping.observe)
         for known in mapping.known:
             self._row_exists(known.row, known_rows, generated=False)
@@ -135,6 +141,7 @@ class _Binder:
                 for action in self.machine.actions
                 if action.name in mapped
             ),
+            hidden=frozenset(word.text for word in mapping.hidden),
             observe=self._terms(mapping.observe, {}, _OwnNames(), following=False),
             reset=self._terms(mapping.reset, {}, _OwnNames(), following=False),
             names=self._names(),

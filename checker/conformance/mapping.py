@@ -34,6 +34,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "reset",
         "definitions",
         "rows",
+        "hidden",
         "observe",
         "known",
     ),
@@ -95,6 +96,7 @@ class Mapping:
     reset: Arguments
     definitions: tuple[Definition, ...]
     rows: tuple[MappedRow, ...]
+    hidden: tuple[Word, ...]
     observe: Arguments
     known: tuple[KnownDifference, ...]
     span: Span
@@ -120,6 +122,7 @@ def read_mapping(path: Path) -> Mapping:
         reset=_arguments(fields, "reset"),
         definitions=read_definitions(fields),
         rows=tuple(_row(word, entry, problems) for word, entry in _rows(fields)),
+        hidden=fields.names("hidden"),
         observe=_observed(fields),
         known=tuple(_known(word, entry, problems) for word, entry in fields.named("known")),
         span=fields.head(),

@@ -135,6 +135,10 @@ class Space:
             found = self._nodes[key] = self._expanded(key)
         return found
 
+    def labels(self, row: int) -> tuple[Label, ...]:
+        """Return the arguments of a row's call, with their types."""
+        return self.instrumented.labels[row].arguments
+
     def forget(self) -> None:
         """Forget expanded nodes where there are many; they are expanded again when needed."""
         if len(self._nodes) > _KEPT:

@@ -110,6 +110,24 @@ def _enabled(action: Action, values: Mapping[str, object]) -> Iterator[_Instance
             yield _Instance(names, error)
 
 
+def instances_of(action: Action, state: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    """Yield the names of every instance of `action`, whatever its guard says, with their values.
+
+    Instances whose bindings or lets cannot be evaluated in `state` are left out.
+    """
+    for instance in _bound(action.bindings, Context(state, {})):
+        if instance.error is not None:
+            continue
+        names = dict(instance.names)
+        context = Context(state, names)
+        try:
+            for name, value in action.lets:
+                names[name] = evaluate(value, context)
+        except EvaluationError:
+            continue
+        yield names
+
+
 def _bound(bindings: Sequence[Binding], context: Context) -> Iterator[_Instance]:
     """Every combination of the bindings, the last one varying fastest.
 

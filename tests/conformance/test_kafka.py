@@ -59,8 +59,9 @@ def test_the_class_does_as_the_smallest_instance_says(built: str) -> None:
 
 @pytest.mark.parametrize("built", ["share_partition"], indirect=True)
 def test_a_historical_bug_is_not_what_the_class_does(built: str) -> None:
-    settings = ("--set", "acquire_respects_transition=false", "--set", "records=1")
-    code, found = drive(built, "--instance", "as_in_kafka", *settings)
+    settings = ("--set", "acquire_respects_transition=false", "--set", "several_offsets=false")
+    limits = ("--cover", "rows", "--limit-steps", "1500")
+    code, found = drive(built, "--instance", "as_in_kafka", *settings, *limits)
     assert code == 1
     shortest = found["differences"][0]  # type: ignore[index]
     assert shortest["length"] <= 5

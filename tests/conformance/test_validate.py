@@ -1,0 +1,179 @@
+"""Goal: recorded runs are explained, and one with a line changed is not, with the reason."""
+
+import json
+import random
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from checker.cli.validate import validate
+from checker.errors import UsageError
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+LOG, DIVERGED = blocks("conformance.md", "json")[0], blocks("conformance.md", "text")[2]
+HIDDEN = "hidden: [expire]\n"
+
+
+@pytest.fixture
+def lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "lease.yaml").write_text(blocks("testing.md", "yaml")[0])
+    (tmp_path / "lease.py").write_text(blocks("testing.md", "python")[0])
+    (tmp_path / "conformance.yaml").write_text(blocks("conformance.md", "yaml")[0])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("lease", None)
+    return tmp_path
+
+
+def run(log: str, *options: str) -> tuple[int, str]:
+    Path("run.jsonl").write_text(log)
+    outcome = CliRunner().invoke(
+        validate, ["lease.yaml", "run.jsonl", "--progress", "none", *options], standalone_mode=False
+    )
+    if outcome.exception is not None:
+        raise outcome.exception
+    assert isinstance(outcome.return_value, int)
+    return outcome.return_value, outcome.stdout
+
+
+def run_json(log: str, *options: str) -> tuple[int, dict[str, object]]:
+    code, out = run(log, "--format", "json", *options)
+    found = json.loads(out)
+    assert isinstance(found, dict)
+    return code, found
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def record(seed: int, *, hide: bool) -> list[dict[str, object]]:
+    """Drive the lease of the page at random; return what was done and seen."""
+    from lease import LeaseService  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    service, lines = LeaseService(), []
+    names = ["alice", "bob"]
+    while service.epoch < 3 and len(lines) < 12:
+        ways = [("acquire", c) for c in names if c != service.holder and c not in service.queue]
+        if service.holder is not None:
+            ways += [("release", service.holder), ("expire", "")]
+        name, client = chance.choice(ways)
+        if name == "acquire":
+            service.request(client)
+        elif name == "release":
+            service.release(client)
+        else:
+            service.expire()
+            if hide:
+                continue
+        does = "fire" if name == "expire" else "call"
+        arguments = {"client": client} if client else {}
+        seen = {"holder": service.holder, "epoch": service.epoch}
+        lines.append({"do": does, "name": name, "with": arguments, "fields": seen})
+    return lines
+
+
+def text(lines: list[dict[str, object]]) -> str:
+    return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+@pytest.mark.usefixtures("lease")
+def test_the_log_of_the_page_is_explained_only_with_the_hidden_expiry(lease: Path) -> None:
+    mapping = (lease / "conformance.yaml").read_text()
+    code, out = run(LOG)
+    assert code == 1
+    assert squeezed(DIVERGED) in squeezed(out)
+    (lease / "conformance.yaml").write_text(mapping + HIDDEN)
+    code, found = run_json(LOG, "--run", "why.jsonl")
+    assert code == 0
+    assert found["hidden_steps"] == 1
+    steps = [json.loads(line) for line in Path("why.jsonl").read_text().splitlines()]
+    assert [step["step"].split("(")[0].split(" ")[0] for step in steps] == [
+        "acquire",
+        "acquire",
+        "expire",
+        "release",
+    ]
+    assert [step["line"] for step in steps] == [1, 2, None, 3]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_runs_of_the_implementation_are_explained(lease: Path, seed: int) -> None:
+    assert run_json(text(record(seed, hide=False)))[0] == 0
+    mapping = (lease / "conformance.yaml").read_text()
+    (lease / "conformance.yaml").write_text(mapping + HIDDEN)
+    assert run_json(text(record(seed, hide=True)))[0] == 0
+
+
+@pytest.mark.usefixtures("lease")
+@pytest.mark.parametrize("seed", range(12))
+def test_a_changed_line_is_not(seed: int) -> None:
+    lines = record(seed, hide=False)
+    place = seed % len(lines)
+    seen = dict(lines[place]["fields"])  # type: ignore[call-overload]
+    seen["epoch"] += 1
+    lines[place]["fields"] = seen
+    code, found = run_json(text(lines))
+    assert code == 1
+    assert found["line"] == place + 1
+    assert found["events"] == place
+    assert found["nearest"]["items"] == [  # type: ignore[index]
+        {"name": "epoch", "expected": seen["epoch"] - 1, "observed": seen["epoch"]}
+    ]
+
+
+@pytest.mark.usefixtures("lease")
+def test_what_a_log_does_not_know_is_left_open() -> None:
+    assert run_json('{"do": "call", "name": "acquire"}\n{"fields": {"epoch": 1}}\n')[0] == 0
+    assert run_json('{"do": "call", "name": "acquire"}\n{"fields": {"epoch": 2}}\n')[0] == 1
+    both = '{"do": "call", "name": "acquire"}\n{"do": "reset"}\n{"fields": {"holder": null}}\n'
+    assert run_json(both)[0] == 0
+
+
+@pytest.mark.usefixtures("lease")
+def test_names_of_the_log_are_bound_when_first_seen() -> None:
+    first = '{"do": "call", "name": "acquire", "with": {"client": "consumer-7"}}\n'
+    other = first.replace("7", "8")
+    assert run_json(first + other + '{"fields": {"holder": "consumer-7"}}\n')[0] == 0
+    assert run_json(first + other + '{"fields": {"holder": "consumer-8"}}\n')[0] == 1
+    assert run_json(first + other + '{"fields": {"waiting": ["consumer-8"]}}\n')[0] == 0
+    assert run_json(first + other + first)[0] == 1, "it holds the lease already"
+    assert run_json(first + other + other.replace("8", "9"))[0] == 1, "there are two clients"
+
+
+@pytest.mark.usefixtures("lease")
+def test_beyond_the_limit_nothing_is_decided(lease: Path) -> None:
+    mapping = (lease / "conformance.yaml").read_text()
+    (lease / "conformance.yaml").write_text(mapping + "hidden: [expire, acquire, release]\n")
+    log = '{"fields": {"epoch": 3}}\n{"fields": {"epoch": 0}}\n'
+    assert run_json(log)[0] == 1
+    code, found = run_json(log, "--limit-states", "2")
+    assert code == 20
+    assert "more than 2 states" in str(found["why"])
+
+
+@pytest.mark.usefixtures("lease")
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("nonsense", "run.jsonl:2: is no JSON object"),
+        ('{"do": "jump", "name": "x"}', "`do` is 'jump'"),
+        ('{"do": "call"}', "a call has a `name`"),
+        ('{"do": "call", "name": "x", "with": 3}', "are objects"),
+        ('{"at": 3}', "says neither"),
+    ],
+)
+def test_a_line_that_is_none_is_told_with_its_place(line: str, told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        run('{"do": "call", "name": "acquire"}\n' + line + "\n")
