@@ -25,6 +25,7 @@ from checker.report.result import Result
 from checker.report.summary import specification_errors, summary
 from checker.search.limits import Limits
 from checker.search.options import CHECKPOINT_SECONDS
+from checker.verdict import exits
 
 
 @click.command()
@@ -115,9 +116,11 @@ def check(
         if form == "json":
             click.echo(json.dumps(specification_errors(spec, error.diagnostics)))
         raise
-    traces = files.write(result, directory) if directory is not None else {}
+    traces, unwritten = _write(result, directory)
     print_result(result, form, traces, properties, profile=profile)
-    if directory is not None:
+    if unwritten is not None:
+        click.echo(f"error: the report could not be written: {unwritten}", err=True)
+    elif directory is not None:
         click.echo(f"report written to {directory / files.PAGE}", err=True)
     kept = result.exploration.checkpoint
     if kept is not None and not result.exploration.exhaustive:
@@ -126,7 +129,17 @@ def check(
             f"expanded; go on with --resume {kept.directory}",
             err=True,
         )
-    return result.verdict.exit_code
+    return result.verdict.exit_code if unwritten is None else exits.USAGE
+
+
+def _write(result: Result, directory: Path | None) -> tuple[dict[str, str], OSError | None]:
+    """Write the report where one is asked for; what went wrong must not cost the result."""
+    if directory is None:
+        return {}, None
+    try:
+        return files.write(result, directory), None
+    except OSError as error:
+        return {}, error
 
 
 def print_result(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import signal
 import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 from checker import flow, library
+from checker.cli.interrupts import ignore_interrupts
 from checker.diagnostics import render_all
 from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError
@@ -109,7 +109,7 @@ def verify_all(tasks: Sequence[Task], processes: int) -> Iterator[Outcome]:
         return
     # Spawned, not forked: compiled code and threads do not survive a fork everywhere.
     pool = ProcessPoolExecutor(
-        processes, mp_context=get_context("spawn"), initializer=_ignore_interrupts
+        processes, mp_context=get_context("spawn"), initializer=ignore_interrupts
     )
     try:
         longest_first = sorted(tasks, key=lambda task: -task.states)
@@ -121,7 +121,7 @@ def verify_all(tasks: Sequence[Task], processes: int) -> Iterator[Outcome]:
         workers = list(getattr(pool, "_processes", {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
         for process in workers:
-            process.terminate()
+            process.kill()
 
 
 def _received(future: Future[Outcome], task: Task) -> Outcome:
@@ -131,11 +131,6 @@ def _received(future: Future[Outcome], task: Task) -> Outcome:
     except BrokenProcessPool:
         text = "a process was killed while it ran (by the system, for lack of memory?)"
         return Outcome(task, "", "error", error=text, exit_code=exits.INTERNAL)
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the parent, which ends the processes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def verify(task: Task, memory: int) -> Outcome:

@@ -1,5 +1,6 @@
-"""Ctrl-C: the first one ends a search with what was found so far, the second one ends all.
+"""Ctrl-C, SIGTERM and SIGHUP: the first ends a search with what was found, a second ends all.
 
+A signal that is ignored when the checker starts (`nohup`, a background job) stays ignored.
 Python runs its own signal handlers between two instructions of the main thread, which may be in
 native code for as long as one guard takes. So a thread of ours hears of the signal instead.
 """
@@ -11,17 +12,35 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 from checker.verdict.exits import INTERRUPTED
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What asks a process to end: Ctrl-C, a system that shuts down, a terminal that is closed."""
+
+_TWICE = (signal.SIGINT, signal.SIGTERM)  # a closed terminal may say so more than once
+
+
+def end_like_interrupts() -> None:
+    """Let every signal of ENDING raise KeyboardInterrupt, as Ctrl-C does."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+
+
+def ignore_interrupts() -> None:
+    """Leave the ending to the process that started this one, which ends it."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
 
 @contextmanager
 def interruptible(engine: str) -> Iterator[Event]:
-    """Yield an event that the first Ctrl-C sets.
+    """Yield an event that the first signal of ENDING sets.
 
-    The reference engine ends on KeyboardInterrupt by itself, so its handler stays Python's.
+    The reference engine ends on KeyboardInterrupt by itself, so its handlers stay Python's.
     """
     interrupt = Event()
     if engine == "reference":
@@ -30,27 +49,34 @@ def interruptible(engine: str) -> Iterator[Event]:
     heard, told = socket.socketpair()
     told.setblocking(False)
     listener = Thread(target=_listen, args=(heard, interrupt), daemon=True)
-    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    before = {number: signal.getsignal(number) for number in ENDING}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: None)
     descriptor = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
     listener.start()
     try:
         yield interrupt
     finally:
         signal.set_wakeup_fd(descriptor)
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         told.close()
         listener.join()
         heard.close()
 
 
 def _listen(heard: socket.socket, interrupt: Event) -> None:
-    """Set the event at the first SIGINT, end the process at the second; end when nobody tells."""
+    """Set the event at the first signal, end the process at a second; end when nobody tells."""
+    met: set[int] = set()
     while numbers := heard.recv(64):
         for number in numbers:
-            if number != signal.SIGINT:
+            if number not in ENDING:
                 continue
-            if interrupt.is_set():
-                sys.stderr.write("interrupted twice: ended at once, without a result\n")
-                sys.stderr.flush()
+            if number in met and number in _TWICE:
+                with suppress(OSError, ValueError):
+                    sys.stderr.write("interrupted twice: ended at once, without a result\n")
+                    sys.stderr.flush()
                 os._exit(INTERRUPTED)
+            met.add(number)
             interrupt.set()

@@ -5,7 +5,6 @@ Commands are imported when they run, so that `checker --help` and shell completi
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 import traceback
@@ -17,6 +16,8 @@ from click.shell_completion import CompletionItem
 from checker import __version__
 from checker.cli.completing import complete
 from checker.cli.configuration import defaults
+from checker.cli.interrupts import end_like_interrupts
+from checker.cli.streams import failure, open_streams
 from checker.errors import (
     CheckerError,
     EnvironmentFailure,
@@ -99,13 +100,16 @@ def checker() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with the contract's exit code."""
+    results = open_streams()
+    end_like_interrupts()
     try:
         code = run(arguments)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader went away (`checker ... | head`): nothing is left to say, nor to flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = exits.BROKEN_PIPE
+    except KeyboardInterrupt:  # the second one, while the first was answered
+        code = exits.INTERRUPTED
+    failed = failure(results)
+    if failed is not None:
+        click.echo(f"error: the output could not be written: {failed.strerror}", err=True)
+        code = exits.INTERNAL
     sys.exit(code)
 
 
@@ -119,8 +123,6 @@ def run(arguments: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return exits.INTERRUPTED
-    except BrokenPipeError:
-        raise
     except Exception as error:  # noqa: BLE001 (the last door: nothing may escape as a traceback)
         return report(error)
     return code if isinstance(code, int) else 0

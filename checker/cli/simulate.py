@@ -15,6 +15,7 @@ from checker.cli.progress import Style, observing
 from checker.kernel import build
 from checker.layout import pack
 from checker.report import terminal
+from checker.report.files import encoded
 from checker.report.headline import title
 from checker.search.exploration import FindingKind
 from checker.search.simulate import Simulation
@@ -86,7 +87,7 @@ def simulate(
     found = None if simulation.finding is None else rebuild(machine, simulation.finding)
     origin = _provenance(flow.provenance(request, document), walks, depth, seed)
     if file is not None and found is not None:
-        file.write_text(dump(found, origin), encoding="utf-8")
+        file.write_bytes(encoded(dump(found, origin)))
     if form == "json":
         click.echo(json.dumps(_object(origin, simulation, found)))
     else:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker.report.files import OBJECT, PAGE
+from checker.report.files import OBJECT, PAGE, encoded
 from checker.report.markdown import code, table
 
 HEADING = """\
@@ -88,7 +88,7 @@ def write(wanted: Mapping[str, str], directory: Path) -> None:
     for name, content in wanted.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
+        path.write_bytes(encoded(content))
 
 
 def stale(wanted: Mapping[str, str], directory: Path) -> list[str]:
@@ -96,8 +96,7 @@ def stale(wanted: Mapping[str, str], directory: Path) -> list[str]:
     different = [
         name
         for name, content in wanted.items()
-        if not (directory / name).is_file()
-        or (directory / name).read_text(encoding="utf-8") != content
+        if not (directory / name).is_file() or (directory / name).read_bytes() != encoded(content)
     ]
     return sorted({*different, *_left_over(wanted, directory)})
 

@@ -48,5 +48,10 @@ def write(result: Result, directory: Path) -> dict[str, str]:
     """Write the report of a run into `directory`; return the paths of its traces by property."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, content in rendered(result, committed=False).items():
-        (directory / name).write_text(content, encoding="utf-8")
+        (directory / name).write_bytes(encoded(content))
     return {name: str(directory / file) for name, file in trace_files(result).items()}
+
+
+def encoded(text: str) -> bytes:
+    """Return the bytes of a file; what is no UTF-8, such as some names of files, is escaped."""
+    return text.encode("utf-8", errors="backslashreplace")

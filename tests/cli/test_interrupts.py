@@ -1,41 +1,11 @@
-"""Goal: Ctrl-C ends a run soon, and nothing that was found until then is lost."""
+"""Goal: Ctrl-C, SIGTERM and SIGHUP end a run soon, and what was found until then is kept."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-
-COUNTERS = """\
-system: counters
-about: More states than anybody waits for, found quickly.
-constants:
-  Place: {ids: 12}
-variables:
-  count: {type: map of Place to 0..9, initial: "{p: 0 for p in Place}"}
-rows:
-  - row: step
-    for: {place: Place}
-    when: count[place] < 9
-    do: count[place] += 1
-terminal:
-  - all(count[p] == 9 for p in Place)
-properties:
-  small:
-    always: all(count[p] <= 9 for p in Place)
-    why: it is declared so.
-instances:
-  few:
-    set: {Place: 2}
-    expect: {verdict: holds, distinct: 100}
-  default: {}
-"""
+from processes import COUNTERS, ENDING, run_until, with_none
 
 
 @pytest.fixture
@@ -44,52 +14,59 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_until(folder: Path, words: list[str], said: str) -> tuple[int, str, str]:
-    """Run `checker`, send Ctrl-C once `said` appears on stderr; its exit code, stdout, stderr."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "checker", *words]
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            read = list(_lines_until(process, said))
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=120)
-        finally:
-            process.kill()
-    return process.returncode, out, "".join(read) + err
+SEARCH = ["check", "counters.yaml", "--format", "json", "--progress", "json"]
 
 
-def _lines_until(process: subprocess.Popen[str], said: str) -> Iterator[str]:
-    assert process.stderr is not None
-    for line in process.stderr:
-        yield line
-        if said in line:
-            return
-    raise AssertionError(f"ended without saying {said!r}")
-
-
-def test_a_search_ends_with_what_was_found(folder: Path) -> None:
-    words = ["check", "counters.yaml", "--format", "json", "--progress", "json"]
-    code, out, err = run_until(folder, words, '"distinct"')
+@pytest.mark.parametrize("number", ENDING)
+def test_a_search_ends_with_what_was_found(folder: Path, number: signal.Signals) -> None:
+    code, out, err = run_until(folder, [*SEARCH, "--checkpoint", "kept"], '"distinct"', number)
     assert code == 130, err
     found = json.loads(out)
     assert (found["verdict"], found["stopped_by"]) == ("inconclusive", "interrupt")
     assert found["distinct"] > 100
     assert found["properties"][0]["verdict"] == "unknown"
+    assert "go on with --resume" in err
+    assert (folder / "kept" / "manifest.json").is_file()
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_verify_ends_with_the_instances_that_were_done(folder: Path, workers: str) -> None:
+def test_the_reference_engine_ends_with_what_was_found(folder: Path) -> None:
+    words = [*SEARCH, "--engine", "reference"]
+    code, out, err = run_until(folder, words, '"distinct"', signal.SIGTERM)
+    assert code == 130, err
+    assert json.loads(out)["stopped_by"] == "interrupt"
+
+
+@pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGINT)])
+def test_verify_ends_with_the_instances_that_were_done(
+    folder: Path, workers: str, number: signal.Signals
+) -> None:
     words = ["verify", "counters.yaml", "--workers", workers]
-    code, out, err = run_until(folder, words, "ok        counters few")
+    code, out, err = run_until(folder, words, "ok        counters few", number)
     assert code == 130, err
     assert "  ok  few  " in out
     assert "2 instances, 0 not as declared, 1 not run (interrupted)" in out
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("number", ENDING[:2])
+def test_a_second_one_ends_at_once(folder: Path, number: signal.Signals) -> None:
+    """Whether there was still time for the result depends on the machine."""
+    code, out, err = run_until(folder, SEARCH, '"distinct"', number, number)
+    assert code == 130, err
+    assert "Traceback" not in err
+    assert ("interrupted twice" in err) or json.loads(out)["stopped_by"] == "interrupt"
+
+
+def test_before_the_search_begins(folder: Path) -> None:
+    code, out, err = run_until(folder, SEARCH, '"read"', signal.SIGTERM)
+    assert code == 130, err
+    assert "Traceback" not in err
+    assert not out or json.loads(out)["stopped_by"] == "interrupt"
+
+
+def test_what_the_parent_ignores_stays_ignored(folder: Path) -> None:
+    words = [*SEARCH, "--limit-seconds", "4"]
+    code, out, err = run_until(folder, words, '"distinct"', *ENDING, handling=with_none)
+    assert code == 20, err
+    assert json.loads(out)["stopped_by"] == "seconds"
