@@ -1,0 +1,12 @@
+"""Goal: nothing a user sees depends on the number of threads; verdicts and lengths are the same
+with symmetry and without. Here for some instances; `same_everywhere.py` does it for all.
+"""
+
+import pytest
+from same_everywhere import differences, symmetric
+
+
+@pytest.mark.parametrize("instance", ["tiny", "kafka_7610", "kafka_7909_fixed"])
+def test_the_classic_group_says_the_same_everywhere(instance: str) -> None:
+    assert instance in set(symmetric("classic_group"))
+    assert not differences("classic_group", instance)
