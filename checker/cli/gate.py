@@ -50,7 +50,8 @@ class Outcome:
     """What became of a task. `failure`: what is not as declared; `error`: why it did not run.
 
     `details` is the printed result of a run that failed; `report` the files of a violation;
-    `problems` are what is wrong and where, `figures` what was found of what can be declared.
+    `problems` are what is wrong and where, `figures` what was found of what can be declared;
+    `remembered`: it was found by an earlier run.
     """
 
     task: Task
@@ -66,6 +67,7 @@ class Outcome:
     report: dict[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     figures: dict[str, int | dict[str, int]] = field(default_factory=dict)
+    remembered: bool = False
 
 
 def tasks_of(document: Document) -> list[Task]:

@@ -16,6 +16,7 @@ from checker.cli import expectations
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.options import output_options
 from checker.cli.progress import Style, observing
+from checker.cli.remembered import recall, remember, texts_of
 from checker.cli.since import untouched
 from checker.errors import SpecificationError, UsageError
 from checker.report import dashboard, junit, problems, terminal
@@ -45,6 +46,9 @@ from checker.verdict import exits
 )
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Processes; by default one a core."
+)
+@click.option(
+    "--fresh", is_flag=True, help="Search also what was as declared before and is unchanged."
 )
 @click.option(
     "--junit",
@@ -90,6 +94,7 @@ def verify(
     every_tier: bool,
     revision: str | None,
     workers: int | None,
+    fresh: bool,
     junit_file: Path | None,
     sarif_file: Path | None,
     updating: bool,
@@ -111,9 +116,12 @@ def verify(
         partly=directory is not None and bool(names or revision),
     )
     with observing(progress):  # tells what makes runs slow
-        known, broken = _tasks(specs, revision)
+        known, broken, texts = _tasks(specs, revision)
     tasks = _selected(known, names, every_tier=every_tier)
-    outcomes, interrupted = _run(tasks, workers or cores(), progress)
+    outcomes, interrupted = _run(tasks, {} if fresh else texts, workers or cores(), progress)
+    for outcome in outcomes:
+        if not outcome.remembered:
+            remember(outcome, texts[outcome.task.path])
     outcomes = broken + outcomes
     if updating:
         outcomes = expectations.update(outcomes, pinned)
@@ -167,10 +175,13 @@ def _write(outcomes: Sequence[Outcome], junit_file: Path | None, sarif_file: Pat
             click.echo(problems.annotation(problem), err=True)
 
 
-def _tasks(specs: tuple[str, ...], revision: str | None = None) -> tuple[list[Task], list[Outcome]]:
+def _tasks(
+    specs: tuple[str, ...], revision: str | None = None
+) -> tuple[list[Task], list[Outcome], dict[str, str]]:
     """Return every instance, and an outcome for each specification that cannot be read.
 
-    With a revision, only instances that are not the same there.
+    With them, by path, the digests of the texts of those that can. With a revision, only instances
+    that are not the same there.
     """
     paths = [library.find(spec) for spec in specs] or [
         entry.path for entry in library.shipped() if entry.kind != "table"
@@ -188,16 +199,27 @@ def _tasks(specs: tuple[str, ...], revision: str | None = None) -> tuple[list[Ta
         same = untouched(documents, revision)
         tasks = [task for task in tasks if (task.path, task.instance) not in same]
         click.echo(f"{plural(len(tasks), 'instance')} changed since {revision}", err=True)
-    return tasks, broken
+    return tasks, broken, {document.path: texts_of(document) for document in documents}
 
 
-def _run(tasks: list[Task], processes: int, progress: Style) -> tuple[list[Outcome], bool]:
-    """Verify `tasks`; return the outcomes in their order, and whether Ctrl-C ended it before."""
+def _run(
+    tasks: list[Task], texts: dict[str, str], processes: int, progress: Style
+) -> tuple[list[Outcome], bool]:
+    """Verify `tasks`; return the outcomes in their order, and whether Ctrl-C ended it before.
+
+    `texts`: what is remembered under them is not run again.
+    """
     found: dict[Task, Outcome] = {}
     interrupted = False
     started = time.monotonic()
+    for task in tasks:
+        known = recall(task, texts[task.path]) if task.path in texts else None
+        if known is not None:
+            found[task] = known
+            _tell(known, progress, len(found), len(tasks))
+    recalled = len(found)
     try:
-        for outcome in verify_all(tasks, processes):
+        for outcome in verify_all([task for task in tasks if task not in found], processes):
             found[outcome.task] = outcome
             _tell(outcome, progress, len(found), len(tasks))
     except KeyboardInterrupt:
@@ -207,7 +229,8 @@ def _run(tasks: list[Task], processes: int, progress: Style) -> tuple[list[Outco
         seconds = time.monotonic() - started
         click.echo(
             f"{plural(len(found), 'instance')} in {seconds:.1f} s; the longest search was "
-            f"{longest.task.system} {longest.task.instance} ({longest.seconds:.1f} s)",
+            f"{longest.task.system} {longest.task.instance} ({longest.seconds:.1f} s)"
+            + (f"; {recalled} remembered from earlier runs (--fresh)" if recalled else ""),
             err=True,
         )
     return [found[task] for task in tasks if task in found], interrupted
@@ -219,6 +242,7 @@ def _tell(outcome: Outcome, progress: Style, done: int, all_of_them: int) -> Non
         return
     task = outcome.task
     state = "ok" if outcome.exit_code == exits.HOLDS else "DIFFERENT"
+    state = "known" if outcome.remembered else state
     if progress == "json":
         event = {"version": 1, "stage": "verify", "system": task.system, "instance": task.instance}
         event |= {"result": state, "done": done, "of": all_of_them}
@@ -276,6 +300,7 @@ def _object(outcome: Outcome) -> dict[str, object]:
         "seconds": round(outcome.seconds, 6),
         "failure": outcome.failure,
         "error": outcome.error,
+        "remembered": outcome.remembered,
     }
 
 

@@ -1,11 +1,20 @@
 """A specification to run commands on, and a way to run them as a user does, in this process."""
 
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from toggling import TOGGLE, Command, Outcome
 
+from checker.cli import remembered
 from checker.cli.main import run
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test remember verdicts of its own only; compiled code is kept for all as ever."""
+    own = remembered._checker() + uuid4().bytes
+    monkeypatch.setattr(remembered, "_checker", lambda: own)
 
 
 @pytest.fixture

@@ -1,0 +1,93 @@
+"""Instances that were as declared before: `verify` need not search them again.
+
+What a run finds depends on the texts of the specification, on the checker and on nothing else. So
+an outcome is kept, signed like everything in the cache, under a digest of the two, and only where
+all was as declared. What differed is always run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, fields, is_dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import checker
+from checker.cache import Cache
+from checker.cli.gate import Outcome, Task
+from checker.source import Source
+from checker.table import Document
+from checker.verdict import exits
+
+_KEPT = Cache("verdicts", 64 << 20)
+_LIBRARIES = ("llvmlite", "numba", "numpy", "networkx")
+_AS_FOUND = (
+    "expected", "verdict", "distinct", "depth", "seconds", "report", "figures",
+)  # fmt: skip
+
+
+def texts_of(document: Document) -> str:
+    """Return a digest of every file that a specification is read from."""
+    digest = hashlib.blake2b(digest_size=20)
+    for source in sorted(_sources(document), key=lambda item: item.name):
+        digest.update(f"{source.name}\0{len(source.text)}\0{source.text}".encode())
+    return digest.hexdigest()
+
+
+def recall(task: Task, texts: str) -> Outcome | None:
+    """Return what was found of an instance before; None where it has to be run."""
+    blob = _KEPT.get(_key(task, texts))
+    return None if blob is None else Outcome(task, remembered=True, **json.loads(blob))
+
+
+def remember(outcome: Outcome, texts: str) -> None:
+    """Keep what was found of an instance, if it is as declared and final."""
+    final = outcome.error is None and not outcome.problems
+    if outcome.exit_code != exits.HOLDS or not final or outcome.verdict.startswith("inconclusive"):
+        return
+    found = asdict(replace(outcome, problems=()))
+    _KEPT.put(
+        _key(outcome.task, texts), json.dumps({name: found[name] for name in _AS_FOUND}).encode()
+    )
+
+
+def _key(task: Task, texts: str) -> str:
+    digest = hashlib.blake2b(_checker(), digest_size=20)
+    digest.update(f"{task.path}\0{task.system}\0{task.instance}\0{texts}".encode())
+    return digest.hexdigest()
+
+
+@cache
+def _checker() -> bytes:
+    """Return a digest of the checker and of what it computes with."""
+    digest = hashlib.blake2b(sys.version.encode())
+    for name in _LIBRARIES:
+        digest.update(f"{name} {version(name)}\0".encode())
+    root = Path(checker.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    return digest.digest()
+
+
+def _sources(document: Document) -> set[Source]:
+    """Return the files that anything in a specification comes from."""
+    return set(_met(document, set()))
+
+
+def _met(value: object, seen: set[int]) -> Iterator[Source]:
+    if isinstance(value, Source):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _met(item, seen)
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _met(item, seen)
+    elif is_dataclass(value) and id(value) not in seen:
+        seen.add(id(value))
+        for item in fields(value):
+            yield from _met(getattr(value, item.name), seen)

@@ -1,0 +1,75 @@
+"""Goal: what was as declared is not searched again, but where a text or the checker is another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from toggling import Command
+
+from checker import cache
+from checker.cli import gate, remembered
+
+ONE = ("--workers", "1", "--format", "json")
+
+
+def told(command: Command, *words: str) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = command("verify", *words, *ONE).json["instances"]
+    return found
+
+
+def without(items: list[dict[str, object]]) -> list[dict[str, object]]:
+    return [{key: item[key] for key in item if key != "remembered"} for item in items]
+
+
+def test_the_second_run_remembers_and_says_so(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = told(command, toggle)
+    assert [item["remembered"] for item in first] == [False, False]
+    with monkeypatch.context() as patch:
+        patch.setattr(gate, "verify", lambda *_: pytest.fail("it was searched again"))
+        second = told(command, toggle)
+        page = command("verify", toggle, "--workers", "1")
+    assert [item["remembered"] for item in second] == [True, True]
+    assert without(second) == without(first)
+    assert "[1/2] known" in page.err
+    assert "2 remembered" in page.err
+    assert [item["remembered"] for item in told(command, toggle, "--fresh")] == [False, False]
+
+
+def test_any_change_of_a_text_searches_again(command: Command, toggle: str) -> None:
+    told(command, toggle)
+    file = Path(toggle)
+    file.write_text(file.read_text() + "# a comment\n")
+    assert [item["remembered"] for item in told(command, toggle)] == [False, False]
+    assert [item["remembered"] for item in told(command, toggle)] == [True, True]
+
+
+def test_another_checker_searches_again(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(command, toggle)
+    another = remembered._checker() + b"another"
+    monkeypatch.setattr(remembered, "_checker", lambda: another)
+    assert [item["remembered"] for item in told(command, toggle)] == [False, False]
+
+
+def test_what_differs_is_never_remembered(command: Command, toggle: str) -> None:
+    file = Path(toggle)
+    file.write_text(file.read_text().replace("distinct: 16", "distinct: 17"))
+    for _ in range(2):
+        result = command("verify", toggle, *ONE)
+        assert result.code == 1
+        wrong = [item for item in result.json["instances"] if not item["met"]]
+        assert [item["remembered"] for item in wrong] == [False]
+
+
+def test_what_was_tampered_with_is_not_believed(command: Command, toggle: str) -> None:
+    told(command, toggle)
+    place = cache.place()
+    assert place is not None
+    newest = sorted((place / "verdicts").iterdir(), key=lambda file: file.stat().st_mtime_ns)[-2:]
+    for file in newest:
+        file.write_bytes(file.read_bytes().replace(b"holds", b"helds").replace(b"16", b"17"))
+    assert [item["remembered"] for item in told(command, toggle)] == [False, False]
