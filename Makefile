@@ -1,7 +1,8 @@
 # Shortcuts for people who have make; each is one line that also works without.
-.PHONY: run test check reports
+.PHONY: run test check reports tables
 
 run:      ; sh .ci/quickstart
 test:     ; sh .ci/test
 check:    ; bash .ci/run
+tables:   ; for system in spec/systems/*/; do .venv/bin/checker show $$system --tables --write; done
 reports:  ; .venv/bin/checker verify --report reports

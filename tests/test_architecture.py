@@ -27,6 +27,7 @@ RANKS = (
     ("spark",),
     ("verdict",),
     ("trace",),
+    ("tables",),
     ("report", "export"),
     ("flow",),
     ("mutation",),

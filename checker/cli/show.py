@@ -14,11 +14,14 @@ from checker.elaborate import elaborate
 from checker.errors import UsageError
 from checker.layout import describe, pack
 from checker.report import diagrams, terminal
+from checker.report.finding import Query, find_rows, found_sections
+from checker.report.matrix import matrix_sections, readme_part, with_part
 from checker.report.sections import Section, as_markdown, print_sections
 from checker.report.stages import machine_text
 from checker.report.tables import system_sections, table_sections
 from checker.table import StateTable, read, read_table
 from checker.table.analysis import lint_table
+from checker.tables import state_matrices
 
 
 @click.command()
@@ -31,6 +34,8 @@ from checker.table.analysis import lint_table
     show_default=True,
     help="What to show: as written, typed, in bits, as native code.",
 )
+@click.option("--tables", is_flag=True, help="Show only the state tables of a system's machines.")
+@click.option("--write", is_flag=True, help="With --tables: put them into the system's README.md.")
 @click.option(
     "--format",
     "form",
@@ -39,9 +44,39 @@ from checker.table.analysis import lint_table
     show_default=True,
     help="How to show tables; mermaid and dot draw their state diagrams.",
 )
-def show(spec: str, instance: str | None, settings: tuple[str, ...], stage: str, form: str) -> None:
+@click.option("--row", metavar="NAME", help="Only rows of this name, or of a pattern: join_*.")
+@click.option("--on", metavar="MESSAGE", help="Only rows that take this message or outcome.")
+@click.option("--in", "inside", metavar="STATE", help="Only rows that apply in this state.")
+@click.option("--reads", metavar="VARIABLE", help="Only rows that read this variable.")
+@click.option("--writes", metavar="VARIABLE", help="Only rows that write this variable.")
+def show(
+    spec: str,
+    instance: str | None,
+    settings: tuple[str, ...],
+    stage: str,
+    form: str,
+    *,
+    tables: bool,
+    write: bool,
+    **query: str | None,
+) -> None:
     """Show SPEC: a system or a state table; a file, a folder, or a shipped name."""
     table = _table_file(spec)
+    wanted = Query(**query)
+    if tables or write or wanted.asks():
+        if stage != "table" or form not in {"text", "markdown"} or table is not None:
+            raise UsageError("rows and state tables of a system are shown as text or Markdown")
+        if write:
+            _write_tables(spec)
+            return
+        document = read(library.find(spec))
+        sections = (
+            found_sections(document, find_rows(document, wanted))
+            if wanted.asks()
+            else matrix_sections(state_matrices(document, [instance] if instance else ()))
+        )
+        _print(sections, form)
+        return
     if stage != "table":
         if form != "text" or table is not None:
             raise UsageError(f"--stage {stage} shows a system as text")
@@ -52,11 +87,31 @@ def show(spec: str, instance: str | None, settings: tuple[str, ...], stage: str,
         _show([read_table(table)], [], form)
         return
     document = read(library.find(spec))
-    _show(list(document.tables.values()), system_sections(document), form)
+    system = system_sections(document)
+    system += matrix_sections(state_matrices(document, [instance or "default"]))
+    _show(list(document.tables.values()), system, form)
     if form == "text":
         machine = elaborate(document, instance or "default", overrides(settings))
         if machine.warnings:
             click.echo("\n" + render_all(machine.warnings))
+
+
+def _print(sections: list[Section], form: str) -> None:
+    if form == "markdown":
+        click.echo(as_markdown(sections).rstrip())
+    else:
+        print_sections(terminal.console(), sections)
+
+
+def _write_tables(spec: str) -> None:
+    """Put the state tables of a system into the README beside it."""
+    path = library.find(spec)
+    document = read(path)
+    readme = path.parent / "README.md"
+    old = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {document.name.text}\n"
+    name = document.name.text
+    readme.write_text(with_part(old, name, readme_part(name, state_matrices(document))))
+    click.echo(f"wrote the state tables of {name} to {readme}")
 
 
 def _table_file(spec: str) -> Path | None:

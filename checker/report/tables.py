@@ -86,7 +86,7 @@ def system_sections(document: Document) -> list[Section]:
     sections = [
         Section(f"System {document.name.text}", (document.about, *document.abstractions)),
         Section("Files", (), ("file", "about"), _files(document), (0,)),
-        *_parts(document, "Rows", document.rows, _row),
+        *_parts(document, "Rows", document.rows, row_block),
         *_parts(document, "Definitions", document.definitions, _body),
         *_parts(document, "Procedures", document.procedures, _body),
         *_parts(document, "Properties", document.properties, _property),
@@ -149,7 +149,8 @@ def _setting(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _row(row: Row) -> Block:
+def row_block(row: Row) -> Block:
+    """Return a row with its cells as they are written."""
     marks = [f"actor {row.actor.text}"] if row.actor else []
     marks += [f"fault {row.fault.text}"] if row.fault else []
     marks += [f"fair: {row.fair.text}"] if row.fair else []

@@ -1,0 +1,326 @@
+"""The state table of each machine of a system: what happens to each trigger in each state.
+
+A line is a message, an outcome of an operation, a step that comes of itself, or a fault; a column
+is a state of the machine. A cell says which rows apply, where they lead and what they send. All of
+it is found from guards and effects (`moves`), so it is a bound: what it leaves out cannot happen.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from checker.elaborate import elaborate, instances
+from checker.errors import SpecificationError
+from checker.machine.machine import Action, Machine, Variable
+from checker.machine.types import Map
+from checker.table.document import Document, InState, Row, Unhandled
+from checker.tables.moves import ANY, Key, follow, is_about, subjects
+
+Mark = Literal["rows", "ignored", "impossible", "unhandled", "none"]
+"""What a cell is: rows apply; a message is ignored, or impossible, on purpose; nobody thought of it
+in this state; or nothing is to happen here."""
+
+Kind = Literal["message", "outcome", "step", "fault"]
+
+_ORDER: tuple[Kind, ...] = ("message", "outcome", "step", "fault")
+
+INSTANCES_MAX = 12
+"""Instances that are looked at until every row exists in one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A row in one state of a machine: where the machine may be after it, and what it sends.
+
+    `which` tells several machines of one row apart, such as `c`; `any` is one that the row finds
+    only while it runs. `moves`: the row assigns the state, or may. `reached` are the targets that a
+    run has seen, None before one.
+    """
+
+    row: str
+    which: str
+    state: str
+    targets: tuple[str, ...]
+    moves: bool
+    sends: tuple[str, ...]
+    reached: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What happens to one trigger in one state."""
+
+    state: str
+    mark: Mark
+    effects: tuple[Effect, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One trigger and its cells, in the order of the states."""
+
+    trigger: str
+    kind: Kind
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateMatrix:
+    """The state table of one machine as the rows of a system make it."""
+
+    machine: str
+    table: str
+    per: str
+    states: tuple[str, ...]
+    lines: tuple[Line, ...]
+    instances: tuple[str, ...]
+
+    def moves(self) -> tuple[tuple[str, str, str], ...]:
+        """Return what can happen as (origin, row, target), each once; staying is none of it."""
+        found = {
+            (effect.state, effect.row, target): None
+            for line in self.lines
+            for cell in line.cells
+            for effect in cell.effects
+            for target in effect.targets
+            if effect.moves and (target != effect.state or effect.targets == (target,))
+        }
+        return tuple(found)
+
+
+def state_matrices(document: Document, names: Iterable[str] = ()) -> tuple[StateMatrix, ...]:
+    """Return the state table of each machine of a system, in the order they are declared.
+
+    `names` are the instances whose constants count; by default so many that every row exists in
+    one of them.
+    """
+    chosen = tuple(names)
+    machines = (
+        [elaborate(document, name) for name in chosen]
+        if chosen
+        else machines_with_every_row(document)
+    )
+    found: dict[str, StateMatrix] = {}
+    for machine in machines:
+        for variable in machine.variables:
+            if variable.table is not None:
+                new = _matrix(document, machine, variable)
+                old = found.get(variable.name)
+                found[variable.name] = new if old is None else _merged(old, new)
+    used = tuple(machine.instance for machine in machines)
+    rows = [row.name.text for row in document.rows]
+    return tuple(replace(_judged(document, item, rows), instances=used) for item in found.values())
+
+
+def machines_with_every_row(document: Document) -> list[Machine]:
+    """Return machines in which every row exists, each fault at least once possible."""
+    missing = {row.name.text for row in document.rows}
+    chosen: list[Machine] = []
+    for entry in sorted(instances(document), key=lambda entry: entry.name.text != "default"):
+        if not missing or len(chosen) == INSTANCES_MAX:
+            break
+        set_here = {name.text: value for name, value, _ in entry.settings}
+        if chosen and not _deciding(document, missing) & set(set_here):
+            continue
+        machine = _with_faults(document, entry.name.text, set_here)
+        here = {action.name for action in machine.actions}
+        if missing & here or not chosen:
+            chosen.append(machine)
+            missing -= here
+    return chosen
+
+
+def _deciding(document: Document, rows: set[str]) -> set[str]:
+    """Return the constants that say whether some rows exist, their faults left out."""
+    cells = [row.only_if for row in document.rows if row.name.text in rows]
+    trees = [cell.tree for cell in cells if cell is not None and isinstance(cell.tree, ast.expr)]
+    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _with_faults(document: Document, name: str, settings: Mapping[str, object]) -> Machine:
+    """Return an instance in which each fault may happen at least once, if that can be."""
+    constants = {entry.name.text: entry.value for entry in document.constants}
+    budgets = {
+        fault.budget.tree.id
+        for fault in document.faults
+        if not isinstance(fault.budget, str) and isinstance(fault.budget.tree, ast.Name)
+    }
+    once = {
+        budget: 1 for budget in sorted(budgets) if settings.get(budget, constants.get(budget)) == 0
+    }
+    try:
+        return elaborate(document, name, once)
+    except SpecificationError:
+        return elaborate(document, name)
+
+
+def _matrix(document: Document, machine: Machine, variable: Variable) -> StateMatrix:
+    assert variable.table is not None
+    states = tuple(name for name, _ in machine.table(variable.table).states)
+    rows: Mapping[str, Row] = {row.name.text: row for row in document.rows}
+    written = [action for action in machine.actions if action.name in rows]
+    triggers = {_trigger(action) for action in written if is_about(action, variable)}
+    lines: dict[tuple[str, Kind], dict[str, list[Effect]]] = {}
+    for action in written:
+        trigger = _trigger(action)
+        if trigger in triggers:
+            cells = lines.setdefault(trigger, {state: [] for state in states})
+            for effect in _effects(action, variable, states):
+                cells[effect.state].append(effect)
+    return StateMatrix(
+        machine=variable.name,
+        table=variable.table,
+        per=variable.type.key.name if _is_map_of_ids(variable) else "",  # type: ignore[union-attr]
+        states=states,
+        lines=tuple(
+            Line(
+                name,
+                kind,
+                tuple(
+                    Cell(state, "rows" if effects else "none", tuple(effects))
+                    for state, effects in cells.items()
+                ),
+            )
+            for (name, kind), cells in lines.items()
+        ),
+        instances=(machine.instance,),
+    )
+
+
+def _is_map_of_ids(variable: Variable) -> bool:
+    return isinstance(variable.type, Map) and hasattr(variable.type.key, "name")
+
+
+def _trigger(action: Action) -> tuple[str, Kind]:
+    if action.trigger.kind == "message":
+        return action.trigger.message or "", "message"
+    if action.trigger.kind == "outcome":
+        return f"{action.trigger.channel} {action.trigger.message}", "outcome"
+    return (action.name, "step") if action.fault is None else (action.name, "fault")
+
+
+def _effects(action: Action, variable: Variable, states: tuple[str, ...]) -> list[Effect]:
+    keys = subjects(action, variable) or ((),)
+    several = len(keys) > 1
+    found = []
+    for key in keys:
+        for state in states:
+            effect = follow(action, variable, key, state)
+            if effect is not None:
+                found.append(
+                    Effect(
+                        action.name,
+                        _which(key) if several else "",
+                        state,
+                        effect.targets,
+                        effect.moves,
+                        effect.sends,
+                    )
+                )
+    return found
+
+
+def _which(key: Key) -> str:
+    """Return how a reader names one of several machines of a row."""
+    if key == ANY:
+        return "any"
+    match key:
+        case ("local" | "value", str(name)):
+            return name.partition("#")[0]
+        case ("field", tuple(inner), str(name)):
+            return f"{_which(inner)}.{name}"
+    return ""
+
+
+def _merged(old: StateMatrix, new: StateMatrix) -> StateMatrix:
+    """Return what two instances say together."""
+    lines: dict[tuple[str, Kind], dict[str, dict[tuple[str, str], Effect]]] = {}
+    for matrix in (old, new):
+        for line in matrix.lines:
+            cells = lines.setdefault((line.trigger, line.kind), {s: {} for s in old.states})
+            for cell in line.cells:
+                for effect in cell.effects:
+                    here = cells[cell.state]
+                    key = effect.row, effect.which
+                    here[key] = _union(here[key], effect, old.states) if key in here else effect
+    return replace(
+        old,
+        lines=tuple(
+            Line(
+                name,
+                kind,
+                tuple(
+                    Cell(state, "rows" if found else "none", tuple(found.values()))
+                    for state, found in cells.items()
+                ),
+            )
+            for (name, kind), cells in lines.items()
+        ),
+    )
+
+
+def _union(one: Effect, two: Effect, states: tuple[str, ...]) -> Effect:
+    targets = tuple(state for state in states if state in {*one.targets, *two.targets})
+    sends = tuple(dict.fromkeys((*one.sends, *two.sends)))
+    return replace(one, targets=targets, moves=one.moves or two.moves, sends=sends)
+
+
+def _judged(document: Document, matrix: StateMatrix, rows: list[str]) -> StateMatrix:
+    """Return a matrix with its lines and rows in order and its empty cells marked."""
+    place = {row: number for number, row in enumerate(rows)}
+    lines = []
+    for line in matrix.lines:
+        cells = []
+        for cell in line.cells:
+            effects = tuple(sorted(cell.effects, key=lambda effect: place[effect.row]))
+            mark, why = cell.mark, ""
+            if not effects and line.kind == "message":
+                mark, why = _unhandled(document, matrix.machine, line.trigger, cell.state)
+            cells.append(replace(cell, effects=effects, mark=mark, why=why))
+        lines.append(replace(line, cells=tuple(cells)))
+
+    def order(line: Line) -> tuple[int, int]:
+        first = min(place[effect.row] for cell in line.cells for effect in cell.effects)
+        return _ORDER.index(line.kind), first
+
+    shown = [line for line in lines if any(cell.effects for cell in line.cells)]
+    return replace(matrix, lines=tuple(sorted(shown, key=order)))
+
+
+def _unhandled(document: Document, machine: str, message: str, state: str) -> tuple[Mark, str]:
+    """Return what `unhandled:` says of a message in a state of a machine."""
+    for entry in document.unhandled:
+        if _message(entry) == message and _covers(entry, machine, state):
+            return entry.status, entry.why
+    return "unhandled", ""
+
+
+def _message(entry: Unhandled) -> str:
+    tree = entry.message.tree
+    node = tree.func if isinstance(tree, ast.Call) else tree
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def _covers(entry: Unhandled, machine: str, state: str) -> bool:
+    here = [item for item in entry.inside if _plain(item) == machine]
+    return all(any(word.text == state for word in item.states) for item in here)
+
+
+def _plain(entry: InState) -> str:
+    """Return the machine that a cell of `in:` names, without its keys."""
+    node = entry.place.tree
+    names: list[str] = []
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute):
+            names.insert(0, node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        names.insert(0, node.id)
+    return ".".join(names)

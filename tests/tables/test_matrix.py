@@ -1,0 +1,236 @@
+"""Goal: a state table holds all that can happen, says no more than guards allow, and is shown."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checker.elaborate import elaborate
+from checker.flow import spec_name
+from checker.library import find, shipped
+from checker.machine.machine import Machine
+from checker.machine.types import Map
+from checker.report.matrix import readme_part, short_names, with_part
+from checker.semantics.successor import State
+from checker.semantics.successors import initial_states, successors
+from checker.semantics.values import MapValue
+from checker.table import read
+from checker.tables import Effect, StateMatrix, state_matrices
+
+SYSTEMS = [entry for entry in shipped() if entry.kind == "system"]
+RUNS = [
+    ("classic_group", "tiny", 30),
+    ("classic_group", "kafka_7824", 150),
+    ("classic_group", "kafka_9801", 60),
+    ("classic_group", "commits_and_a_failover", 60),
+    ("controller_basics", "default", 150),
+    ("share_group", "default", 40),
+    ("share_partition", "default", 100),
+    ("share_partition", "dead_letters", 60),
+    ("group_small", "default", 150),
+    ("two_phase", "default", 80),
+    ("dining_philosophers", "default", 80),
+    ("write_through_cache", "default", 60),
+]
+LIGHT = """
+system: lights
+about: Lights that a person and the night switch.
+constants:
+  Light: {ids: 2}
+messages:
+  Press: {light: Light}
+  Ask: {}
+machines:
+  light: {table: lamp, per: Light}
+channels:
+  presses: {carries: [Press, Ask], order: bag, capacity: "1"}
+rows:
+  - row: somebody_presses
+    for: {l: Light}
+    do: send(presses, Press(light=l))
+  - row: somebody_asks
+    do: send(presses, Ask())
+  - row: press
+    on: presses.Press(l)
+    in:
+      light[l]: Dark
+    to:
+      light[l]: Lit
+  - row: morning
+    do: |
+      for l in Light:
+          if light[l] == Lit:
+              light[l] = Dark
+  - row: repair
+    for: {l: Light}
+    when: light[l] == Dark and light[l] != Dark
+    do: light[l] = Lit
+  - row: answer
+    on: presses.Ask()
+    when: light[Light1] == Lit
+unhandled:
+  - {message: presses.Press(l), in: {"light[l]": Lit}, is: ignored, why: it is on already}
+"""
+LAMP = """
+table: lamp
+about: A lamp.
+source: the manual
+states:
+  Dark: {about: off, initial: true}
+  Lit: {about: on}
+transitions:
+  - {from: Dark, event: on, to: Lit}
+  - {from: Lit, event: off, to: Dark}
+"""
+
+
+@cache
+def every_row(path: Path) -> tuple[StateMatrix, ...]:
+    return state_matrices(read(path))
+
+
+def walked(machine: Machine, count: int) -> list[tuple[State, str, State]]:
+    """Return the steps out of the first so many states, by breadth."""
+    queue = deque(step.state for step in initial_states(machine) if step.state is not None)
+    seen, steps = set(queue), []
+    for _ in range(count):
+        if not queue:
+            break
+        state = queue.popleft()
+        for step in successors(machine, state):
+            if step.state is not None:
+                steps.append((state, step.action, step.state))
+                if step.state not in seen and step.cut is None:
+                    seen.add(step.state)
+                    queue.append(step.state)
+    return steps
+
+
+def parts(machine: Machine, state: State, name: str) -> dict[object, str]:
+    """Return the states of the machines of a variable, by their ids."""
+    place = [variable.name for variable in machine.variables].index(name)
+    value = state[place]
+    if isinstance(machine.variable(name).type, Map):
+        assert isinstance(value, MapValue)
+        return {key: str(item) for key, item in value.items()}
+    return {(): str(value)}
+
+
+def effects(matrix: StateMatrix) -> dict[tuple[str, str], list[Effect]]:
+    found: dict[tuple[str, str], list[Effect]] = {}
+    for line in matrix.lines:
+        for cell in line.cells:
+            for effect in cell.effects:
+                found.setdefault((effect.row, cell.state), []).append(effect)
+    return found
+
+
+@pytest.mark.parametrize(("name", "instance", "count"), RUNS)
+def test_what_happens_is_in_the_table(name: str, instance: str, count: int) -> None:
+    """Every step of a run, for every machine: its state changed only as the table says."""
+    document = read(find(name))
+    machine = elaborate(document, instance)
+    matrices = state_matrices(document, [instance])
+    assert matrices
+    steps = walked(machine, count)
+    assert len(steps) > 10
+    for matrix in matrices:
+        known = effects(matrix)
+        single = not isinstance(machine.variable(matrix.machine).type, Map)
+        shown = {row for row, _ in known}
+        for before, row, after in steps:
+            old, new = (parts(machine, state, matrix.machine) for state in (before, after))
+            for key, state in old.items():
+                here = known.get((row, state), [])
+                if new[key] != state:
+                    assert any(new[key] in effect.targets for effect in here), (row, state)
+                if single and row in shown:
+                    assert here, (row, state)
+
+
+@pytest.mark.parametrize("entry", SYSTEMS, ids=lambda entry: entry.name)
+def test_what_is_written_is_what_is_computed(entry: object) -> None:
+    """Where a row writes `in:` and `to:`, its computed states and targets are among them."""
+    path = find(entry.name)  # type: ignore[attr-defined]
+    document = read(path)
+    rows = {row.name.text: row for row in document.rows}
+    for matrix in every_row(path):
+        for (name, state), found in effects(matrix).items():
+            row = rows[name]
+            inside = [
+                {word.text for word in item.states}
+                for item in row.inside
+                if _names(item.place.text, matrix.machine)
+            ]
+            if len(inside) == 1 and all(not effect.which for effect in found):
+                assert state in inside[0], (name, state)
+            for item in row.to:
+                if _names(item.place.text, matrix.machine) and len(found) == 1:
+                    assert item.states[0].text in found[0].targets
+
+
+def _names(place: str, machine: str) -> bool:
+    return re.sub(r"\[.*\]", "", place) == machine
+
+
+def test_cells_are_marked(tmp_path: Path) -> None:
+    (tmp_path / "lamp.yaml").write_text(LAMP)
+    system = tmp_path / "system.yaml"
+    system.write_text(LIGHT.replace("light[Light1]", "light[light1]"))
+    (matrix,) = state_matrices(read(system))
+    lines = {line.trigger: line for line in matrix.lines}
+    marks = {name: [cell.mark for cell in line.cells] for name, line in lines.items()}
+    assert matrix.per == "Light"
+    assert marks["Press"] == ["rows", "ignored"]
+    assert lines["Press"].cells[1].why == "it is on already"
+    assert marks["Ask"] == ["unhandled", "rows"]
+    assert "repair" not in marks
+    morning = {cell.state: cell.effects[0].targets for cell in lines["morning"].cells}
+    assert morning == {"Dark": ("Dark",), "Lit": ("Dark", "Lit")}
+    press = lines["Press"].cells[0].effects[0]
+    assert (press.targets, press.moves, press.sends) == (("Lit",), True, ())
+    assert ("Dark", "press", "Lit") in matrix.moves()
+    assert ("Dark", "answer", "Dark") not in matrix.moves()
+
+
+def test_a_known_row_of_the_classic_group() -> None:
+    matrices = {matrix.machine: matrix for matrix in every_row(find("classic_group"))}
+    group = effects(matrices["coordinator.group"])
+    assert ("join_is_answered_again", "Stable") in group
+    assert ("join_is_answered_again", "Empty") not in group
+    (waits,) = group["join_waits", "PreparingRebalance"]
+    assert waits.targets == ("Empty", "PreparingRebalance", "CompletingRebalance")
+    (written,) = group["assignment_is_written", "CompletingRebalance"]
+    assert written.targets == ("CompletingRebalance", "Stable")
+    assert written.sends == ("SyncResponse(NONE)",)
+
+
+@pytest.mark.parametrize("entry", SYSTEMS, ids=lambda entry: entry.name)
+def test_readmes_hold_the_state_tables_of_today(entry: object) -> None:
+    """Regenerate with `checker show NAME --tables --write`, all of them with `make tables`."""
+    path = find(entry.name)  # type: ignore[attr-defined]
+    readme = (path.parent / "README.md").read_text(encoding="utf-8")
+    name = spec_name(str(path))
+    part = readme_part(name, every_row(path))
+    assert with_part(readme, name, part) == readme
+
+
+def test_short_names_differ() -> None:
+    assert short_names(("Empty", "PreparingRebalance", "Stable")) == {
+        "Empty": "E",
+        "PreparingRebalance": "PR",
+        "Stable": "S",
+    }
+    assert len(set(short_names(("ACKNOWLEDGED", "ACQUIRED", "ARCHIVED")).values())) == 3
+
+
+def test_a_part_replaces_the_one_before() -> None:
+    part = readme_part("s", ())
+    once = with_part("# s\n\nProse.\n", "s", part)
+    assert once.startswith("# s\n\nProse.\n\n<!-- state tables")
+    assert with_part(once, "s", part) == once
+    assert with_part(once + "After.\n", "s", part) == once + "After.\n"
