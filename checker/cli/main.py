@@ -42,6 +42,7 @@ COMMANDS = {
     "trace": "Print, replay or compare recorded counterexamples.",
     "conform": "Drive an implementation along the model's transitions, and compare.",
     "validate": "Decide whether the model explains a recorded run.",
+    "schema": "Print the JSON Schemas of specifications, for editors.",
     "explain": "Explain an error code.",
     "cache": "Show or clear what is kept between runs.",
     "completion": "Print the completion script of a shell.",

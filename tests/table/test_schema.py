@@ -107,6 +107,20 @@ def test_shipped_specifications_are_valid(entry: Any) -> None:
         assert errors("part", (entry.path.parent / name).read_text()) == []
 
 
+def test_every_shipped_file_names_its_schema() -> None:
+    """The first line is what editors look for; it leads from the file to the schema."""
+    begin = "# yaml-language-server: $schema="
+    for entry in shipped():
+        kind = "table" if entry.kind == "table" else "system"
+        names = parse(entry.path.read_text()).get("files", ())
+        files = [(entry.path, kind), *((entry.path.parent / name, "part") for name in names)]
+        for path, expected in files:
+            first = path.read_text().splitlines()[0]
+            assert first.startswith(begin), path
+            named = (path.parent / first.removeprefix(begin)).resolve()
+            assert named == (FOLDER / f"{expected}.schema.json").resolve(), path
+
+
 def test_headings_are_valid(complete: str) -> None:
     headed = complete.replace("rows:\n", "rows:\n  - section: What people do\n", 1)
     assert headed != complete
