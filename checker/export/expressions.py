@@ -154,7 +154,7 @@ class Expressions:
         own, inside = scope.bind(term.name)
         body = self.text(term.body, inside)
         if may_fail(term.value):
-            return f"Only({{{body} : {own} \\in {{{value}}}}})"
+            return f"Only({_image(body, own, f'{{{value}}}')})"
         return f"LET {own} == {value} IN {body}"
 
     def _cast(self, term: t.Cast, scope: Scope) -> str:
@@ -411,9 +411,9 @@ class Expressions:
         own, domain, inside = self.chosen(generators[0], scope)
         if len(generators) > 1:
             inner = self._set(term, generators[1:], inside)
-            return f"UNION {{{inner} : {own} \\in {domain}}}"
+            return f"UNION {_image(inner, own, domain)}"
         body = self.text(term.body, inside)
-        return domain if body == own else f"{{{body} : {own} \\in {domain}}}"
+        return domain if body == own else _image(body, own, domain)
 
     def _sum(self, term: t.Fold, generators: tuple[Generator, ...], scope: Scope) -> str:
         if not generators:
@@ -460,6 +460,11 @@ class Expressions:
             own, domain, inside = self.chosen(first, scope)
             return f"[{own} \\in {domain} |-> {self.text(term.body, inside)}]"
         return f"MapOf({self._gathered(term, term.generators, scope)})"
+
+
+def _image(body: str, name: str, domain: str) -> str:
+    r"""Return the set of the bodies; `{x \in S : x \in T}` would be another one, a part of S."""
+    return f"{{{bracketed(body) if ' ' in body else body} : {name} \\in {domain}}}"
 
 
 def _by_key(term: t.Fold) -> bool:

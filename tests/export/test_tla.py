@@ -101,6 +101,12 @@ def test_a_module_reads_like_the_specification(tmp_path: Path) -> None:
     assert "\t" not in text
 
 
+def test_a_set_of_truth_values_is_no_part_of_a_set(tmp_path: Path) -> None:
+    always = '{always: "false in {k in {1, 2} for k in range(0, n + 1)}", why: zero is in none.}'
+    text = exported(lamp(tmp_path, f"properties:\n  zero: {always}"))
+    assert "FALSE \\in {(k \\in {1, 2}) : k \\in 0.." in text
+
+
 def test_names_are_never_those_of_tla() -> None:
     assert identifier("THEN") == "THEN_1"
     assert identifier("none") == "none_1"
