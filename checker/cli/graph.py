@@ -1,10 +1,12 @@
-"""`checker graph SPEC --engine spark --out PATH`: the state graph as Parquet tables."""
+"""`checker graph SPEC --out PATH`: the state graph as Parquet tables."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -12,18 +14,24 @@ from checker import flow
 from checker.cli.interrupts import interruptible
 from checker.cli.options import (
     EngineChoice,
+    cluster_options,
     model_options,
     output_options,
     overrides,
-    spark_options,
 )
 from checker.cli.progress import Style, observing
+from checker.errors import EnvironmentFailure, UsageError
 from checker.report.headline import plural
 from checker.search.options import Options
 from checker.spark.tables import write_graph
 
 if TYPE_CHECKING:
-    from checker.spark.terminal import Terminal
+    from checker.graph.tables import Terminal
+    from checker.machine.machine import Machine
+    from checker.search.progress import Interrupt
+
+LARGE = 2_000_000
+"""States from which on `auto` leaves a graph to Spark."""
 
 _KINDS = {
     "cycle": "of several states",
@@ -41,7 +49,15 @@ _KINDS = {
 @click.option(
     "--symmetry", type=click.Choice(["on", "off"]), default=None, help="As `check` has it."
 )
-@spark_options
+@cluster_options
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Cores for Spark to use.")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "local", "spark"]),
+    default="auto",
+    show_default=True,
+    help="What does it; auto: Spark where the graph is large, or PATH is a URL.",
+)
 @output_options
 def graph(
     spec: str,
@@ -63,6 +79,10 @@ def graph(
     """
     choice = EngineChoice(engine, workers, None, None, None, master, conf)
     choice.refuse()
+    if engine == "auto" and urlsplit(out).scheme not in {"", "file"}:
+        engine = "spark"
+    if engine != "spark" and workers is not None:
+        raise UsageError("--workers is for Spark; add --engine spark")
     request = flow.Request(
         spec,
         instance or "default",
@@ -72,10 +92,16 @@ def graph(
     with observing(progress) as observer, interruptible(engine) as interrupt:
         _, machine = flow.prepare(request, observer)
         observer.stage("graph")
-        options = Options(notice=observer.notice)
-        states, edges, ends = write_graph(
-            machine, out, choice.cluster(), observer.search, interrupt, options
-        )
+        written = None if engine == "spark" else _local(machine, out, engine, interrupt)
+        if written is None:
+            if engine == "auto":
+                observer.notice(f"more than {LARGE:,} states: Spark writes them")
+            choice = EngineChoice("spark", workers, None, None, None, master, conf)
+            options = Options(notice=observer.notice)
+            written = write_graph(
+                machine, out, choice.cluster(), observer.search, interrupt, options
+            )
+        states, edges, ends = written
     if form == "json":
         sizes = {"out": out, "states": states, "edges": edges, "terminal": asdict(ends)}
         click.echo(json.dumps(sizes))
@@ -83,6 +109,29 @@ def graph(
         click.echo(f"{plural(states, 'state')} and {plural(edges, 'edge')} written to {out}")
         click.echo(_where_it_ends(ends))
     return 0
+
+
+def _local(
+    machine: Machine, out: str, engine: str, interrupt: Interrupt | None
+) -> tuple[int, int, Terminal] | None:
+    """Write the tables without Spark; None where there are too many states for `auto`."""
+    try:
+        from checker.graph.tables import write_tables  # noqa: PLC0415 (Numba and Arrow)
+    except ImportError as error:
+        raise EnvironmentFailure(
+            f"tables are written with the packages of the extra `spark`: {error}"
+        ) from error
+    from checker.graph.labelled import labelled_graph  # noqa: PLC0415
+
+    place = urlsplit(out)
+    if place.scheme not in {"", "file"}:
+        raise UsageError(f"--engine local writes files, not {place.scheme}; take --engine spark")
+    bare = replace(machine, properties=(), deadlock=False, expectation=None)
+    found = labelled_graph(bare, LARGE if engine == "auto" else None, interrupt)
+    if found is None:
+        return None
+    ends = write_tables(found, Path(place.path if place.scheme else out))
+    return found.states, len(found.targets), ends
 
 
 def _where_it_ends(ends: Terminal) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -16,6 +17,7 @@ from checker.cli.options import (
     spark_options,
 )
 from checker.cli.progress import Style, observing
+from checker.errors import UsageError
 from checker.report import terminal
 from checker.search.options import Options
 from checker.spark.tables import query_graph
@@ -53,6 +55,11 @@ def query(
     """
     choice = EngineChoice(engine, workers, None, None, None, master, conf)
     choice.refuse()
+    if (Path(root) / "states").is_dir() and not (Path(root) / "search").is_dir():
+        raise UsageError(
+            f"{root} holds tables, not the search they are made of; write it with "
+            "`checker graph --engine spark`, or ask with a `sometimes` property and `checker check`"
+        )
     request = flow.Request(
         spec,
         instance or "default",

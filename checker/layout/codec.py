@@ -61,3 +61,13 @@ def unpack(layout: Layout, words: Words) -> Words:
             digit = group // np.uint64(leaf.divisor)
             result[:, index] = digit if leaf.last else digit % np.uint64(leaf.cardinality)
     return result
+
+
+def packed_cells(layout: Layout, cells: Words) -> Words:
+    """Return the states whose cells, of shape (states, leaves), are given: what `unpack` undoes."""
+    result = np.zeros((len(cells), layout.words), np.uint64)
+    for index, leaf in enumerate(layout.leaves):
+        if leaf.width:
+            weight = np.uint64(leaf.weight % (1 << 64))
+            result[:, leaf.word] += cells[:, index].astype(np.uint64) * weight
+    return result.view(np.int64)

@@ -11,27 +11,27 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from checker.graph.columns import column, column_names, machines_of, packed, state_columns
 from checker.kernel.calls import Calls
 from checker.kernel.kernel import Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
-from checker.machine.types import Bool, Enum, Id, Range, Type
 from checker.search.stepper import Stepper
-from checker.semantics.values import MapValue, format_value
 from checker.spark.shipped import load
 from checker.spark.store import SCHEMA
 from checker.spark.tasks import Broadcast, DamagedError, states_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 EDGES = "depth int, source binary, target binary, row string, kind string"
 _KINDS = ("step", "cut", "error")
@@ -91,49 +91,11 @@ def _statistics(
 # ----------------------------------------------------------------------------------- columns
 
 
-def states_schema(machine: Machine) -> str:
+def states_schema(machine: Machine) -> StructType:
     """Return the columns of the states: depth, the packed words, and the variables, decoded."""
-    names = _names(item.name for item in machine.variables)
-    kinds = (_sql_type(item.type) for item in machine.variables)
-    variables = (f"`{name}` {kind}" for name, kind in zip(names, kinds, strict=True))
-    return ", ".join(("depth int", "state binary", *variables))
+    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 (a driver's matter)
 
-
-def _names(variables: Iterable[str]) -> list[str]:
-    """Return what the columns of variables are called: what they are, unless that is taken.
-
-    To Spark, names that differ in capital letters alone are the same.
-    """
-    names: list[str] = []
-    taken = {"depth", "state"}
-    for variable in variables:
-        name = variable
-        while name.lower() in taken:
-            name = f"variable.{name}"
-        taken.add(name.lower())
-        names.append(name)
-    return names
-
-
-def _sql_type(kind: Type) -> str:
-    if isinstance(kind, Bool):
-        return "boolean"
-    return "bigint" if isinstance(kind, Range) else "string"
-
-
-def _column(kind: Type, values: list[object]) -> pa.Array:
-    """Return values as a column: truth values, numbers, names; the rest as the language writes."""
-    if isinstance(kind, Bool):
-        return pa.array(values, pa.bool_())
-    if isinstance(kind, Range):
-        return pa.array(values, pa.int64())
-    plain = isinstance(kind, (Enum, Id))
-    return pa.array([str(one) if plain else format_value(one) for one in values], pa.string())
-
-
-def packed(states: Words) -> pa.Array:
-    """Return states, one a row, as a column of packed words."""
-    return pa.array([state.tobytes() for state in states.astype("<i8", copy=False)], pa.binary())
+    return from_arrow_schema(state_columns(machine))
 
 
 def pieces(batches: Iterable[pa.RecordBatch], words: int) -> Iterator[tuple[int, Words]]:
@@ -153,7 +115,7 @@ def pieces(batches: Iterable[pa.RecordBatch], words: int) -> Iterator[tuple[int,
 
 def decoded(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield stored states with a column for each variable."""
-    names = ["depth", "state", *_names(layout.variables)]
+    names = ["depth", "state", *column_names(layout.variables)]
     for level, states in pieces(batches, layout.words):
         columns = zip(*decode_all(layout, states), strict=True)
         yield pa.RecordBatch.from_arrays(
@@ -161,8 +123,8 @@ def decoded(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
                 pa.array(np.full(len(states), level, np.int32)),
                 packed(states),
                 *(
-                    _column(shape.type, list(column))
-                    for shape, column in zip(layout.shapes, columns, strict=True)
+                    column(shape.type, values)
+                    for shape, values in zip(layout.shapes, columns, strict=True)
                 ),
             ],
             names=names,
@@ -208,7 +170,7 @@ def machine_states(
         counts: dict[tuple[str, str], int] = {}
         for state in decode_all(layout, states):
             for place, name in tables:
-                for machine, value in _machines(name, state[place]):
+                for machine, value in machines_of(name, state[place]):
                     counts[machine, value] = counts.get((machine, value), 0) + 1
         yield pa.RecordBatch.from_arrays(
             [
@@ -218,15 +180,6 @@ def machine_states(
             ],
             names=["machine", "state", "count"],
         )
-
-
-def _machines(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield a machine, or each one of a map, with the state it is in."""
-    if not isinstance(value, MapValue):
-        yield name, str(value)
-        return
-    for key, held in value.items():
-        yield from _machines(f"{name}[{format_value(key)}]", held)
 
 
 # ------------------------------------------------------------------------------------- query

@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from pyspark.sql import functions as f
 
 from checker.errors import InternalError
+from checker.graph.columns import packed
 from checker.graph.edges import beyond
 from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel, Words
 from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR
 from checker.spark.drafts import Drafts
-from checker.spark.graph import level_rows, packed, pieces
+from checker.spark.graph import level_rows, pieces
 from checker.spark.numbering import numbered
 from checker.spark.shipped import load
 from checker.spark.tasks import Broadcast

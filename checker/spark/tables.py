@@ -20,7 +20,7 @@ from checker.spark.session import Cluster, spark_session
 from checker.spark.store import absolute
 
 if TYPE_CHECKING:
-    from checker.spark.terminal import Terminal
+    from checker.graph.tables import Terminal
 
 
 def write_graph(

@@ -5,8 +5,7 @@ PATH/terminal/    states, kind, beyond, depth, state, example: a row a component
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as f
 
+from checker.graph.tables import KINDS, Terminal
 from checker.kernel.calls import Calls
 from checker.search.board import DEADLOCK
 from checker.spark.components import ENOUGH, Tell, terminal_members
@@ -25,25 +25,6 @@ from checker.spark.tasks import Broadcast, states_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-KINDS = ("cycle", "loop", "terminal", "deadlock", "bounds")
-"""More than one state; one with steps to itself only; one without a step: which is terminal as
-declared, or a deadlock, or whose steps all lead beyond the bounds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terminal:
-    """How many terminal components there are, of how many states; the states of the largest.
-
-    `kinds` counts them by kind; `beyond` are those with steps that were cut or fail: whether a
-    run stays there is not known.
-    """
-
-    components: int
-    states: int
-    largest: int
-    beyond: int
-    kinds: Mapping[str, int]
 
 
 def write_terminal(

@@ -35,7 +35,9 @@ def test_a_graph_and_questions_about_it(
     session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "graph")
-    code, text = checker(capfd, "graph", "die_hard", "--out", out, "--progress", "none")
+    code, text = checker(
+        capfd, "graph", "die_hard", "--engine", "spark", "--out", out, "--progress", "none"
+    )
     ends = "1 terminal component: 16 states; the largest has 16 (1 of several states)"
     assert (code, text) == (0, f"16 states and 96 edges written to {out}\n{ends}\n")
 
@@ -72,7 +74,7 @@ def test_a_graph_and_questions_about_it(
     assert (code, "another search" in text) == (2, True)
     code, text = checker(capfd, "query", "die_hard", "big == 4", "--graph", str(tmp_path / "none"))
     assert (code, "holds no checkpoint" in text) == (2, True)
-    code, text = checker(capfd, "graph", "die_hard", "--out", out)
+    code, text = checker(capfd, "graph", "die_hard", "--engine", "spark", "--out", out)
     assert (code, "holds a checkpoint already" in text) == (2, True)
 
 
@@ -100,7 +102,9 @@ def test_an_interrupt_says_what_was_written(
 ) -> None:
     out = tmp_path / "graph"
     interrupt_once(monkeypatch, "graph", (out / begun).exists)
-    code, text = checker(capfd, "graph", "die_hard", "--out", str(out), "--progress", "none")
+    code, text = checker(
+        capfd, "graph", "die_hard", "--engine", "spark", "--out", str(out), "--progress", "none"
+    )
     assert (code, text.startswith(f"interrupted: {out.as_uri()} holds {told}")) == (130, True)
     assert not (out / "drafts").exists()
     if begun == "states":
@@ -115,7 +119,7 @@ def test_machines_and_rows_are_counted(
     session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "graph")
-    words = ("--instance", "restarts", "--out", out, "--progress", "none")
+    words = ("--engine", "spark", "--instance", "restarts", "--out", out, "--progress", "none")
     code, _ = checker(capfd, "graph", "controller_basics", *words)
     assert code == 0
     levels = session.read.parquet(f"{out}/statistics/levels").collect()
@@ -153,12 +157,13 @@ rows:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("engine", ["local", "spark"])
 def test_terminal_components(
-    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str], engine: str
 ) -> None:
     spec, out = tmp_path / "sluice.yaml", str(tmp_path / "graph")
     spec.write_text(SLUICE)
-    words = ("--out", out, "--format", "json", "--progress", "none")
+    words = ("--engine", engine, "--out", out, "--format", "json", "--progress", "none")
     code, text = checker(capfd, "graph", str(spec), *words)
     assert code == 0
     assert json.loads(text)["terminal"] == {
@@ -187,3 +192,21 @@ def test_terminal_components(
     same = states.where(states["state"] == rows[0]["state"]).collect()
     assert [(row["n"], row["variable.state"]) for row in same] == [tuple(rows[0]["example"])]
     assert not (tmp_path / "graph" / "drafts").exists()
+
+
+@pytest.mark.slow
+def test_both_engines_write_the_same_tables(
+    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tables: dict[str, list[list[str]]] = {}
+    for engine in ("local", "spark"):
+        out = str(tmp_path / engine)
+        words = ("--engine", engine, "--out", out, "--progress", "none")
+        code, _ = checker(capfd, "graph", "share_partition", "--instance", "one_delivery", *words)
+        assert code == 0
+        tables[engine] = []
+        for name in ("states", "edges", "statistics/rows", "statistics/machines", "terminal"):
+            table = session.read.parquet(f"{out}/{name}").drop("step", "bindings", "picks")
+            rows = sorted(str(row.asDict(recursive=True)) for row in table.collect())
+            tables[engine].append([table.schema.simpleString(), *rows])
+    assert tables["local"] == tables["spark"]

@@ -1,0 +1,51 @@
+"""Goal: a graph is written as tables without Spark, each step with its name."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from checker.cli.main import run
+
+
+def test_tables_are_written_without_spark(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checker.cli.graph.write_graph", None)
+    out = tmp_path / "graph"
+    for _ in range(2):  # the second replaces what the first wrote
+        words = ["--out", str(out), "--format", "json", "--progress", "none"]
+        assert run(["graph", "group_small", *words]) == 0
+        told = json.loads(capsys.readouterr().out)
+    assert (told["states"], told["edges"]) == (3043, 8177)
+    states = pq.read_table(out / "states")
+    edges = pq.read_table(out / "edges").to_pylist()
+    assert (len(states), len(edges)) == (3043, 8177)
+    assert len(set(states.column("state").to_pylist())) == 3043
+    assert {edge["source"] for edge in edges} <= set(states.column("state").to_pylist())
+    left = [edge for edge in edges if edge["row"] == "leave"]
+    assert {edge["step"] for edge in left} == {"leave(m1)", "leave(m2)"}
+    assert all(len(edge["bindings"]) == 1 and edge["picks"] == [] for edge in left)
+    levels = pq.read_table(out / "statistics" / "levels").to_pydict()
+    assert (sum(levels["states"]), sum(levels["edges"])) == (3043, 8177)
+    terminal = pq.read_table(out / "terminal").to_pylist()
+    assert sum(row["states"] for row in terminal) == told["terminal"]["states"]
+
+
+def test_what_it_cannot_do_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["graph", "die_hard", "--progress", "none"]
+    assert run([*words, "--engine", "local", "--out", "s3a://bucket/graph"]) == 2
+    assert run([*words, "--workers", "2", "--out", str(tmp_path / "x")]) == 2
+    assert run([*words, "--out", str(tmp_path / "graph")]) == 0
+    assert run(["query", "die_hard", "big == 4", "--graph", str(tmp_path / "graph")]) == 2
+    assert "--engine spark" in capsys.readouterr().err
+    monkeypatch.setattr("checker.cli.graph.LARGE", 3)
+    asked: list[object] = []
+    monkeypatch.setattr(
+        "checker.cli.graph.write_graph", lambda *given: asked.append(given) or 1 / 0
+    )
+    assert run([*words, "--out", str(tmp_path / "large")]) == 255
+    assert len(asked) == 1
