@@ -33,6 +33,7 @@ COMMANDS = {
     "verify": "Check every instance against its declared expectation; the gate of CI.",
     "show": "Show tables, diagrams, lints, and every stage of compilation.",
     "graph": "Write the state graph as tables: states, edges, statistics.",
+    "diff": "Say what a change of a specification does to its behaviour.",
     "export": "Write the model or its state graph for another tool.",
     "query": "Ask a state graph whether a state can be reached, and how.",
     "simulate": "Walk at random, seeded and reproducible.",

@@ -1,0 +1,324 @@
+"""`checker diff OLD NEW`: what a change of a specification does to its behaviour."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checker import flow, library
+from checker.cli.interrupts import interruptible
+from checker.cli.options import overrides
+from checker.cli.progress import Style, observing
+from checker.errors import EnvironmentFailure, UsageError
+from checker.machine.machine import Machine
+from checker.report.headline import plural
+from checker.search.limits import Limits
+from checker.search.progress import Interrupt
+from checker.semantics.values import format_value
+
+if TYPE_CHECKING:
+    from checker.graph.difference import Difference, Run, Side
+    from checker.graph.labelled import LabelledGraph
+
+EQUAL, DIFFERENT, UNDECIDED = 0, 1, 20
+"""The exit codes."""
+
+_GIT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What is said: the graphs, how they differ, and the properties whose verdict is another."""
+
+    old: LabelledGraph
+    new: LabelledGraph
+    difference: Difference
+    properties: tuple[tuple[str, str, str], ...]
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new", required=False)
+@click.option("--instance", default=None, metavar="NAME", help="The instance to take of both.")
+@click.option("--old-instance", default=None, metavar="NAME", help="The instance of OLD.")
+@click.option("--new-instance", default=None, metavar="NAME", help="The instance of NEW.")
+@click.option("--set", "both", multiple=True, metavar="NAME=VALUE", help="A constant of both.")
+@click.option("--old-set", multiple=True, metavar="NAME=VALUE", help="A constant of OLD.")
+@click.option("--new-set", multiple=True, metavar="NAME=VALUE", help="A constant of NEW.")
+@click.option(
+    "--rename", multiple=True, metavar="OLD=NEW", help="A row of OLD that NEW calls otherwise."
+)
+@click.option(
+    "--show", type=click.IntRange(0), default=5, show_default=True, help="Differences of a kind."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="Results on stdout.",
+)
+@click.option(
+    "--progress",
+    type=click.Choice(["auto", "json", "none"]),
+    default="auto",
+    show_default=True,
+    help="Progress on stderr.",
+)
+def diff(
+    old: str,
+    new: str | None,
+    instance: str | None,
+    old_instance: str | None,
+    new_instance: str | None,
+    both: tuple[str, ...],
+    old_set: tuple[str, ...],
+    new_set: tuple[str, ...],
+    rename: tuple[str, ...],
+    show: int,
+    form: str,
+    progress: Style,
+) -> int:
+    """Say what NEW does that OLD does not, and the other way round.
+
+    Each is a file, a folder, a shipped name, or REVISION:PATH of the git repository here; without
+    NEW it is OLD, with other constants or another instance. Exit code 0: the same runs; 1: not;
+    20: that could not be decided.
+    """
+    rows = _pairs(rename)
+    with (
+        observing(progress) as observer,
+        interruptible("local") as interrupt,
+        _file(old) as first,
+        _file(new or old) as second,
+    ):
+        before, after = old_instance or instance, new_instance or instance
+        requests = [
+            flow.Request(first, before or "default", overrides(both + old_set)),
+            flow.Request(second, after or "default", overrides(both + new_set)),
+        ]
+        machines = [flow.prepare(request, observer)[1] for request in requests]
+        observer.stage("compare")
+        answer = _compared(machines, rows, show, interrupt)
+        observer.stage("judge")
+        verdicts = [_verdicts(request, interrupt) for request in requests]
+    names = [*verdicts[0], *(name for name in verdicts[1] if name not in verdicts[0])]
+    changed = tuple(
+        (name, verdicts[0].get(name, "-"), verdicts[1].get(name, "-"))
+        for name in names
+        if verdicts[0].get(name) != verdicts[1].get(name)
+    )
+    answer = replace(answer, properties=changed)
+    if form == "json":
+        click.echo(json.dumps(_object(answer), ensure_ascii=False))
+    else:
+        click.echo("\n".join(_text(answer, markdown=form == "markdown")))
+    if answer.difference.equal is None:
+        return UNDECIDED
+    return EQUAL if answer.difference.equal else DIFFERENT
+
+
+def _compared(
+    machines: list[Machine], rows: Mapping[str, str], show: int, interrupt: Interrupt | None
+) -> _Answer:
+    from checker.graph.difference import compare, renamed  # noqa: PLC0415 (Numba)
+    from checker.graph.labelled import labelled_graph  # noqa: PLC0415
+
+    known = {action.name for action in machines[0].actions}
+    for row in rows:
+        if row not in known:
+            raise UsageError(f"--rename: {machines[0].name} has no row {row!r}")
+    graphs = []
+    for machine in machines:
+        graph = labelled_graph(replace(machine, symmetry=False), interrupt=interrupt)
+        assert graph is not None
+        graphs.append(graph)
+    return _Answer(graphs[0], graphs[1], compare(renamed(graphs[0], rows), graphs[1], show), ())
+
+
+def _verdicts(request: flow.Request, interrupt: Interrupt | None) -> dict[str, str]:
+    whole = replace(request, limits=Limits(keep_going=True))
+    result = flow.check(whole, flow.Silent(), interrupt)
+    return {item.name: item.outcome for item in result.verdict.properties}
+
+
+def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for setting in settings:
+        old, equals, new = setting.partition("=")
+        if not (equals and old and new):
+            raise UsageError(f"--rename takes OLD=NEW, not {setting!r}")
+        found[old] = new
+    return found
+
+
+@contextmanager
+def _file(name: str) -> Iterator[str]:
+    """Give the path of a specification; of a revision, in a folder that is there for the time."""
+    revision, colon, path = name.partition(":")
+    if not colon or Path(name).exists():
+        yield str(library.find(name))
+        return
+    prefix = _git("rev-parse", "--show-prefix").decode().strip()
+    top = _git("rev-parse", "--show-toplevel").decode().strip()
+    archive = _git("-C", top, "archive", "--format=tar", revision)
+    with tempfile.TemporaryDirectory(prefix="checker-diff-") as folder:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder, filter="data")
+        place = Path(folder) / prefix / path
+        if not place.exists():
+            raise UsageError(f"{revision} has no {prefix}{path}")
+        yield str(library.find(str(place)))
+
+
+def _git(*words: str) -> bytes:
+    try:
+        done = subprocess.run(  # noqa: S603 (the user's own git, no shell)
+            ["git", *words],  # noqa: S607
+            capture_output=True,
+            timeout=_GIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EnvironmentFailure(f"git cannot be asked for a revision: {error}") from error
+    if done.returncode:
+        told = done.stderr.decode(errors="replace").strip().splitlines()
+        raise UsageError(f"git: {told[-1] if told else 'failed'}")
+    return done.stdout
+
+
+# --------------------------------------------------------------------------------- what is said
+
+_KINDS = {"rows": "row", "steps": "step", "moves": "move", "states": "state"}
+
+
+def _headline(answer: _Answer) -> str:
+    found = answer.difference
+    if found.equal is None:
+        return f"inconclusive: {found.why}"
+    if found.equal:
+        return f"equal: the same runs, {plural(answer.new.states, 'state')}"
+    parts = []
+    for side, word in ((found.lost, "lost"), (found.gained, "gained")):
+        counts = [
+            plural(side.counts[kind], one) for kind, one in _KINDS.items() if side.counts[kind]
+        ]
+        parts.append(f"{word} {', '.join(counts) or ('runs' if side.shorter else 'nothing')}")
+    return f"different: {'; '.join(parts)}"
+
+
+def _text(answer: _Answer, *, markdown: bool) -> Iterator[str]:
+    found = answer.difference
+    yield f"## {_headline(answer)}" if markdown else _headline(answer)
+    yield ""
+    sizes = [
+        f"{plural(graph.states, 'state')}, {plural(len(graph.targets), 'step')}"
+        for graph in (answer.old, answer.new)
+    ]
+    yield f"{'* ' * markdown}old: {sizes[0]}"
+    yield f"{'* ' * markdown}new: {sizes[1]}"
+    for which, names in zip(("old", "new"), found.hidden, strict=True):
+        if names:
+            yield f"{'* ' * markdown}only {which} has, so not compared: {', '.join(names)}"
+    for name, before, after in answer.properties:
+        shown = f"`{name}`" if markdown else name
+        yield f"{'* ' * markdown}property {shown}: {before} -> {after}"
+    for side, graph, word in (
+        (found.lost, answer.old, "lost"),
+        (found.gained, answer.new, "gained"),
+    ):
+        yield from _side(side, graph, word, markdown=markdown)
+
+
+def _side(side: Side, graph: LabelledGraph, word: str, *, markdown: bool) -> Iterator[str]:
+    if side.shorter is not None:
+        yield ""
+        yield _heading(f"A shortest run that is {word}", markdown=markdown)
+        yield from _run(graph, side.shorter)
+    for kind, one in _KINDS.items():
+        if not side.counts[kind]:
+            continue
+        yield ""
+        yield _heading(f"{word}: {plural(side.counts[kind], one)}", markdown=markdown)
+        for item in side.shown[kind]:
+            yield f"{'* ' if markdown else '  '}{f'`{item.what}`' if markdown else item.what}"
+            steps = len(item.run[1])
+            yield f"{'  ' if markdown else '      '}after {plural(steps, 'step')}: " + (
+                " / ".join(_labels(graph, item.run)) or "in an initial state"
+            )
+        left = side.counts[kind] - len(side.shown[kind])
+        if left:
+            yield f"{'* ' if markdown else '  '}and {left:,} more"
+
+
+def _heading(text: str, *, markdown: bool) -> str:
+    return f"### {text}\n" if markdown else text
+
+
+def _run(graph: LabelledGraph, run: Run) -> Iterator[str]:
+    labels = _labels(graph, run)
+    yield from (f"  {number}. {text}" for number, text in enumerate(labels, 1))
+    yield "  which " + (ending(graph, run) or "begins in another state")
+
+
+def ending(graph: LabelledGraph, run: Run) -> str:
+    """Return what the last step of a run changes; empty where it has none."""
+    if not run[1]:
+        return ""
+    step = run[1][-1]
+    target = int(graph.targets[step])
+    if target < 0:
+        return "leads to no state that is kept"
+    before, after = graph.state(int(graph.sources[step])), graph.state(target)
+    changes = [
+        f"{variable.name}: {format_value(a)} -> {format_value(b)}"
+        for variable, a, b in zip(graph.machine.variables, before, after, strict=True)
+        if a != b
+    ]
+    return f"changes {'; '.join(changes)}" if changes else "changes nothing"
+
+
+def _labels(graph: LabelledGraph, run: Run) -> list[str]:
+    from checker.graph.difference import run_labels  # noqa: PLC0415
+
+    return run_labels(graph, run)
+
+
+def _object(answer: _Answer) -> dict[str, object]:
+    found = answer.difference
+    verdict = {None: "inconclusive", True: "equal", False: "different"}[found.equal]
+
+    def side(one: Side, graph: LabelledGraph) -> dict[str, object]:
+        return {
+            "states": graph.states,
+            "steps": len(graph.targets),
+            "only": dict(one.counts),
+            "shown": {
+                kind: [{"what": item.what, "run": _labels(graph, item.run)} for item in items]
+                for kind, items in one.shown.items()
+            },
+            "run": None if one.shorter is None else _labels(graph, one.shorter),
+        }
+
+    return {
+        "verdict": verdict,
+        "why": found.why or None,
+        "shared": list(found.shared),
+        "hidden": {"old": list(found.hidden[0]), "new": list(found.hidden[1])},
+        "properties": [
+            {"name": name, "old": before, "new": after} for name, before, after in answer.properties
+        ],
+        "old": side(found.lost, answer.old),
+        "new": side(found.gained, answer.new),
+    }

@@ -1,0 +1,71 @@
+"""Goal: `checker diff` says what a change does, in three forms, and its exit code says whether."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from checker.cli.main import run
+
+SYSTEM = """
+system: counter
+about: It counts.
+constants:
+  most: 2
+variables:
+  n: {type: 0..3, initial: "0"}
+rows:
+  - {row: ticks, when: n < most, do: n += 1}
+properties:
+  low: {always: n < 3, why: three is too many.}
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> str:
+    path = tmp_path / "counter.yaml"
+    path.write_text(SYSTEM)
+    return str(path)
+
+
+def diff(*words: str) -> int:
+    return run(["diff", *words, "--progress", "none"])
+
+
+def test_a_constant_changes_runs_and_a_property(
+    spec: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert diff(spec, "--new-set", "most=3") == 1
+    text = capsys.readouterr().out
+    assert text.startswith("different: lost nothing; gained 1 state\n")
+    assert "property low: holds -> violated" in text
+    assert "  3. ticks\n  which changes n: 2 -> 3\n" in text
+    assert diff(spec, "--new-set", "most=3", "--format", "json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["verdict"], told["new"]["run"]) == ("different", ["ticks"] * 3)
+    assert told["properties"] == [{"name": "low", "old": "holds", "new": "violated"}]
+    assert diff(spec, "--new-set", "most=3", "--format", "markdown") == 1
+    assert "* property `low`: holds -> violated" in capsys.readouterr().out
+
+
+def test_a_revision_is_compared_with_what_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "counter.yaml"
+    path.write_text(SYSTEM)
+    author = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    for words in (("init", "-q"), ("add", "."), (*author, "commit", "-q", "-m", "first")):
+        subprocess.run(["git", *words], check=True)
+    path.write_text(SYSTEM.replace("n < most", "n + 1 <= most"))
+    assert diff("HEAD:counter.yaml", "counter.yaml") == 0
+    assert capsys.readouterr().out.startswith("equal: the same runs, 3 states\n")
+    path.write_text(SYSTEM.replace("row: ticks", "row: tocks"))
+    assert diff("HEAD:counter.yaml", "counter.yaml") == 1
+    assert diff("HEAD:counter.yaml", "counter.yaml", "--rename", "ticks=tocks") == 0
+    capsys.readouterr()
+    assert diff("nowhere:counter.yaml", "counter.yaml") == 2
+    assert diff("HEAD:nothing.yaml", "counter.yaml") == 2
+    assert diff("counter.yaml", "--rename", "x=y") == 2
+    assert "Traceback" not in capsys.readouterr().err

@@ -1,0 +1,141 @@
+"""Goal: what `compare` says of two machines is what their runs, listed one by one, say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from checker import flow
+from checker.graph.difference import Difference, compare, renamed, run_labels
+from checker.graph.labelled import LabelledGraph, labelled_graph
+from checker.machine.machine import Machine
+from checker.semantics.successors import initial_states, successors
+from checker.semantics.values import format_value
+
+SYSTEM = """
+system: pump
+about: A pump that fills a tank.
+variables:
+  level: {type: 0..4, initial: "0"}
+  on: {type: bool, initial: "false"}
+%(variables)s
+rows:
+  - row: switch
+    when: %(switch)s
+    do: |
+      on = not on
+%(switched)s
+  - row: %(fills)s
+    for: {amount: 1..2}
+    when: on and level + amount <= %(most)s
+    do: |
+      level += amount
+  - row: drains
+    when: level > 0
+    do: |
+      level = pick(k for k in range(0, level)%(which)s)
+"""
+PLAIN = {
+    "variables": "",
+    "switch": "level < 4",
+    "switched": "",
+    "fills": "fills",
+    "most": "4",
+    "which": "",
+}
+
+
+def machine(folder: Path, name: str, **changes: str) -> Machine:
+    path = folder / f"{name}.yaml"
+    path.write_text(SYSTEM % {**PLAIN, **changes})
+    return replace(flow.machine_of(str(path), "default", {}), properties=(), deadlock=False)
+
+
+def graph_of(given: Machine) -> LabelledGraph:
+    graph = labelled_graph(given)
+    assert graph is not None
+    return graph
+
+
+COUNTED = {
+    "variables": '  count: {type: 0..1, initial: "0"}',
+    "switched": "      if on:\n          count = 1 - count",
+}  # fmt: skip
+CHANGES = {
+    "nothing": {},
+    "a guard written otherwise": {"switch": "not level == 4"},
+    "a guard": {"switch": "level < 3"},
+    "a bound": {"most": "3"},
+    "a choice": {"which": " if k != 1"},
+    "a further variable": COUNTED,
+    "a further variable that matters": {**COUNTED, "switch": "level < 4 and (count == 0 or on)"},
+    "one that matters later": {**COUNTED, "switch": "level < 4 - count"},
+}
+
+
+def runs(given: Machine, shared: tuple[str, ...], length: int) -> set[tuple[object, ...]]:
+    """All runs of up to so many steps, as they are seen: by the interpreter, one by one."""
+    places = [i for i, variable in enumerate(given.variables) if variable.name in shared]
+
+    def seen(state: tuple[object, ...]) -> tuple[str, ...]:
+        return tuple(format_value(state[place]) for place in places)
+
+    now = {(step.state, (seen(step.state),)) for step in initial_states(given) if step.state}
+    found = {run for _, run in now}
+    for _ in range(length):
+        after = set()
+        for state, run in now:
+            for step in successors(given, state):
+                assert step.state is not None
+                name = (step.action, str(step.bindings), str(step.picks))
+                after.add((step.state, (*run, name, seen(step.state))))
+        now = after
+        found |= {run for _, run in now}
+    return found
+
+
+def least(mine: set[tuple[object, ...]], theirs: set[tuple[object, ...]]) -> int | None:
+    return min((len(run) // 2 for run in mine - theirs), default=None)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_shortest_runs_are_those_of_all_runs(
+    tmp_path: Path, change: str, *, backwards: bool
+) -> None:
+    pair = [machine(tmp_path, "old"), machine(tmp_path, "new", **CHANGES[change])]
+    if backwards:
+        pair.reverse()
+    graphs = [graph_of(given) for given in pair]
+    found = compare(*graphs)
+    all_runs = [runs(given, found.shared, 5) for given in pair]
+    lost, gained = least(*all_runs), least(all_runs[1], all_runs[0])
+    for side, graph, wanted in ((found.lost, graphs[0], lost), (found.gained, graphs[1], gained)):
+        assert (None if side.shorter is None else len(side.shorter[1])) == wanted
+        if side.shorter is not None:
+            assert len(run_labels(graph, side.shorter)) == wanted
+    assert found.equal is (lost is None and gained is None)
+
+
+def test_what_only_one_side_has_is_counted_and_shown(tmp_path: Path) -> None:
+    old = graph_of(machine(tmp_path, "old"))
+    new = graph_of(machine(tmp_path, "new", most="3", fills="pours"))
+    found = compare(old, new, most=1)
+    assert (found.lost.counts["rows"], found.gained.counts["rows"]) == (1, 1)
+    assert [item.what for item in found.gained.shown["rows"]] == ["pours"]
+    (state,) = found.lost.shown["states"]
+    assert "level=4" in state.what
+    assert len(state.run[1]) == 3
+    same = compare(renamed(old, {"fills": "pours"}), new)
+    assert (same.lost.counts["rows"], same.gained.counts["rows"]) == (0, 0)
+    assert same.equal is False
+
+
+def test_too_many_sets_are_no_answer(tmp_path: Path) -> None:
+    old, new = machine(tmp_path, "old"), machine(tmp_path, "new", **COUNTED)
+    found: Difference = compare(graph_of(old), graph_of(new), pairs_max=3)
+    assert found.equal is None
+    assert "3 sets of states" in found.why
+    assert compare(graph_of(old), graph_of(new)).equal is True
