@@ -7,45 +7,24 @@ from collections.abc import Mapping
 
 from checker.elaborate import convert
 from checker.elaborate.context import Context, expression
+from checker.elaborate.folded import computed, constant_truth, evaluate
+from checker.elaborate.type_cells import TypeReader
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
-from checker.errors import UsageError
+from checker.errors import SpecificationError, UsageError
 from checker.machine import terms as t
-from checker.machine.relations import VALUES_MAX
+from checker.machine.relations import VALUES_MAX, holds_symmetric, show
 from checker.machine.types import Enum, Id, Range, Type
-from checker.source import Span
-from checker.table.document import Cell, Constant, InstanceEntry, Word
-from checker.table.problems import nearest
+from checker.semantics.values import format_value
+from checker.source import Source, Span
+from checker.table.document import Cell, Constant, InstanceEntry, TypeNode, Word
+from checker.table.expressions import parse_expression
+from checker.table.passage import Passage
+from checker.table.problems import Problems, nearest
 
 Setting = int | bool | str
 Settings = Mapping[str, tuple[Setting, Span | None]]
 """Of each replaced constant its value, and the place of an instance's `set:` (None: `--set`)."""
-
-
-def evaluate(world: World, cell: Cell, hint: Type | None = None) -> t.Literal:
-    """Return the value of an expression over constants; Y304 where it is none."""
-    term = Context(world, cell, constant=True).infer(expression(cell), hint)
-    if not isinstance(term, t.Literal):
-        raise Wrong(
-            "Y304", "this is not a constant", term.span, expected="an expression over constants"
-        )
-    return term
-
-
-def constant_integer(world: World, cell: Cell) -> int:
-    """Return the integer value of an expression over constants."""
-    term = evaluate(world, cell)
-    if not isinstance(term.value, int) or isinstance(term.value, bool):
-        raise Wrong("Y303", "an integer is needed here", term.span, expected="an integer")
-    return term.value
-
-
-def constant_truth(world: World, cell: Cell) -> bool:
-    """Return the truth of a condition over constants."""
-    term = evaluate(world, cell)
-    if not isinstance(term.value, bool):
-        raise Wrong("Y303", "a condition is needed here", term.span, expected="true or false")
-    return term.value
 
 
 def settings_of(
@@ -104,9 +83,12 @@ def constant_values(world: World) -> tuple[tuple[str, object], ...]:
     for constant in world.document.constants:
         name = constant.name.text
         kind = world.types.get(name)
-        values.append(
-            (name, len(kind.members) if isinstance(kind, Id) else world.constants[name].value)
-        )
+        if isinstance(kind, Id):
+            values.append((name, len(kind.members)))
+        else:
+            value = world.constants[name].value
+            plain = isinstance(value, int | str)
+            values.append((name, value if plain else format_value(value)))
     return tuple(values)
 
 
@@ -168,6 +150,8 @@ def _value(
     world: World, constant: Constant, setting: tuple[Setting, Span | None] | None
 ) -> t.Literal:
     span = constant.value_span or constant.name.span
+    if constant.node is not None:
+        return _data(world, constant, constant.node, setting)
     if constant.one_of is not None:
         members = tuple(word.text for word in constant.one_of)
         value: object = constant.value
@@ -199,6 +183,50 @@ def _value(
         return t.Literal(setting[0], literal.type, setting[1] or span)
     wanted = "it is true or false" if isinstance(literal.value, bool) else "its kind is another"
     raise _refused(constant, setting, wanted)
+
+
+def _data(
+    world: World,
+    constant: Constant,
+    node: TypeNode,
+    setting: tuple[Setting, Span | None] | None,
+) -> t.Literal:
+    """Return a constant of a declared type: the value of its expression, or of what replaces it."""
+    kind = TypeReader(world).read(node)
+    if holds_symmetric(kind):
+        raise Wrong(
+            "Y330",
+            "a constant cannot tell interchangeable ids apart",
+            node.span,
+            found=show(kind),
+            help="declare the ids without `symmetric: true`",
+        )
+    assert constant.cell is not None
+    if setting is None:
+        return _evaluated(world, constant.cell, kind)
+    given, place = setting
+    text = str(given).lower() if isinstance(given, bool) else str(given)
+    try:
+        if place is None:
+            source, start = Source("<--set>", text), (1, 1)
+        else:
+            source, start = place.source, (place.line, place.column)
+        problems = Problems()
+        passage = Passage(source, text, (start,) * (text.count("\n") + 1))
+        tree = parse_expression(passage, problems)
+        problems.raise_any()
+        assert tree is not None
+        return _evaluated(world, Cell(text, passage.whole(), tree, passage.starts), kind)
+    except (Wrong, SpecificationError) as error:
+        if place is not None and isinstance(error, Wrong):
+            raise
+        reason = error.diagnostics[0].message if isinstance(error, SpecificationError) else error
+        raise _refused(constant, setting, f"{reason}; it is a {show(kind)}") from error
+
+
+def _evaluated(world: World, cell: Cell, kind: Type) -> t.Literal:
+    term = convert.coerce(Context(world, cell, constant=True).infer(expression(cell), kind), kind)
+    return t.Literal(computed(term), kind, cell.span)
 
 
 def _as_integer(constant: Constant, setting: tuple[Setting, Span | None]) -> int:

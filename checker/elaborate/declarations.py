@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from checker.elaborate import convert
 from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED
-from checker.elaborate.constants import constant_integer
 from checker.elaborate.context import Context, Term, expression
+from checker.elaborate.folded import constant_integer
 from checker.elaborate.lookup import BUILT_IN, CALLED_ONLY
 from checker.elaborate.type_cells import TypeReader
 from checker.elaborate.world import CallsInfo, ChannelInfo, ComponentInfo, OperationInfo, World

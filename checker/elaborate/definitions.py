@@ -39,6 +39,13 @@ def inline(
             names[parameter.text] = t.Local(unique, argument.type, argument.span)
     inner = context.inside(definition.body, names, name)
     inner.maybe = frozenset()
+    for word, cell in definition.lets:
+        value = inner.at_cell(cell).infer(expression(cell))
+        if not convert.is_atomic(value):
+            unique = context.allocator.unique(f"{name}.{word.text}")
+            bound.append((unique, value))
+            value = t.Local(unique, value.type, word.span)
+        inner.names[word.text] = value
     body = inner.infer(expression(definition.body), hint)
     for unique, argument in reversed(bound):
         body = t.Let(unique, argument, body, body.type, span)
@@ -62,7 +69,7 @@ def check_recursion(world: World) -> None:
     """Report each definition or procedure that leads back to itself (N220)."""
     entries: dict[str, Definition | Procedure] = {**world.definitions, **world.procedures}
     uses = {
-        name: _uses(entry.body, entries) - {p.text for p in entry.parameters}
+        name: _all_uses(entry, entries) - {p.text for p in entry.parameters}
         for name, entry in entries.items()
     }
     for name, entry in entries.items():
@@ -75,6 +82,13 @@ def check_recursion(world: World) -> None:
                 expected="no recursion",
                 found=" -> ".join(path),
             )
+
+
+def _all_uses(
+    entry: Definition | Procedure, entries: dict[str, Definition | Procedure]
+) -> set[str]:
+    lets = [cell for _, cell in entry.lets] if isinstance(entry, Definition) else []
+    return set().union(*(_uses(cell, entries) for cell in (entry.body, *lets)))
 
 
 def _uses(cell: Cell, entries: dict[str, Definition | Procedure]) -> set[str]:

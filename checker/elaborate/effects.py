@@ -19,6 +19,7 @@ from checker.elaborate.definitions import expect_count
 from checker.elaborate.functions import arguments
 from checker.elaborate.lookup import unknown, words
 from checker.elaborate.operators import combine
+from checker.elaborate.picks import PICK_IF_ANY, PICKS, picks_inside, without_picks
 from checker.elaborate.places import place_of, read, table_of
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong, collecting
@@ -252,14 +253,26 @@ class Effects:
     def argument(self, frame: Frame, node: ast.expr, hint: Type | None, text: str) -> Term:
         """Return a whole right side or argument, in which `pick`, `fresh`, `pop` may stand."""
         match node:
-            case ast.Call(ast.Name("pick")):
+            case ast.Call(ast.Name(word)) if word in PICKS:
                 return self._pick(frame, node, text)
             case ast.Call(ast.Name("fresh")):
                 return self._fresh(frame, node, text)
             case ast.Call(ast.Attribute(place, "pop")):
                 return self.pop(frame, node, place)
-            case _:
-                return frame.context.infer(node, hint)
+        inside = picks_inside(node)
+        if not inside:
+            return frame.context.infer(node, hint)
+        before = frame.context.names
+        chosen: dict[ast.expr, str] = {}
+        frame.context.names = dict(before)
+        for number, call in enumerate(inside):
+            name = f"{text} pick {number + 1}"
+            frame.context.names[name] = self._pick(frame, call, text)
+            chosen[call] = name
+        try:
+            return frame.context.infer(without_picks(node, chosen), hint)
+        finally:
+            frame.context.names = before
 
     def pop(self, frame: Frame, node: ast.Call, place: ast.expr) -> Term:
         """Emit the removal of the first or last item of a sequence; return the item."""
@@ -285,10 +298,11 @@ class Effects:
 
     def _pick(self, frame: Frame, node: ast.Call, text: str) -> Term:
         context, span = frame.context, frame.context.span(node)
+        disables = isinstance(node.func, ast.Name) and node.func.id == PICK_IF_ANY
         (choice,) = arguments(context, node, 1, 1)
         if not isinstance(choice, ast.GeneratorExp):
             term = domain(context, choice)
-            return self._picked(term, None, text, span)
+            return self._picked(term, None, text, span, disables=disables)
         if len(choice.generators) != 1:
             raise Wrong("Y310", "`pick` takes one `for`", span, help="pick twice")
         clause = choice.generators[0]
@@ -301,13 +315,25 @@ class Effects:
         inner = context.child({clause.target.id: t.Local(unique, kind, span)})
         tests = [inner.condition(test, "`if`") for test in clause.ifs]
         condition = build.conjunction(tests, span)
+        if disables:
+            self._require_some(unique, term, condition, span)
         self.emit(t.Pick(unique, term, None if build.is_true(condition) else condition, span))
         return inner.infer(choice.elt)
 
-    def _picked(self, term: Term, condition: Term | None, text: str, span: Span) -> Term:
+    def _require_some(self, name: str, term: Term, condition: Term, span: Span) -> None:
+        """Emit that the row is not enabled unless some value satisfies a condition."""
+        generators = (t.Generator(name, term, None),)
+        some = t.Fold("any", generators, condition, None, convert.BOOL, span)
+        self.emit(t.Require(some, span))
+
+    def _picked(
+        self, term: Term, condition: Term | None, text: str, span: Span, *, disables: bool = False
+    ) -> Term:
         kind = item_of(term.type)
         assert kind is not None
         unique = self.allocator.unique(text)
+        if disables:
+            self._require_some(unique, term, convert.truth(True, span), span)
         self.emit(t.Pick(unique, term, condition, span))
         return t.Local(unique, kind, span)
 

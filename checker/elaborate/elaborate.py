@@ -11,17 +11,12 @@ from dataclasses import replace
 
 from checker.elaborate import convert
 from checker.elaborate.alike import unlike
-from checker.elaborate.constants import (
-    Setting,
-    constant_truth,
-    constant_values,
-    declare_constants,
-    settings_of,
-)
+from checker.elaborate.constants import Setting, constant_values, declare_constants, settings_of
 from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.declarations import check_names, declare
 from checker.elaborate.definitions import check_recursion
 from checker.elaborate.fair_groups import fair_groups_of
+from checker.elaborate.folded import constant_truth
 from checker.elaborate.generated import channel_faults, ignoring, impossible
 from checker.elaborate.impartial import check_impartial
 from checker.elaborate.lints import check_machine, check_size

@@ -43,7 +43,7 @@ def call(context: Context, node: ast.expr, hint: Type | None) -> Term:
     function = _FUNCTIONS.get(word)
     if function is not None:
         return function(context, node, hint)
-    if word in ("pick", "fresh"):
+    if word in ("pick", "pick_if_any", "fresh"):
         raise Wrong(
             "Y309",
             f"`{word}` cannot stand here",

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from checker.elaborate import build
-from checker.elaborate.constants import constant_truth
 from checker.elaborate.context import Context, expression
+from checker.elaborate.folded import constant_truth
 from checker.elaborate.triggers import Owner, kinds_of, name_of, outcomes_of, parse
 from checker.elaborate.unused import warn_of_fair_faults, warn_of_unused
 from checker.elaborate.world import World

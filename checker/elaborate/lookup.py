@@ -39,6 +39,7 @@ BUILT_IN = frozenset(
         "next",
         "ran",
         "pick",
+        "pick_if_any",
         "fresh",
         "send",
         "call",

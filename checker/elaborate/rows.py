@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from checker.elaborate import build, convert
 from checker.elaborate.collections import domain
-from checker.elaborate.constants import constant_truth, evaluate
 from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.effects import Effects, Frame, Locals, settle
+from checker.elaborate.folded import constant_truth, evaluate
 from checker.elaborate.functions import interval
 from checker.elaborate.lookup import calls_target, everything
 from checker.elaborate.messaging import send_message

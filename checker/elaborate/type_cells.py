@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checker.elaborate import convert
-from checker.elaborate.constants import constant_integer
+from checker.elaborate.folded import constant_integer
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.machine.relations import VALUES_MAX, holds_symmetric, show, size, union_of

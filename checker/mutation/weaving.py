@@ -57,7 +57,19 @@ SWAPS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
 }
 """Which comparison a comparison is mistaken for; `is` tests kinds and options and is left alone."""
 
-STRUCTURE = {"pick", "fresh", "range", "implies", "len", "min", "max", "sum", "all", "any"}
+STRUCTURE = {
+    "pick",
+    "pick_if_any",
+    "fresh",
+    "range",
+    "implies",
+    "len",
+    "min",
+    "max",
+    "sum",
+    "all",
+    "any",
+}
 """Functions whose arguments are no values of their own."""
 
 

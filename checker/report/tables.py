@@ -166,7 +166,9 @@ def row_block(row: Row) -> Block:
 
 
 def _body(entry: Definition | Procedure) -> Block:
-    return Block(_signature(entry), (), "", (("", _code(entry.body)),))
+    lets = entry.lets if isinstance(entry, Definition) else ()
+    parts = [(f"let {word.text}", _code(cell)) for word, cell in lets]
+    return Block(_signature(entry), (), "", (*parts, ("", _code(entry.body))))
 
 
 def _property(entry: PropertyEntry) -> Block:

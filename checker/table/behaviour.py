@@ -24,7 +24,7 @@ from checker.table.document import (
     Word,
 )
 from checker.table.fields import Fields, entries_of, is_torn, read_key
-from checker.table.nodes import Node, Scalar, Sequence, shorten
+from checker.table.nodes import Mapping, Node, Scalar, Sequence, shorten
 from checker.table.problems import Problems
 from checker.table.type_cells import looks_like_type
 from checker.table.words import (
@@ -48,8 +48,16 @@ def read_definitions(system: Fields) -> tuple[Definition, ...]:
     definitions: list[Definition] = []
     for key, node in system.entries("definitions"):
         name, parameters = _signature(key, system.problems)
-        body = read_expression(node, key.text, system.problems)
-        definitions.append(Definition(name, parameters, body))
+        if not isinstance(node, Mapping):
+            body = read_expression(node, key.text, system.problems)
+            definitions.append(Definition(name, parameters, body))
+            continue
+        fields = Fields(node, "definition", system.problems)
+        lets = tuple(
+            (word, read_expression(value, word.text, system.problems))
+            for word, value in fields.named("let")
+        )
+        definitions.append(Definition(name, parameters, fields.needed_expression("is"), lets))
     return tuple(definitions)
 
 

@@ -51,6 +51,8 @@ def _constant(name: Word, node: Node, problems: Problems) -> Constant:
     fields = Fields(node, "constant", problems)
     about = fields.prose("about")
     _exclusive(fields, ("ids", "value"))
+    if fields.has("type"):
+        return _data(name, about, fields)
     ids = fields.get("ids")
     if ids is not None:
         return _ids(name, about, ids, fields)
@@ -81,6 +83,16 @@ def _constant(name: Word, node: Node, problems: Problems) -> Constant:
         return Constant(name, about, value=literal, value_span=given.span)
     cell = read_expression(given, "value", problems)
     return Constant(name, about, cell=cell, value_span=given.span)
+
+
+def _data(name: Word, about: str, fields: Fields) -> Constant:
+    """Return a constant whose value is an expression of a declared type."""
+    for key in ("ids", "symmetric", "prefix", "one_of"):
+        if fields.has(key):
+            _conflict(fields, f"`{key}` and `type` exclude each other", f"remove `{key}`")
+    kind = fields.needed_type("type")
+    cell = fields.needed_expression("value")
+    return Constant(name, about, cell=cell, value_span=cell.span, node=kind)
 
 
 def _literal(node: Scalar, label: str, problems: Problems) -> int | bool:

@@ -131,6 +131,8 @@ TypeNode = TypeName | TypeRange | TypeEnum | TypeUnion | TypeOf | TypeMap
 class Constant:
     """One constant. Exactly one of `ids_count`, `ids_names`, `value`, `cell` is set.
 
+    With `node` the cell holds a value of that type: a set, a map, a table.
+
     `value` is a literal int, bool or (with `one_of`) the Word of an enum value; `cell` computes.
     """
 
@@ -144,6 +146,7 @@ class Constant:
     one_of: tuple[Word, ...] | None = None
     cell: Cell | None = None
     value_span: Span | None = None
+    node: TypeNode | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,11 +271,12 @@ class Fault:
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """`name(a, b): expression`."""
+    """`name(a, b): expression`, with names for parts of it."""
 
     name: Word
     parameters: tuple[Word, ...]
     body: Cell
+    lets: tuple[tuple[Word, Cell], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -140,7 +140,7 @@ def test_what_goes_wrong_in_a_step(machine: Elaborating, text: str, code: str) -
         ("light = Green", "N201"),
         ("create(n, 1)", "Y320"),
         ("k = 1\nk = kitchen", "Y303"),
-        ("n = 1 + pick(some)", "Y309"),
+        ("n = 1 if done else pick(some)", "Y309"),
         ("n = fresh(Point)", "N205"),
         ("n = fresh(Room)", "Y301"),
         ("send(n)", "N207"),

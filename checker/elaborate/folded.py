@@ -1,0 +1,57 @@
+"""Expressions over constants that must be constants themselves."""
+
+from __future__ import annotations
+
+from checker.elaborate import convert
+from checker.elaborate.context import Context, Term, expression
+from checker.elaborate.world import World
+from checker.elaborate.wrong import Wrong
+from checker.errors import EvaluationError
+from checker.machine import terms as t
+from checker.machine.relations import show
+from checker.machine.types import Bool, Range, Type
+from checker.semantics.evaluate import Context as Values
+from checker.semantics.evaluate import evaluate as value_of
+from checker.table.document import Cell
+
+
+def evaluate(world: World, cell: Cell, hint: Type | None = None) -> t.Literal:
+    """Return the value of an expression over constants; Y304 where it is none."""
+    term = Context(world, cell, constant=True).infer(expression(cell), hint)
+    if isinstance(term, t.Literal):
+        return term
+    if not isinstance(term.type, Bool | Range):
+        raise Wrong(
+            "Y304", "this is not a constant", term.span, expected="an expression over constants"
+        )
+    value = computed(term)
+    if isinstance(term.type, Bool):
+        return t.Literal(value, term.type, term.span)
+    assert isinstance(value, int)
+    return convert.integer(value, term.span)
+
+
+def computed(term: Term) -> object:
+    """Return the value of a term that reads no state; Y305 where it has none."""
+    try:
+        return value_of(term, Values({}, {}))
+    except EvaluationError as error:
+        raise Wrong(
+            "Y305", f"this constant has no value: {error}", error.span, expected=show(term.type)
+        ) from error
+
+
+def constant_integer(world: World, cell: Cell) -> int:
+    """Return the integer value of an expression over constants."""
+    term = evaluate(world, cell)
+    if not isinstance(term.value, int) or isinstance(term.value, bool):
+        raise Wrong("Y303", "an integer is needed here", term.span, expected="an integer")
+    return term.value
+
+
+def constant_truth(world: World, cell: Cell) -> bool:
+    """Return the truth of a condition over constants."""
+    term = evaluate(world, cell)
+    if not isinstance(term.value, bool):
+        raise Wrong("Y303", "a condition is needed here", term.span, expected="true or false")
+    return term.value

@@ -1,0 +1,145 @@
+"""Goal: constants that are data, names in definitions, and picks inside expressions."""
+
+from pathlib import Path
+
+import pytest
+from systems import outcomes, run
+
+from checker.errors import SpecificationError, UsageError
+
+VOTING = """\
+constants:
+  Node: {ids: [a, b, c]}
+  quorums:
+    type: set of set of Node
+    value: "{{a, b}, {b, c}, {a, c}}"
+  next_node:
+    type: total map of Node to Node
+    value: "{a: b, b: c, c: a}"
+  weights:
+    type: map of Node to 0..3
+    value: "{n: 1 if n == a else 2 for n in Node}"
+  order: {type: sequence of Node up to 3, value: "[c, a]"}
+assume:
+  - all(len(q & r) > 0 for q in quorums for r in quorums)
+variables:
+  votes: {type: set of Node, initial: empty}
+  at: {type: Node, initial: "order[0]"}
+definitions:
+  heavy(n):
+    let:
+      weight: weights[n]
+      double: weight * 2
+    is: double > 3 and weight + double > 5
+rows:
+  - row: vote
+    when: at not in votes
+    do: |
+      votes.add(at)
+      at = next_node[at]
+terminal: ["true"]
+properties:
+  decided: {sometimes: votes in quorums, why: w.}
+  heavy_ones: {always: "all((n != a) == heavy(n) for n in Node)", why: w.}
+  first: {always: "implies(a in votes, c in votes)", why: w.}
+instances:
+  default: {}
+  lone:
+    set: {quorums: "{{a}, {a, b}}", order: "[a]"}
+"""
+
+
+def test_sets_maps_and_tables_are_constants(tmp_path: Path) -> None:
+    result = run(tmp_path, VOTING)
+    assert set(outcomes(result).values()) == {"witnessed", "holds"}
+    assert (result.exploration.distinct, result.exploration.depth) == (4, 3)
+    constants = dict(result.machine.constants)
+    assert constants["next_node"] == "{a: b, b: c, c: a}"
+
+
+def test_instances_and_settings_replace_them(tmp_path: Path) -> None:
+    lone = run(tmp_path, VOTING, "lone")
+    assert outcomes(lone)["first"] == "violated"
+    assert outcomes(lone)["decided"] == "witnessed"
+    given = run(tmp_path, VOTING, order="[a]", quorums="{{a, b, c}}", keep_going=True)
+    assert {item.name: item.length for item in given.verdict.properties}["decided"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("quorums", "{a}"),
+        ("quorums", "{{a, d}}"),
+        ("quorums", "{{a}"),
+        ("next_node", "{a: b}"),
+        ("order", "[a, b, c, a]"),
+        ("order", 3),
+    ],
+)
+def test_what_replaces_a_constant_is_held_to_its_type(
+    tmp_path: Path, name: str, value: str | int
+) -> None:
+    with pytest.raises(UsageError, match=f"`{name}` cannot be "):
+        run(tmp_path, VOTING, **{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("{ids: [a, b, c]}", "{ids: 3, symmetric: true}", "Y330"),
+        ('value: "[c, a]"', 'value: "[at]"', "Y304"),
+        ('value: "{a: b, b: c, c: a}"', 'value: "{a: b, b: c}"', "Y301"),
+        ("weights[n]\n", "weights[m]\n", "N201"),
+        ('"{{a}, {a, b}}"', '"{{a}, {d}}"', "N201"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, code: str) -> None:
+    assert old in VOTING
+    text = VOTING.replace(old, new)
+    with pytest.raises(SpecificationError) as raised:
+        run(tmp_path, text, "lone" if "d}" in new else "default")
+    assert code in {item.code for item in raised.value.diagnostics}
+
+
+PICKING = """\
+constants:
+  Ball: {ids: 3, symmetric: true}
+variables:
+  left: {type: set of Ball, initial: "{x for x in Ball}"}
+  pairs: {type: "0..9", initial: "0"}
+rows:
+  - row: draw
+    do: DRAW
+terminal: [len(left) == 0]
+"""
+
+
+def test_a_pick_stands_inside_an_expression(tmp_path: Path) -> None:
+    text = PICKING.replace("DRAW", "left = left - {pick_if_any(x for x in left)}")
+    result = run(tmp_path, text)
+    assert result.verdict.overall == "holds"
+    assert (result.exploration.distinct, result.exploration.depth) == (4, 3)
+    two = "left = left - {pick_if_any(left)} - {pick_if_any(y for y in left)}"
+    apart = run(tmp_path, PICKING.replace("DRAW", two))
+    assert apart.exploration.generated > result.exploration.generated
+
+
+def test_an_empty_pick_is_an_error_unless_it_disables(tmp_path: Path) -> None:
+    result = run(tmp_path, PICKING.replace("DRAW", "left = left - {pick(left)}"))
+    assert (result.verdict.overall, result.verdict.exit_code) == ("inconclusive", 75)
+
+
+@pytest.mark.parametrize(
+    ("effect", "code"),
+    [
+        ("pairs = 1 if len(left) > 5 and len({pick(left)}) == 1 else 0", "Y309"),
+        ("pairs = pick_if_any(left, left)", "N208"),
+        ("pairs = len({pick(left) for x in left})", "Y309"),
+    ],
+)
+def test_picks_stand_where_they_are_made_in_any_case(
+    tmp_path: Path, effect: str, code: str
+) -> None:
+    with pytest.raises(SpecificationError) as raised:
+        run(tmp_path, PICKING.replace("DRAW", effect))
+    assert code in {item.code for item in raised.value.diagnostics}
