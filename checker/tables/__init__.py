@@ -1,5 +1,6 @@
-"""State tables to work with: what happens in each state, and tables as machines of one's own."""
+"""State tables to work with: what happens in each state, and tables under one's own objects."""
 
+from checker.tables.machines import attach, cover, dominators, graph, load, moves, reachable, states
 from checker.tables.matrix import (
     Cell,
     Effect,
@@ -9,4 +10,19 @@ from checker.tables.matrix import (
     state_matrices,
 )
 
-__all__ = ["Cell", "Effect", "Line", "StateMatrix", "machines_with_every_row", "state_matrices"]
+__all__ = [
+    "Cell",
+    "Effect",
+    "Line",
+    "StateMatrix",
+    "attach",
+    "cover",
+    "dominators",
+    "graph",
+    "load",
+    "machines_with_every_row",
+    "moves",
+    "reachable",
+    "state_matrices",
+    "states",
+]
