@@ -13,7 +13,7 @@ import numpy as np
 
 from checker.conformance.bind import Bound
 from checker.conformance.instrument import Instrumented, Label, instrument
-from checker.errors import EvaluationError
+from checker.errors import EvaluationError, InternalError
 from checker.kernel import build
 from checker.layout import pack
 from checker.layout.cells import value_from
@@ -156,7 +156,7 @@ class Space:
         for found in successors(machine, self.state(key)):
             if found.state == wanted:
                 return found
-        raise AssertionError(f"the reference semantics knows no step of {action.name} here")
+        raise InternalError(f"the reference semantics knows no step of {action.name} here")
 
     def _all_words(self, key: Key) -> np.ndarray:
         words = np.zeros(self.layout.words, np.int64)
