@@ -5,7 +5,7 @@ nothing else. Terms and statements do that by themselves, but for the few that k
 ids: a comparison, a constant that names one, a `for` over them, `fresh`. Each of these is looked at
 here, and is shown to be harmless or reported with its place. Nothing is tried out: what is not
 shown is taken to depend on names, and the machine is searched without the reduction.
-`loops` looks at `for` statements.
+`loops` looks at `for` statements; `impartial` refuses comprehensions that take ids in their order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from checker.elaborate.impartial import partial
 from checker.elaborate.loops import partial_loops
 from checker.errors import Diagnostic
 from checker.machine import terms as t
@@ -43,17 +42,17 @@ def _uses(machine: Machine, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]
     for action in (machine.initial, *machine.actions):
         yield from partial_loops(action)
         yield from _drawn(machine, action, kinds)
-    for fold, what in partial(machine):
-        yield what, fold.span
-    parts: list[object] = [machine.initial, *machine.actions, *machine.properties]
-    parts += [
-        *machine.bounds,
-        *machine.step_bounds,
-        *machine.terminal,
-        *(item.initial for item in machine.variables),
-    ]
-    for node in walk(*parts):
-        yield from _orders(node)
+    # Terms are shared all over a machine: each is looked at once.
+    waiting: list[object] = [machine.initial, *machine.actions, *machine.properties]
+    waiting += [*machine.bounds, *machine.step_bounds, *machine.terminal]
+    waiting += [item.initial for item in machine.variables]
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield from _orders(node)
+            waiting.extend(children(node))
 
 
 def _diagnostic(what: str, span: Span) -> Diagnostic:

@@ -26,7 +26,7 @@ def check_impartial(world: World, machine: Machine) -> None:
     if not any(kind.symmetric for kind in machine.ids):
         return
     reported: set[object] = set()
-    for fold, what in partial(machine):
+    for fold, what in _partial(machine):
         if fold.span not in reported:
             reported.add(fold.span)
             with collecting(world.problems):
@@ -38,7 +38,7 @@ def check_impartial(world: World, machine: Machine) -> None:
                 )
 
 
-def partial(machine: Machine) -> Iterator[tuple[t.Fold, str]]:
+def _partial(machine: Machine) -> Iterator[tuple[t.Fold, str]]:
     """Yield the comprehensions whose result depends on the order of ids, and how."""
     # Nodes still to be looked at, and whether only what is in a sequence matters where they stand.
     waiting: list[tuple[Node, bool]] = [
