@@ -65,7 +65,7 @@ def test_a_wrong_specification_does_not_hide_the_others(command: Command, toggle
 
 def test_processes_find_the_same(command: Command, toggle: str) -> None:
     def told(workers: int) -> list[dict[str, object]]:
-        found = command("verify", toggle, "--workers", workers, "--format", "json")
+        found = command("verify", toggle, "--fresh", "--workers", workers, "--format", "json")
         return [{**item, "seconds": 0} for item in found.json["instances"]]
 
     assert told(1) == told(2)
