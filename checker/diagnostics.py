@@ -97,6 +97,7 @@ CODES: Final[dict[str, str]] = {
     "R611": "more than a kernel can hold",
     "X701": "an integer that TLC does not have",
     "X702": "an order that is not written in TLA+",
+    "X703": "a claim or a promise that is not written in TLA+",
 }
 """Every diagnostic code and its one-line title; `docs/errors/CODE.md` says more."""
 

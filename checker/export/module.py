@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from checker.export.actions import LEGAL, Actions, Lines, conjuncts, indented
 from checker.export.expressions import ROW, Expressions, Scope
 from checker.export.names import LIBRARY, identifier, quoted
-from checker.export.values import Values
+from checker.export.values import Values, require_written
 from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, Action, Machine, Property
 from checker.machine.terms import Generator
@@ -78,6 +78,7 @@ class _Writer:
 
     def module(self) -> Module:
         """Return the whole of it."""
+        require_written(self._machine)
         body = [
             *self._section("Steps", self._all_rows()),
             *self._section("What begins, what follows", self._next()),
@@ -349,6 +350,10 @@ class _Writer:
                 assert item.premise is not None
                 premise = self._write.text(item.premise, self._scope)
                 return [f"{own} == ({premise}) ~> ({_joined(parts)})"]
+            case "always_eventually":
+                return [f"{own} == []<>({_joined(parts)})"]
+            case "eventually_always":
+                return [f"{own} == <>[]({_joined(parts)})"]
         return [
             *prose("Never false: it says so when a state is the first in which this is true."),
             f"{own} ==",

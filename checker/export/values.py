@@ -35,6 +35,29 @@ def refuse(code: str, message: str, span: Span, found: str, help_text: str) -> S
     return SpecificationError((Diagnostic(code, message, span, found=found, help=help_text),))
 
 
+def require_written(machine: Machine) -> None:
+    """Refuse (X703) what says more of runs than the module would."""
+    for group in machine.fair_groups:
+        raise _unwritten("fairness of a group of rows", group.name, group.span)
+    for bound in machine.step_bounds:
+        raise _unwritten("a bound of steps", "next(...)", bound.span)
+    for item in machine.properties:
+        if item.kind == "ltl":
+            raise _unwritten("a formula of temporal logic", item.name, item.span)
+        if item.initially is not None:
+            raise _unwritten("a claim about some initial states", item.name, item.span)
+
+
+def _unwritten(what: str, found: str, span: Span) -> SpecificationError:
+    return refuse(
+        "X703",
+        f"{what} is not written in TLA+",
+        span,
+        found,
+        "leave it out of what is exported: --property, --set or --instance",
+    )
+
+
 def parts(kind: Type) -> tuple[Type, ...]:
     """Return the types directly inside a type."""
     match kind:
