@@ -26,8 +26,8 @@ RUNS: dict[str, tuple[tuple[str, Settings], ...]] = {
         ("as_in_kafka", ("--set", "several_offsets=false")),
         ("as_in_kafka", ()),
         ("as_in_kafka_with_faults", ()),
-        ("as_in_kafka_batches", ("--cover", "rows")),
-        ("as_in_kafka_three_records", ("--cover", "rows")),
+        ("as_in_kafka_batches", ("--set", "truncations=1", "--cover", "rows")),
+        ("as_in_kafka_three_records", ("--set", "truncations=1", "--cover", "rows")),
     ),
 }
 """Of each system its instances and options, the smallest first."""
