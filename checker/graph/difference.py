@@ -284,9 +284,8 @@ def _retraced(
 def _run_to_state(graph: LabelledGraph, state: int) -> Run:
     """Return a shortest run to a state."""
     steps: list[int] = []
-    parents = _parents(graph)
     while graph.depths[state] > 0:
-        step = int(parents[state])
+        step = int(graph.parents[state])
         steps.append(step)
         state = int(np.searchsorted(graph.offsets, step, side="right")) - 1
     return state, tuple(reversed(steps))
@@ -296,24 +295,6 @@ def _run_to_step(graph: LabelledGraph, step: int) -> Run:
     source = int(np.searchsorted(graph.offsets, step, side="right")) - 1
     first, steps = _run_to_state(graph, source)
     return first, (*steps, step)
-
-
-_PARENTS: dict[int, tuple[LabelledGraph, Numbers]] = {}
-
-
-def _parents(graph: LabelledGraph) -> Numbers:
-    """Return the first step that leads to each state from the level before it."""
-    if id(graph) not in _PARENTS or _PARENTS[id(graph)][0] is not graph:
-        steps = np.arange(len(graph.targets))
-        inside = graph.targets >= 0
-        down = inside.copy()
-        depths = graph.depths
-        down[inside] = depths[graph.targets[inside]] == depths[graph.sources[inside]] + 1
-        parents = np.full(graph.states, -1, np.int64)
-        parents[graph.targets[down][::-1]] = steps[down][::-1]
-        _PARENTS.clear()
-        _PARENTS[id(graph)] = (graph, parents)
-    return _PARENTS[id(graph)][1]
 
 
 def _side(mine: _View, theirs: _View, shared: tuple[str, ...], run: Run | None, most: int) -> Side:

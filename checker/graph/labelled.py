@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,16 @@ class LabelledGraph:
     def sources(self) -> NDArray[np.int32]:
         """The state that each step leaves."""
         return np.repeat(np.arange(self.states, dtype=np.int32), np.diff(self.offsets))
+
+    @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """The first step that leads to each state from the level before it; -1 for initial ones."""
+        steps = np.arange(len(self.targets))
+        down = self.targets >= 0
+        down[down] = self.depths[self.targets[down]] == self.depths[self.sources[down]] + 1
+        parents = np.full(self.states, -1, np.int64)
+        parents[self.targets[down][::-1]] = steps[down][::-1]
+        return parents
 
     def values(self, numbers: NDArray[np.int64]) -> list[State]:
         """Return the values of the machine's variables in some states."""
