@@ -19,8 +19,12 @@ MOST = 400
 """Distinct states of a specification that is looked at; larger ones are passed over."""
 
 
-def judge(text: str) -> str:
-    """Compare all engines on a specification; return what became of it.
+ENGINES: tuple[tuple[str, int | None], ...] = (("reference", None), ("local", 1), ("local", 2))
+"""What is compared: engines, each with its workers."""
+
+
+def judge(text: str, engines: tuple[tuple[str, int | None], ...] = ENGINES) -> str:
+    """Compare engines on a specification; return what became of it.
 
     AssertionError with the text where they differ.
     """
@@ -28,10 +32,10 @@ def judge(text: str) -> str:
         path = Path(folder) / "system.yaml"
         path.write_text(text)
         (path.parent / "lamp.yaml").write_text(TABLE)
-        return _judge(path, text)
+        return _judge(path, text, engines)
 
 
-def _judge(path: Path, text: str) -> str:
+def _judge(path: Path, text: str, engines: tuple[tuple[str, int | None], ...]) -> str:
     try:
         machine = flow.machine_of(str(path), "default", {})
     except SpecificationError as failure:
@@ -44,15 +48,22 @@ def _judge(path: Path, text: str) -> str:
             wanted = Explorer(model, reduce=reduced, most=MOST).run()
         except TooLargeError:
             return "too large"
-        outcome = _run_all(path, text, wanted, reduced=reduced)
+        outcome = _run_all(path, text, wanted, engines, reduced=reduced)
         if outcome:
             return outcome
     return str(wanted.stopped_by or "exhaustive")
 
 
-def _run_all(path: Path, text: str, wanted: Explored, *, reduced: bool) -> str:
+def _run_all(
+    path: Path,
+    text: str,
+    wanted: Explored,
+    engines: tuple[tuple[str, int | None], ...],
+    *,
+    reduced: bool,
+) -> str:
     told: list[Result] = []
-    for engine, workers in (("local", 1), ("local", 2), ("reference", None)):
+    for engine, workers in engines:
         request = flow.Request(
             str(path), engine=engine, workers=workers, symmetry=reduced or None, limits=Limits()
         )

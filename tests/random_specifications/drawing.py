@@ -292,6 +292,8 @@ class Drawer:
             return [one for one in self.places[kind] if plain or not (needs or "[?]" in one)]
 
         for place in places("int"):
+            line(lambda place=place: self._turned(self.at(place, scope)))
+            line(lambda place=place: self._turned(self.at(place, scope)))
             line(lambda place=place: f"{self.at(place, scope)} = {self.stored(scope)}")
             line(
                 lambda place=place: (
@@ -388,6 +390,9 @@ class Drawer:
         if loops:
             forms.append(lambda: self._loop(scope, indent))
         return list(self.one(forms)())
+
+    def _turned(self, place: str) -> str:
+        return f"{place} = ({place} + {self.number(1, 2)}) % {2 if place.endswith('.x') else 3}"
 
     def inside(self, test: str, text: str, indent: str) -> list[str]:
         """Return a statement that mostly runs only where it has a meaning."""
@@ -490,7 +495,7 @@ class Drawer:
             "partial": ("map of K to 0..2", "empty"),
         }  # fmt: skip
         for kind, (type_, initial) in kinds.items():
-            if self.chance(3):
+            if self.chance():
                 self._has(kind, f"v_{kind}")
                 lines.append(
                     f"  v_{kind}: {{type: {json.dumps(type_)}, initial: {json.dumps(initial)}}}"
@@ -532,7 +537,7 @@ class Drawer:
     # -------------------------------------------------------------------------------- traffic
 
     def _traffic(self) -> list[str]:
-        wanted = self.number(0, 3)
+        wanted = self.one([0, 1, 2, 3, 1, 2])
         messages = [
             "messages:",
             '  A: {f: "0..2"}',
@@ -591,7 +596,7 @@ class Drawer:
             ("A", ["f", "0", "_", "1"]),
             ("B", ["f, k", "false", "true, k", "_, none", "f=true"]),
         ):
-            for pattern in patterns[: self.number(0, 2)]:
+            for pattern in {self.one(patterns): None for _ in range(self.number(1, 2))}:
                 scope = self.scope.copy()
                 for name in names:
                     scope.add("id", name)
@@ -629,7 +634,7 @@ class Drawer:
         def closes(scope: Scope) -> str:
             return f"close(line[{self.id(scope)}])" if self.id_is_plain(scope) else "pass"
 
-        self.sends += [asks, asks, closes]
+        self.sends += [asks, closes]
         scope = Scope({**self.scope.copy().known})
         scope.add("id", "c")
         scope.add("int", "f")
@@ -724,10 +729,15 @@ class Drawer:
             lines.append(f"    in: {{light: {self.one(['Off', '[Off, On]'])}}}")
         if self.chance(4):
             name = self.name("l")
-            lines += ["    let:", f"      {name}: {json.dumps(self.expression('int', scope, 1))}"]
+            fails = ["2 // n", *(f"{text}[0]" for text in scope.of("queue"))]
+            text = self.one(fails) if self.chance(4) else self.expression("int", scope, 1)
+            lines += ["    let:", f"      {name}: {json.dumps(text)}"]
             scope.add("int", name)
         if self.chance():
-            lines.append(f"    when: {json.dumps(self.expression('bool', scope, 2))}")
+            guard = (
+                self.expression("bool", scope, 2) if self.chance() else self._simple_guard(scope)
+            )
+            lines.append(f"    when: {json.dumps(guard)}")
         body = plain or self.effects(scope, self.number(1, 2))
         lines += ["    do: |", *body, *([last] if last else [])]
         if self.places["phase"] and self.chance(6) and not last:
@@ -758,11 +768,28 @@ class Drawer:
         return lines
 
     def _spontaneous(self) -> None:
-        for _ in range(self.number(1, 3)):
-            scope = self.scope.copy()
-            if not scope.of("id") and self.sends:
-                pass
-            self._row("", scope)
+        for text in dict.fromkeys(self.sends):
+            self._driver(text)
+        for _ in range(self.number(1, 4)):
+            self._row("", self.scope.copy())
+
+    def _driver(self, text: Callable[[Scope], str]) -> None:
+        """Draw a row that sends, calls or starts, so that what consumes it has something to do."""
+        name = self.name("b")
+        scope = self._with(self.scope, "id", name)
+        lines = [f"  - row: {self.name('row')}", "    for:", f"      {name}: K"]
+        if self.chance(3):
+            lines.append(f"    when: {json.dumps(self._simple_guard(scope))}")
+        lines += ["    do: |", f"      {text(scope)}"]
+        if self.chance(3):
+            lines += self.effect(scope, "      ", loops=True)
+        self.rows.append([*lines, *([self._tail().rstrip()] if self.chance() else [])])
+        self.rows[-1] = [line for line in self.rows[-1] if line]
+
+    def _simple_guard(self, scope: Scope) -> str:
+        place = self.one(scope.of("int") or ["level"])
+        tests = [f"{place} < 2", f"{place} == {self.number(0, 2)}", f"{place} != level"]
+        return str(self.one([*tests, *scope.of("truth")]))
 
     def _definitions(self) -> str:
         bump = self.effects(self._with(self.scope, "int", "by"), 0)

@@ -196,8 +196,16 @@ def _calls_of(node: ast.expr, scope: Scope) -> tuple[str, Any] | None:
     return None
 
 
+def told(value: Any, other: Any) -> Any:
+    """Return an `empty` as what the other operand says it is."""
+    if value is not EMPTY:
+        return value
+    return () if isinstance(other, tuple) else frozenset()
+
+
 def _operation(node: ast.BinOp, scope: Scope) -> Any:
     left, right = need(evaluate(node.left, scope)), need(evaluate(node.right, scope))
+    left, right = told(left, right), told(right, left)
     if isinstance(node.op, ast.FloorDiv | ast.Mod) and right == 0:
         raise FailedError("division by zero")
     match node.op:
