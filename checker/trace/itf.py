@@ -142,14 +142,16 @@ def decode(kind: Type, data: Any) -> object:
     """
     match kind:
         case Bool():
-            return bool(data)
+            return _of(bool, data)
         case Enum() | Id():
-            return str(data)
+            return _of(str, data)
         case Range():
-            return int(data["#bigint"])
+            return int(_of(str, data["#bigint"]))
         case Option(item):
             return None if data["tag"] == "None" else decode(item, data["value"])
         case Record(name, fields):
+            if data.keys() != {part for part, _ in fields}:
+                raise ValueError(f"the fields of {name} are others")
             return RecordValue(name, tuple((part, decode(of, data[part])) for part, of in fields))
         case Union(_, variants):
             shape = next(variant for variant in variants if variant.name == data["tag"])
@@ -161,6 +163,12 @@ def decode(kind: Type, data: Any) -> object:
             return map_value(kind, entries)
         case Sequence(item, _) | Bag(item, _):
             return tuple(decode(item, member) for member in data)
+
+
+def _of(kind: type, data: Any) -> Any:
+    if not isinstance(data, kind):
+        raise TypeError(f"{data!r} is no {kind.__name__}")
+    return data
 
 
 def type_text(kind: Type) -> str:
@@ -189,7 +197,7 @@ def type_text(kind: Type) -> str:
 def load(text: str, name: str) -> Json:
     """Return the ITF object in `text`; UsageError where it is none. `name` is the file's."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{name} is no JSON: {error}") from error
     shape = isinstance(data, dict) and isinstance(data.get("states"), list)
@@ -200,10 +208,32 @@ def load(text: str, name: str) -> Json:
     return dict(data)
 
 
+def _once(pairs: list[tuple[str, Any]]) -> Json:
+    """Return an object; ValueError where a key stands in it twice, for one would be ignored."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in an object")
+    return found
+
+
 def read_states(machine: Machine, data: Json, name: str) -> tuple[State, ...]:
     """Return the states of an ITF object as states of `machine`; UsageError where they are none."""
-    states = []
+    names = [variable.name for variable in machine.variables]
+    if sorted(map(str, data["vars"])) != sorted(names):
+        unlike = sorted({str(item) for item in data["vars"]}.symmetric_difference(names))
+        raise UsageError(f"{name}: `vars` are not those of {machine.name}: {', '.join(unlike)}")
+    states: list[State] = []
+    met: dict[str, State] = {}
     for number, state in enumerate(data["states"]):
+        strange = sorted(state.keys() - {"#meta", *names})
+        if strange:
+            raise UsageError(f"{name}: state {number} has {strange[0]}, which is no variable")
+        text = json.dumps([state.get(variable) for variable in names])
+        if text in met:
+            states.append(met[text])
+            continue
         values = []
         for variable in machine.variables:
             try:
@@ -213,5 +243,5 @@ def read_states(machine: Machine, data: Json, name: str) -> tuple[State, ...]:
                     f"{name}: state {number} has no value of {variable.name} that fits "
                     f"{machine.name}: {type(error).__name__} {error}"
                 ) from error
-        states.append(tuple(values))
+        states.append(met.setdefault(text, tuple(values)))
     return tuple(states)

@@ -98,9 +98,11 @@ def _promises(machine: Machine, path: Sequence[State], start: int) -> tuple[Prom
     """Return what the loop does about each fair instance that it enables."""
     fair = fair_rows(machine)
     turn = range(start, max(len(path) - 1, start + 1))
-    enabled = {number: _enabled(machine, fair, path[number]) for number in turn}
+    # A recorded loop may go through the same states again and again.
+    known = {state: _enabled(machine, fair, state) for state in {path[number] for number in turn}}
+    enabled = {number: known[path[number]] for number in turn}
     kept: list[Promise] = []
-    for instance in sorted(set().union(*(found.keys() for found in enabled.values()))):
+    for instance in sorted(set().union(*(found.keys() for found in known.values()))):
         named = fair.instance(instance)
         taken = (
             number + 1

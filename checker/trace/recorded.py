@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, get_args
 
 from checker.errors import UsageError
-from checker.machine.machine import Machine
+from checker.machine.machine import LIVENESS, Machine
+from checker.search.exploration import FindingKind
 from checker.semantics.successor import Successor
 from checker.semantics.successors import initial_states, successors
 from checker.semantics.values import format_value
@@ -118,10 +120,22 @@ def replay(machine: Machine, recorded: Recorded) -> str | None:
     last one must show what the trace claims to show.
     """
     states = read_states(machine, recorded.data, recorded.name)
+    if recorded.property_name and recorded.kind not in get_args(FindingKind):
+        return f"it claims to show {recorded.kind!r}, which is no kind of property"
+    if recorded.loop is not None and recorded.kind not in LIVENESS:
+        return f"it has a loop, but to show {recorded.kind} takes none"
     if all(item.state != states[0] for item in initial_states(machine)):
         return "state 0 is not an initial state of the specification"
+    met: set[tuple[object, ...]] = set()
+    made: dict[int, list[Successor]] = {}  # equal states of a file are one object
     for before, after, step in zip(states, states[1:], recorded.steps[1:], strict=False):
-        following = [found for found in successors(machine, before) if found.state == after]
+        move = (id(before), id(after), step.row, step.bindings, step.picks)
+        if move in met:
+            continue
+        met.add(move)
+        if id(before) not in made:
+            made[id(before)] = list(successors(machine, before))
+        following = [found for found in made[id(before)] if found.state == after]
         if not following:
             return f"step {step.number}, {step.name}: no row leads to this state any more"
         if not any(_is_step(found, step) for found in following):
@@ -130,6 +144,55 @@ def replay(machine: Machine, recorded: Recorded) -> str | None:
     if not recorded.property_name:  # a walk, which claims nothing
         return None
     return contradiction(machine, recorded.property_name, recorded.kind, states, recorded.loop)
+
+
+def require_sound(recorded: Recorded) -> None:
+    """UsageError where a file says something of itself that means nothing."""
+
+    def wrong(what: str) -> NoReturn:
+        raise UsageError(f"{recorded.name}: {what}")
+
+    data = recorded.data
+    meta = data.get("#meta")
+    if not isinstance(meta, dict):
+        wrong("it has no `#meta` that says of which specification and property it is")
+    for name in ("spec", "spec_hash", "instance", "property", "kind", "replay"):
+        if not isinstance(meta.get(name), str):
+            wrong(f"`#meta` has no text `{name}`")
+    if not re.fullmatch(r"[0-9a-f]{64}", meta["spec_hash"]):
+        wrong("`spec_hash` of `#meta` is no SHA-256")
+    settings = meta.get("overrides")
+    if not isinstance(settings, dict) or not all(
+        isinstance(value, bool | int | str) for value in settings.values()
+    ):
+        wrong("`overrides` of `#meta` are no constants")
+    loop, last = data.get("loop"), len(data["states"]) - 1
+    if "loop" in data and (type(loop) is not int or not 0 <= loop <= last):
+        wrong(f"`loop` is {json.dumps(loop)[:40]}; it is the number of a state, 0 to {last}")
+    for number, state in enumerate(data["states"]):
+        if not _says_its_step(state.get("#meta"), number):
+            wrong(f"`#meta` of state {number} does not say which step leads there")
+
+
+def _says_its_step(meta: Any, number: int) -> bool:
+    """Whether the `#meta` of a state has all that a step has, and nothing of another form."""
+    return (
+        isinstance(meta, dict)
+        and meta.get("index") == number
+        and isinstance(meta.get("row"), str)
+        and isinstance(meta.get("bindings"), dict)
+        and all(isinstance(value, str) for value in meta["bindings"].values())
+        and isinstance(meta.get("picks"), list)
+        and all(
+            isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair)
+            for pair in meta["picks"]
+        )
+        and isinstance(meta.get("actor"), str | None)
+        and all(
+            isinstance(meta.get(name), list) and all(isinstance(line, str) for line in meta[name])
+            for name in ("events", "changes")
+        )
+    )
 
 
 def _is_step(found: Successor, step: RecordedStep) -> bool:

@@ -1,0 +1,168 @@
+"""Goal: what replays is a run of the specification that shows what it claims; nothing else does."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toggling import Command
+
+SPEC = """\
+system: steps
+about: A counter that goes round, or stays.
+variables:
+  count: {type: "0..9", initial: "0"}
+  open: {type: bool, initial: "false"}
+rows:
+  - row: up
+    when: count < 9
+    do: count += 1
+    fair: weak
+  - row: round
+    when: count == 9
+    do: count = 0
+    fair: weak
+properties:
+  small:
+    always: count < 3
+    why: it is a test.
+  settles:
+    eventually: open
+    why: it never does.
+"""
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def traces(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    monkeypatch.chdir(tmp_path)
+    Path("steps.yaml").write_text(SPEC)
+    for name in ("small", "settles"):
+        words = ("--property", name, "--engine", "reference", "--progress", "none")
+        assert command("check", "steps.yaml", *words, "--report", name).code in (12, 13)
+    return {name: Path(name, f"{name}.itf.json") for name in ("small", "settles")}
+
+
+def test_what_was_written_replays(command: Command, traces: dict[str, Path]) -> None:
+    for name, file in traces.items():
+        done = command("trace", file, "--replay")
+        assert (done.code, done.err) == (0, "")
+        assert done.out.startswith(f"{file}: replays, ")
+        assert done.out.endswith(f" to {name}\n")
+
+
+def put(*path: str | int, value: object) -> Callable[[Json], None]:
+    """Return a change of a file: `value` at a place in it."""
+
+    def change(data: Json) -> None:
+        at: Any = data
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = value
+
+    return change
+
+
+WRONG: list[tuple[str, Callable[[Json], None], str]] = [
+    ("settles", put("loop", value=99), "`loop` is 99; it is the number of a state"),
+    ("settles", put("loop", value=-1), "`loop` is -1"),
+    ("settles", put("loop", value="x"), '`loop` is "x"'),
+    ("settles", put("loop", value=True), "`loop` is true"),
+    ("settles", put("loop", value=None), "`loop` is null"),
+    ("small", put("states", 1, "more", value=1), "state 1 has more, which is no variable"),
+    ("small", put("vars", value=["count"]), "`vars` are not those of steps: open"),
+    ("small", put("states", 0, "open", value="no"), "no value of open"),
+    ("small", put("states", 0, "count", value={"#bigint": 0}), "no value of count"),
+    ("small", put("#meta", value=[]), "no `#meta`"),
+    ("small", put("#meta", "spec_hash", value="x"), "no SHA-256"),
+    ("small", put("#meta", "kind", value=7), "no text `kind`"),
+    ("small", put("#meta", "property", value=None), "no text `property`"),
+    ("small", put("#meta", "overrides", value=["x"]), "`overrides`"),
+    ("small", put("states", 1, "#meta", value="junk"), "`#meta` of state 1"),
+    ("small", put("states", 1, "#meta", "index", value=5), "`#meta` of state 1"),
+    ("small", put("states", 1, "#meta", "row", value=["up"]), "`#meta` of state 1"),
+    ("small", put("states", 1, "#meta", "picks", value="up"), "`#meta` of state 1"),
+    ("small", put("states", 1, "#meta", "changes", value=[1]), "`#meta` of state 1"),
+]
+UNTRUE: list[tuple[str, Callable[[Json], None], str]] = [
+    ("small", put("#meta", "kind", value="nonsense"), "no kind of property"),
+    ("small", put("#meta", "property", value="other"), "has no property other"),
+    ("small", put("loop", value=0), "it has a loop"),
+    ("settles", put("loop", value=3), "where its loop begins"),
+    ("small", put("states", 1, "#meta", "row", value="round"), "now it is up"),
+    ("small", put("states", 2, "count", value={"#bigint": "7"}), "no row leads to this state"),
+]
+
+
+def changed(file: Path, change: Callable[[Json], None]) -> None:
+    data = json.loads(file.read_text())
+    change(data)
+    file.write_text(json.dumps(data))
+
+
+@pytest.mark.parametrize(("name", "change", "said"), WRONG)
+def test_a_file_that_makes_no_sense_is_refused(
+    command: Command,
+    traces: dict[str, Path],
+    name: str,
+    change: Callable[[Json], None],
+    said: str,
+) -> None:
+    changed(traces[name], change)
+    done = command("trace", traces[name], "--replay")
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert str(traces[name]) in done.err
+    assert command("trace", traces[name]).code == 0 or "`#meta`" not in said
+
+
+@pytest.mark.parametrize(("name", "change", "said"), UNTRUE)
+def test_a_file_that_claims_what_it_does_not_show_differs(
+    command: Command,
+    traces: dict[str, Path],
+    name: str,
+    change: Callable[[Json], None],
+    said: str,
+) -> None:
+    changed(traces[name], change)
+    done = command("trace", traces[name], "--replay")
+    assert done.code == 1, done.err
+    assert said in done.out
+
+
+def test_a_key_that_stands_twice_is_refused(command: Command, traces: dict[str, Path]) -> None:
+    file = traces["small"]
+    file.write_text(file.read_text().replace('"loop"', '"x"').replace("{", '{"vars": [],', 1))
+    done = command("trace", file, "--replay")
+    assert (done.code, done.out) == (2, "")
+    assert "the key 'vars' stands twice" in done.err
+
+
+def test_another_specification_is_said_with_the_result(
+    command: Command, traces: dict[str, Path]
+) -> None:
+    Path("steps.yaml").write_text(SPEC.replace("goes round", "walks round"))
+    done = command("trace", traces["small"], "--replay")
+    assert done.code == 0
+    assert "replays" in done.out
+    assert "the specification is not the one it was recorded on" in done.out
+    Path("steps.yaml").write_text(SPEC.replace("count += 1", "count += 2"))
+    assert command("trace", traces["small"], "--replay").code != 0
+
+
+def test_a_hundred_thousand_repeated_states(command: Command, traces: dict[str, Path]) -> None:
+    file = traces["settles"]
+    data = json.loads(file.read_text())
+    loop = data["states"][data["loop"] + 1 :]
+    assert loop
+    while len(data["states"]) < 100_000:
+        data["states"] += json.loads(json.dumps(loop))
+    for number, state in enumerate(data["states"]):
+        state["#meta"]["index"] = number
+    file.write_text(json.dumps(data))
+    started = time.process_time()
+    done = command("trace", file, "--replay")
+    assert done.code == 0, done.out + done.err
+    assert time.process_time() - started < 20  # takes 3 where nothing else runs
