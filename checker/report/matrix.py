@@ -83,9 +83,7 @@ def _overview(cell: Cell, short: dict[str, str]) -> str:
     targets = dict.fromkeys(state for effect in cell.effects for state in effect.targets)
     shown = [_STAYS] if cell.state in targets else []
     shown += [short[state] for state in short if state in targets and state != cell.state]
-    seen = [effect.reached for effect in cell.effects if effect.reached is not None]
-    never = bool(seen) and not any(seen)
-    return "never" if never else " ".join(shown)
+    return " ".join(shown)
 
 
 def _rows(line: Line, short: dict[str, str]) -> Iterator[tuple[str, ...]]:
@@ -107,14 +105,8 @@ def _rows(line: Line, short: dict[str, str]) -> Iterator[tuple[str, ...]]:
 
 
 def _targets(effect: Effect, short: dict[str, str]) -> str:
-    def names(states: tuple[str, ...]) -> str:
-        others = [short[state] for state in states if state != effect.state]
-        return " ".join([_STAYS] * (effect.state in states) + others)
-
-    seen = effect.reached
-    if seen is None or seen == effect.targets:
-        return names(effect.targets)
-    return f"{names(effect.targets)} (reached: {names(seen) or 'never enabled'})"
+    others = [short[state] for state in effect.targets if state != effect.state]
+    return " ".join([_STAYS] * (effect.state in effect.targets) + others)
 
 
 def _origins(states: list[str], short: dict[str, str]) -> str:

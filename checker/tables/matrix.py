@@ -36,8 +36,7 @@ class Effect:
     """A row in one state of a machine: where the machine may be after it, and what it sends.
 
     `which` tells several machines of one row apart, such as `c`; `any` is one that the row finds
-    only while it runs. `moves`: the row assigns the state, or may. `reached` are the targets that a
-    run has seen, None before one.
+    only while it runs. `moves`: the row assigns the state, or may.
     """
 
     row: str
@@ -46,7 +45,6 @@ class Effect:
     targets: tuple[str, ...]
     moves: bool
     sends: tuple[str, ...]
-    reached: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
