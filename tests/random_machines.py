@@ -1071,6 +1071,10 @@ class _Author:
             relation = t.Equal(before, after, NOWHERE)
         return t.Or((relation, self.term(BOOL, 2)), NOWHERE)
 
+    def step_bound(self) -> t.Term:
+        """A relation between a state and the next that no names are bound in."""
+        return self.step_condition()
+
     def plain_condition(self) -> t.Term:
         """A condition that cannot fail: whether a variable differs from a constant."""
         name = self.one(list(self.variables))
@@ -1125,7 +1129,7 @@ class _Author:
         )
         return replace(
             machine,
-            step_bounds=(self.step_condition(),) if self.chance(6) else (),
+            step_bounds=(self.step_bound(),) if self.chance(6) else (),
             properties=tuple(self.asking(machine, item) for item in machine.properties),
         )
 

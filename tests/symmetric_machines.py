@@ -233,6 +233,11 @@ class _SymmetricAuthor(_Author):
             made = super().asking(machine, item)
         return replace(made, condition=self.quantified_over("all", some, made.condition))
 
+    def step_bound(self) -> t.Term:
+        some = self.somebody()
+        with self.scope(**some):
+            return self.quantified_over("all", some, super().step_bound())
+
     def plain_condition(self) -> t.Term:
         some = self.somebody()
         with self.scope(**some):
