@@ -35,7 +35,8 @@ def rebuild(machine: Machine, finding: Finding) -> Trace:
     for number, (before, after) in enumerate(
         zip(finding.path, finding.path[1:], strict=False), start=1
     ):
-        shows = finding if number == len(finding.path) - 1 else None
+        last = number == len(finding.path) - 1 and finding.loop is None
+        shows = finding if last else None
         found = _successor(machine, before, after, number, shows)
         steps.append(make_step(machine, number, before, found))
     failure = None
@@ -125,7 +126,10 @@ def _initial_step(machine: Machine, finding: Finding) -> Step:
 def _successor(
     machine: Machine, before: State, after: State, number: int, shows: Finding | None
 ) -> Successor:
-    """Return the first step between two states; where it is to show a finding, one that does."""
+    """Return the first step between two states; where it is to show a finding, one that does.
+
+    A step that shows what was found may be cut, as it is checked too; no run goes on after it.
+    """
     for found in successors(machine, before):
         usable = found.cut is None if shows is None else _is_shown(machine, before, found, shows)
         if found.state == after and usable:

@@ -11,6 +11,7 @@ from checker.errors import UsageError
 from checker.machine.machine import Machine
 from checker.machine.types import Map, Option, Range, Record, Set, Union
 from checker.search.exploration import Finding
+from checker.semantics.successor import State
 from checker.semantics.successors import initial_states, successors
 from checker.semantics.values import MapValue, RecordValue
 from checker.trace import itf
@@ -21,13 +22,16 @@ ORIGIN = Provenance("counter", "checker check counter", (("limit", 3),))
 
 
 def walk(machine: Machine, steps: int) -> Trace:
-    """A path of the machine, always by the last successor."""
-    path = [next(item.state for item in initial_states(machine) if item.state is not None)]
-    for _ in range(steps):
-        following = [item.state for item in successors(machine, path[-1]) if item.state is not None]
-        if not following:
+    """A path of the machine, always by the last successor; it ends where a step is cut."""
+    reached = [item for item in initial_states(machine) if item.state is not None][:1]
+    path: list[State] = []
+    while reached:
+        last = reached[-1]
+        assert last.state is not None
+        path.append(last.state)
+        if last.cut is not None or len(path) > steps:
             break
-        path.append(following[-1])
+        reached = [item for item in successors(machine, path[-1]) if item.state is not None]
     shown = replace(machine, properties=(prop("x", "always", FALSE),))
     return rebuild(shown, Finding("x", "always", len(path) - 1, tuple(path)))
 
@@ -94,7 +98,7 @@ def test_what_is_no_trace_is_a_usage_error(text: str) -> None:
 )
 def test_states_that_do_not_fit_are_usage_errors(state: object) -> None:
     with pytest.raises(UsageError):
-        itf.read_states(counter(), {"states": [state]}, "x")
+        itf.read_states(counter(), {"vars": ["n"], "states": [state]}, "x")
 
 
 def test_the_hash_depends_on_the_text_alone() -> None:
