@@ -46,7 +46,7 @@ from checker.verdict import exits
     "directory",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write Markdown, JSON and ITF traces.",
+    help="Write an HTML page, Markdown, JSON and ITF traces.",
 )
 @output_options
 def check(
@@ -121,7 +121,7 @@ def check(
     if unwritten is not None:
         click.echo(f"error: the report could not be written: {unwritten}", err=True)
     elif directory is not None:
-        click.echo(f"report written to {directory / files.PAGE}", err=True)
+        click.echo(f"report written to {directory / files.HTML} and {files.PAGE}", err=True)
     kept = result.exploration.checkpoint
     if kept is not None and not result.exploration.exhaustive:
         click.echo(

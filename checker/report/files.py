@@ -1,4 +1,4 @@
-"""`--report DIR`: the Markdown, the JSON and the ITF traces of one run, side by side."""
+"""`--report DIR`: the page, the Markdown, the JSON and the ITF traces of one run, side by side."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 
 from checker.report import markdown
+from checker.report.page import page
 from checker.report.result import Result
 from checker.report.summary import summary, timeless
 from checker.trace.itf import dump
 
 PAGE = "README.md"
+HTML = "index.html"
 OBJECT = "verdict.json"
 
 
@@ -30,7 +32,10 @@ def _in_paths(name: str) -> str:
 
 
 def rendered(result: Result, *, committed: bool) -> dict[str, str]:
-    """Return the files of a report, name to content; `committed` leaves out all that varies."""
+    """Return the files of a report, name to content; `committed` leaves out all that varies.
+
+    Committed reports are read where Markdown is rendered, and have no page of HTML.
+    """
     files = trace_files(result)
     whole = summary(result, files)
     shown = timeless(whole) if committed else whole
@@ -38,6 +43,8 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
         PAGE: markdown.report(result, files),
         OBJECT: json.dumps(shown, indent=2, ensure_ascii=False) + "\n",
     }
+    if not committed:
+        contents[HTML] = page(result, files)
     for trace in result.traces:
         if trace.property_name in files:
             contents[files[trace.property_name]] = dump(trace, result.origin)

@@ -32,12 +32,13 @@ FINDINGS = {
 
 def headline(machine: Machine, exploration: Exploration, verdict: Verdict) -> str:
     """Return the verdict line: verdict, counts, how far, under which budgets and bounds."""
-    parts = [_claim(verdict), _counts(machine, exploration), _extent(exploration)]
+    parts = [claim(verdict), _counts(machine, exploration), _extent(exploration)]
     parts += [_budgets(machine), _cuts(machine, exploration)]
     return f"{verdict.overall}: " + ", ".join(part for part in parts if part)
 
 
-def _claim(verdict: Verdict) -> str:
+def claim(verdict: Verdict) -> str:
+    """Return what is said beside the verdict: which properties are broken, or unknown."""
     if verdict.overall == "violated":
         return "; ".join(_broken(item) for item in verdict.broken)
     if verdict.error is not None:

@@ -85,7 +85,7 @@ def sequence(trace: Trace, parties: Lanes) -> str:
 
 def _draw_step(drawing: _Drawing, step: Step) -> None:
     travels = [event for event in step.events if event.label not in QUIET]
-    ends = [_ends(drawing.lanes, event, step) for event in travels]
+    ends = [ends_of(drawing.lanes, event, step) for event in travels]
     actor = _actor(drawing.lanes, step, travels, ends)
     note = [f"{step.number} {step_name(step)}"]
     note += [f"fault: {step.fault}"] if step.fault is not None else []
@@ -122,16 +122,16 @@ def _arrow(drawing: _Drawing, origin: str, arrow: str, target: str, text: str) -
     drawing.lines.append(f"  {ends}: {escape(text)}")
 
 
-def _ends(parties: Lanes, event: Event, step: Step) -> tuple[str, str]:
+def ends_of(parties: Lanes, event: Event, step: Step) -> tuple[str, str]:
     """Return the sender's and the receiver's lane of a message."""
     name = event.variable.partition(".")[0]
     origin, target = parties.ends.get(name, ("sender", name))
     if str(format_value(event.message)).partition("(")[0] in parties.responses:
         origin, target = target, origin
-    return _lane(parties, origin, step, event), _lane(parties, target, step, event)
+    return lane(parties, origin, step, event), lane(parties, target, step, event)
 
 
-def _lane(parties: Lanes, word: str, step: Step, event: Event | None) -> str:
+def lane(parties: Lanes, word: str, step: Step, event: Event | None) -> str:
     """Return which of a party's members is meant: by the channel's key, else by a binding."""
     members = parties.members.get(word, ())
     if event is not None:
@@ -148,7 +148,7 @@ def _lane(parties: Lanes, word: str, step: Step, event: Event | None) -> str:
 def _actor(parties: Lanes, step: Step, travels: list[Event], ends: list[tuple[str, str]]) -> str:
     """Return whose step it is: as declared, else who received, else who sent, else who changed."""
     if step.actor is not None:
-        return _lane(parties, step.actor, step, travels[0] if travels else None)
+        return lane(parties, step.actor, step, travels[0] if travels else None)
     for event, (origin, target) in zip(travels, ends, strict=True):
         if event.label in ARRIVES:
             return target
@@ -156,7 +156,7 @@ def _actor(parties: Lanes, step: Step, travels: list[Event], ends: list[tuple[st
     for change in step.changes:
         word = change.place.partition(".")[0].partition("[")[0]
         if word in parties.members or "." in change.place:
-            return _lane(parties, word, step, None)
+            return lane(parties, word, step, None)
     return "system"
 
 

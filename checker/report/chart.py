@@ -1,0 +1,392 @@
+"""A message-sequence chart, laid out: lanes, steps and arrows with their places, in pixels.
+
+Time runs down. A message is an arrow from the step that sent it to the step that received it, so
+that a late one is slanted and one that overtakes crosses another. Nothing is drawn here: the page's
+template makes SVG of these numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from checker.report.sequence import Lanes
+from checker.report.travels import Fate, Journey, Travel, journey
+from checker.semantics.values import RecordValue, format_value
+from checker.trace.naming import step_name
+from checker.trace.trace import Step, Trace
+
+LETTER = 7.2
+"""Pixels that a letter of the chart's text (13 px) is taken to need: more than most do."""
+
+LINE = 17
+TOP = 44
+FIRST_LANE = 52
+GAP_MIN = 120
+LABEL_MAX = 34
+"""Letters of a label; the whole text is shown on demand."""
+
+NOTES_MAX = 3
+RADIUS = 11
+HEADS_AGAIN = 12
+"""Charts of more steps have the names of the lanes at the bottom too."""
+
+TIMED_OUT = "timed out"
+TIMER = re.compile(r"(^|_)(timeouts?|times?_out|timed_out|expires?|expired)(_|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A line of text: as it fits, and whole."""
+
+    x: float
+    y: float
+    text: str
+    whole: str
+    anchor: str = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A step on its lane; `kind` is `step`, `fault`, `timer`, or `breaks` for the last one."""
+
+    number: int
+    name: str
+    lane: str
+    x: float
+    y: float
+    bottom: float
+    kind: str
+    label: Label
+    notes: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A message: its line as an SVG path, its end as another, and the steps at its ends."""
+
+    path: str
+    head: str
+    label: Label
+    fate: Fate
+    sent: int | None
+    ended: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The steps that are repeated for ever."""
+
+    top: float
+    bottom: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Everything that is drawn, with the size of the whole."""
+
+    width: int
+    height: int
+    top: int
+    bottom: int
+    lanes: tuple[tuple[float, str], ...]
+    marks: tuple[Mark, ...]
+    arrows: tuple[Arrow, ...]
+    loop: Loop | None
+    heads_again: bool
+
+    @property
+    def described(self) -> str:
+        """Who takes part and how much there is, for those who do not see it."""
+        names = ", ".join(name for _, name in self.lanes)
+        lost = sum(arrow.fate == "lost" for arrow in self.arrows)
+        text = f"{len(self.marks)} steps and {len(self.arrows)} messages between {names}"
+        return text + (f"; {lost} lost" if lost else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The lines of one step: where its dot, its texts and its sendings are, and where it ends."""
+
+    dot: float
+    label: float
+    sends: Mapping[int, float]
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is drawn, and in which lane: all but the numbers."""
+
+    trace: Trace
+    way: Journey
+    names: list[str]
+    notes: Mapping[int, list[str]]
+    messages: list[str]
+
+    def column(self, name: str) -> int:
+        return self.names.index(name)
+
+
+def chart(trace: Trace, parties: Lanes) -> Chart | None:
+    """Return the chart of a trace; None where nothing happens in it."""
+    steps = trace.steps[1:]
+    if not steps:
+        return None
+    way = journey(trace, parties)
+    notes = {step.number: _notes(trace, step, way.actors[step.number]) for step in steps}
+    names = _in_order(parties, list(way.actors.values()), way.travels)
+    plan = _Plan(trace, way, names, notes, _short_messages(way.travels))
+    places = _places(plan)
+    rows = _rows(plan)
+    bottom = rows[trace.length].bottom
+    again = len(steps) > HEADS_AGAIN
+    return Chart(
+        width=math.ceil(places[len(names)]),
+        height=math.ceil(bottom + LINE * (2 if again else 0)),
+        top=TOP,
+        bottom=math.ceil(bottom),
+        lanes=tuple((places[column], name) for column, name in enumerate(names)),
+        marks=tuple(_mark(plan, step, places, rows[step.number]) for step in steps),
+        arrows=tuple(
+            _arrow(plan, number, travel, places, rows) for number, travel in enumerate(way.travels)
+        ),
+        loop=_loop(trace, rows),
+        heads_again=again,
+    )
+
+
+def _in_order(parties: Lanes, actors: list[str], travels: Iterable[Travel]) -> list[str]:
+    """Return the lanes: kinds of party as they come to take part, members in their order."""
+    names = list(dict.fromkeys(actors))
+    names += [name for item in travels for name in (item.origin, item.target)]
+    words = list(dict.fromkeys(name.partition(" ")[0] for name in names))
+
+    def place(name: str) -> tuple[int, int, str]:
+        word, _, member = name.partition(" ")
+        members = parties.members.get(word, ())
+        return words.index(word), members.index(member) if member in members else -1, name
+
+    return sorted(set(names), key=place)
+
+
+def _short_messages(travels: Iterable[Travel]) -> list[str]:
+    """Return a short text for each message: its kind, and first the fields that tell it apart."""
+    found = [travel.message for travel in travels]
+    values: dict[tuple[str, str], set[object]] = defaultdict(set)
+    for message in found:
+        if isinstance(message, RecordValue):
+            for name, value in message.fields:
+                values[message.name, name].add(value)
+    return [_short_message(message, values) for message in found]
+
+
+def _short_message(message: object, values: Mapping[tuple[str, str], set[object]]) -> str:
+    if not isinstance(message, RecordValue) or not message.fields:
+        return _fitted(format_value(message))
+    texts = {name: f"{name}={format_value(value)}" for name, value in message.fields}
+    telling = sorted(texts, key=lambda name: len(values[message.name, name]) == 1)
+    kept: set[str] = set()
+    used = len(message.name) + 2
+    for name in telling:
+        more = len(texts[name]) + 2
+        if used + more <= LABEL_MAX - 2:
+            kept.add(name)
+            used += more
+    shown = [text for name, text in texts.items() if name in kept]
+    shown += ["…"] if len(kept) < len(texts) else []
+    return f"{message.name}({', '.join(shown)})"
+
+
+def _fitted(text: str, most: int = LABEL_MAX) -> str:
+    """Return a text that is no longer than a label may be."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _called(step: Step) -> str:
+    """Return a step's name, without some of its values where it is long."""
+    whole = step_name(step)
+    row, _, values = whole.partition("(")
+    while len(whole) > LABEL_MAX and ", " in values:
+        values = values.removesuffix(", …)").rpartition(", ")[0]
+        whole = f"{row}({values}, …)" if values else f"{row}(…)"
+    return _fitted(whole)
+
+
+def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
+    """Return what is said below a step's name, the most telling first."""
+    last = step.number == trace.length
+    lines = [f"fault: {step.fault}"] if step.fault is not None else []
+    lines += [
+        f"{event.label}: {event.variable}" for event in step.events if event.label == TIMED_OUT
+    ]
+    lines += [f"illegal: {move.origin} → {move.target}" for move in step.illegal]
+    lines += ["an error ends the run"] if step.error is not None else []
+    if trace.loop is not None and step.number == trace.loop.raised:
+        lines.append("false again here" if trace.kind == "eventually_always" else "owed from here")
+    if last and trace.loop is None and trace.kind != "sometimes" and step.error is None:
+        broken = {"deadlock": "nothing can happen now", "legal": "no such move in the table"}
+        lines.append(broken.get(trace.kind, f"breaks {trace.property_name}"))
+    if step.moves:
+        moved = [f"{move.machine}: {move.origin} → {move.target}" for move in step.moves]
+    else:
+        quiet = step.changes if not step.events else ()
+        moved = [str(change).replace(" -> ", " → ") for change in quiet[:2]]
+    # In the lane of client c1 `client[c1].state` is the state.
+    word, _, member = lane.partition(" ")
+    own = f"{word}[{member}]." if member else f"{word}."
+    return [*lines, *(text.removeprefix(own) for text in moved)][:NOTES_MAX]
+
+
+def _kind(trace: Trace, step: Step) -> str:
+    if step.number == trace.length and trace.loop is None and trace.kind != "sometimes":
+        return "breaks"
+    if step.fault is not None:
+        return "fault"
+    timed = any(event.label == TIMED_OUT for event in step.events)
+    return "timer" if timed or TIMER.search(step.row) else "step"
+
+
+def _places(plan: _Plan) -> list[float]:
+    """Return the middle of each lane, and last the width of the chart."""
+    right = [GAP_MIN / 2] * len(plan.names)
+    left = [0.0] * len(plan.names)
+    for step in plan.trace.steps[1:]:
+        column = plan.column(plan.way.actors[step.number])
+        texts = (_called(step), *map(_fitted, plan.notes[step.number]))
+        right[column] = max(right[column], *(_width(text) + 20 for text in texts))
+    for travel, text in zip(plan.way.travels, plan.messages, strict=True):
+        origin, target = plan.column(travel.origin), plan.column(travel.target)
+        side = left if target < origin else right
+        side[origin] = max(side[origin], _width(text) + 24)
+    for column, name in enumerate(plan.names):
+        right[column] = max(right[column], _width(name) / 2 + 8)
+        left[column] = max(left[column], _width(name) / 2 + 8)
+    places = [max(float(FIRST_LANE), left[0] + 24)]
+    for column in range(1, len(plan.names)):
+        gap = max(GAP_MIN, right[column - 1], left[column], right[column - 1] * 0.5 + 90)
+        places.append(places[-1] + gap)
+    return [*places, places[-1] + right[-1] + 16]
+
+
+def _width(text: str) -> float:
+    return LETTER * len(text)
+
+
+def _rows(plan: _Plan) -> dict[int, _Row]:
+    """Return the heights of each step; 0 is the initial state, where the lanes begin."""
+    rows = {0: _Row(TOP, TOP, {}, TOP + 8)}
+    for step in plan.trace.steps[1:]:
+        column = plan.column(plan.way.actors[step.number])
+        dot = rows[step.number - 1].bottom + 18
+        heard = any(
+            travel.ended == step.number and plan.column(travel.origin) >= column
+            for travel in plan.way.travels
+            if plan.column(travel.target) == column
+        )
+        # What comes from the right ends where the text would be.
+        label = dot + (20 if heard else 0)
+        last = label + LINE * len(plan.notes[step.number])
+        sends = {}
+        for number, travel in enumerate(plan.way.travels):
+            if travel.sent == step.number:
+                last += LINE + 9
+                sends[number] = last
+        if any(travel.ended == step.number == travel.sent for travel in plan.way.travels):
+            last += LINE
+        rows[step.number] = _Row(dot, label, sends, last + 12)
+    number = plan.trace.length
+    loop = plan.trace.loop
+    if any(travel.ended is None for travel in plan.way.travels) or loop is not None:
+        end = rows[number]
+        rows[number] = replace(end, bottom=end.bottom + 30)
+    return rows
+
+
+def _mark(plan: _Plan, step: Step, places: list[float], row: _Row) -> Mark:
+    name = plan.way.actors[step.number]
+    x = places[plan.column(name)]
+    notes = tuple(
+        Label(x + 17, row.label + 4.5 + LINE * (number + 1), _fitted(note), note)
+        for number, note in enumerate(plan.notes[step.number])
+    )
+    return Mark(
+        number=step.number,
+        name=step_name(step),
+        lane=name,
+        x=x,
+        y=row.dot,
+        bottom=max([row.dot, *row.sends.values()]),
+        kind=_kind(plan.trace, step),
+        label=Label(x + 17, row.label + 4.5, _called(step), step_name(step)),
+        notes=notes,
+    )
+
+
+def _arrow(
+    plan: _Plan, number: int, travel: Travel, places: list[float], rows: Mapping[int, _Row]
+) -> Arrow:
+    origin, target = plan.column(travel.origin), plan.column(travel.target)
+    x1, x2 = places[origin], places[target]
+    y1 = rows[0].dot if travel.sent is None else rows[travel.sent].sends[number]
+    if travel.ended is None:
+        y2 = rows[plan.trace.length].bottom - 6
+    elif travel.ended == travel.sent:
+        y2 = y1 + LINE
+    else:
+        y2 = rows[travel.ended].dot
+    if travel.fate == "lost":
+        x2 = (x1 + x2) / 2 if origin != target else x1 + GAP_MIN / 3
+    whole = format_value(travel.message)
+    said = {"lost": " is lost", "under way": " is still under way"}.get(travel.fate, "")
+    forward = target >= origin
+    label = Label(
+        x1 + 9 if forward else x1 - 9,
+        y1 - 5,
+        plan.messages[number],
+        whole + said,
+        "start" if forward else "end",
+    )
+    line, head = _line(x1, y1, x2, y2, travel, turns=origin == target)
+    return Arrow(line, head, label, travel.fate, travel.sent, travel.ended)
+
+
+def _line(
+    x1: float, y1: float, x2: float, y2: float, travel: Travel, *, turns: bool
+) -> tuple[str, str]:
+    """Return the path of a message, and that of the head or cross at its end."""
+    cross = f"M{x2 - 6:.1f} {y2 - 6:.1f}l12 12m0 -12l-12 12"
+    if turns and travel.fate != "lost":
+        x2 = x1 + RADIUS + 1
+        out = x1 + GAP_MIN / 2
+        path = f"M{x1:.1f} {y1:.1f}C{out:.1f} {y1:.1f} {out:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
+        return path, _head(x2, y2, math.pi)
+    angle = math.atan2(y2 - y1, x2 - x1)
+    if travel.fate in {"received", "read"}:
+        # The head touches the dot of the step that receives.
+        x2 -= (RADIUS + 1) * math.cos(angle)
+        y2 -= (RADIUS + 1) * math.sin(angle)
+    path = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
+    if travel.fate == "lost":
+        return path, cross
+    return path, _head(x2, y2, angle)
+
+
+def _head(x: float, y: float, angle: float) -> str:
+    turned = (angle - 0.4, angle + 0.4)
+    points = [(x, y), *((x - 11 * math.cos(turn), y - 11 * math.sin(turn)) for turn in turned)]
+    return "M" + "L".join(f"{px:.1f} {py:.1f}" for px, py in points) + "Z"
+
+
+def _loop(trace: Trace, rows: Mapping[int, _Row]) -> Loop | None:
+    if trace.loop is None:
+        return None
+    if trace.loop.start == trace.length:
+        end = rows[trace.length].bottom
+        return Loop(end - 14, end - 4, "nothing happens any more, for ever")
+    top = rows[trace.loop.start].bottom + 2
+    return Loop(top, rows[trace.length].bottom - 4, "again and again")

@@ -1,0 +1,308 @@
+"""Goal: the HTML page of a run says what happened, needs nothing else, and lets nothing in."""
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import pytest
+from machines import KNOWN, lamp, overflow
+from results import result_of
+
+from checker import flow
+from checker.report import files
+from checker.report.chart import chart
+from checker.report.page import linked, settings
+from checker.report.result import Result
+from checker.report.sequence import Lanes, lanes
+from checker.report.travels import journey
+from checker.semantics.successor import Event
+from checker.semantics.values import RecordValue
+from checker.trace.trace import Step, Trace
+
+VOID = {"meta", "link", "br", "line", "path", "circle", "rect"}
+SCRIPT = "<script>alert('x')</script>"
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes and text; whether all are closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, tag
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def of(self, tag: str, **wanted: str) -> list[dict[str, str | None]]:
+        return [
+            attributes
+            for name, attributes in self.found
+            if name == tag and all(attributes.get(key) == value for key, value in wanted.items())
+        ]
+
+
+@cache
+def checked(spec: str, instance: str) -> Result:
+    request = flow.Request(spec=spec, instance=instance, engine="reference")
+    return flow.check(request, flow.Silent())
+
+
+def ghosts() -> Result:
+    return checked("classic_group", "kafka_7824")
+
+
+def losses() -> Result:
+    return checked("alternating_bit", "weak_channels")
+
+
+def page_of(result: Result) -> str:
+    return files.rendered(result, committed=False)["index.html"]
+
+
+def words(text: str) -> str:
+    elements = Elements(text)
+    said = " ".join(data for tag, data in elements.texts if tag not in {"style", "script"})
+    return " ".join(said.split())
+
+
+def test_committed_reports_have_no_page() -> None:
+    committed = files.rendered(ghosts(), committed=True)
+    asked_for = files.rendered(ghosts(), committed=False)
+    assert sorted(asked_for) == sorted([*committed, "index.html"])
+    assert "index.html" not in "".join(committed.values())
+
+
+def test_the_page_begins_with_the_answer() -> None:
+    text = words(page_of(ghosts()))
+    order = [
+        "no_ghost_members after 5 steps",
+        "A member that no client knows of blocks every rebalance",
+        "coordinator.members is {m1: 0, m2: 0}",
+        "What differs from the specification's defaults",
+        "member_id_required false true KIP-394",
+        "1 client_joins(c1)",
+        "This breaks no_ghost_members.",
+        "Check it again",
+        "Coverage",
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_what_differs_is_what_the_instance_sets_and_the_choices_come_first() -> None:
+    differing = {
+        item.name: (item.value, item.default) for item in settings(ghosts()) if item.differs
+    }
+    assert differing == {
+        "member_id_required": ("false", "true"),
+        "Client": ("1", "2"),
+        "disconnects": ("1", "0"),
+    }
+    text = words(page_of(ghosts()))
+    assert text.index("member_id_required false") < text.index("disconnects 1 0")
+
+
+def test_every_step_is_there_once_with_what_it_changed() -> None:
+    elements = Elements(page_of(ghosts()))
+    assert [item["data-step"] for item in elements.of("li") if "data-step" in item] == list(
+        "012345"
+    )
+    marks = [item for item in elements.of("g") if "data-step" in item]
+    assert [item["data-step"] for item in marks] == list("12345")
+    assert [item["class"] for item in marks] == [
+        "mark step",
+        "mark fault",
+        "mark step",
+        "mark step",
+        "mark breaks",
+    ]
+    text = words(page_of(ghosts()))
+    assert text.count("Before JoinGroup v4 a first join makes a member at once") == 1
+    assert "client[c1].state: UNJOINED → PREPARING_REBALANCE" in text
+
+
+@pytest.mark.parametrize("made", [ghosts, losses])
+def test_every_message_that_was_sent_has_an_arrow(made: object) -> None:
+    result = made()  # type: ignore[operator]
+    elements = Elements(page_of(result))
+    sent = [
+        str(step.number)
+        for trace in result.failures
+        for step in trace.steps
+        for event in step.events
+        if event.label == "sent"
+    ]
+    # The lines and, above them, their texts.
+    drawn = [item["data-sent"] for item in elements.of("g") if "data-sent" in item]
+    assert sent
+    assert sorted(drawn) == sorted(sent * 2)
+
+
+def test_losses_are_crossed_and_the_loop_is_marked() -> None:
+    text = page_of(losses())
+    elements = Elements(text)
+    first = losses().failures[0]
+    lost = sum(event.label == "lost" for step in first.steps for event in step.events)
+    shown = chart(first, lanes(losses().document, losses().machine))
+    assert shown is not None
+    assert shown.loop is not None
+    assert lost == 2 == sum(arrow.fate == "lost" for arrow in shown.arrows)
+    assert len(elements.of("path", **{"class": "again"})) == len(losses().failures)
+    assert "The loop begins here." in words(text)
+    assert "breaks" not in [mark.kind for mark in shown.marks]
+
+
+def test_a_late_message_is_slanted_and_later_steps_stand_lower() -> None:
+    shown = chart(ghosts().failures[0], lanes(ghosts().document, ghosts().machine))
+    assert shown is not None
+    assert [name for _, name in shown.lanes] == ["client c1", "coordinator"]
+    heights = [mark.y for mark in shown.marks]
+    assert heights == sorted(set(heights))
+    assert [(arrow.sent, arrow.ended) for arrow in shown.arrows] == [(1, 4), (3, 5)]
+    for arrow in shown.arrows:
+        _, y1, _, y2 = map(float, re.findall(r"-?[\d.]+", arrow.path))
+        assert y2 > y1
+    assert all(mark.label.x < shown.width and mark.y < shown.height for mark in shown.marks)
+
+
+def test_brokers_that_talk_to_each_other_have_a_lane_each() -> None:
+    asked = RecordValue("LookUp", (("to", "b1"), ("epoch", 1)))
+    found = RecordValue("Found", (("end", 1),))
+
+    def step(number: int, row: str, bound: tuple[str, ...], *events: tuple[str, object]) -> Step:
+        return replace(
+            lamp_trace().steps[0],
+            number=number,
+            row=row,
+            bindings=tuple(zip("fg", bound, strict=False)),
+            events=tuple(
+                Event(label, "connection[b2]", "connection", message) for label, message in events
+            ),
+            actor="replica",
+        )
+
+    trace = replace(
+        lamp_trace(),
+        steps=(
+            lamp_trace().steps[0],
+            step(1, "ask", ("b2", "b1"), ("sent", asked)),
+            step(2, "answer", ("b2", "b1"), ("received", asked), ("sent", found)),
+            step(3, "hear", ("b2",), ("received", found)),
+        ),
+    )
+    parties = Lanes({"connection": ("replica", "replica")}, {"replica": ("b1", "b2")}, frozenset())
+    way = journey(trace, parties)
+    assert way.actors == {1: "replica b2", 2: "replica b1", 3: "replica b2"}
+    assert [(item.origin, item.target) for item in way.travels] == [
+        ("replica b2", "replica b1"),
+        ("replica b1", "replica b2"),
+    ]
+
+
+def lamp_trace() -> Trace:
+    return result_of(lamp()).failures[0]
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.machine.name)
+def test_every_page_is_whole_and_the_same_twice(known: object) -> None:
+    machine = known.machine  # type: ignore[attr-defined]
+    text = page_of(result_of(machine))
+    assert text == page_of(replace(result_of(machine), compile_seconds=9.0))
+    elements = Elements(text)
+    assert elements.open == []
+    assert len(elements.of("h1")) == 1
+    assert elements.of("html", lang="en")
+    names = [item["id"] for _, item in elements.found if "id" in item]
+    assert len(names) == len(set(names))
+
+
+def test_a_run_that_holds_has_no_story() -> None:
+    text = page_of(checked("classic_group", "kafka_7824_fixed"))
+    elements = Elements(text)
+    assert elements.of("span", **{"class": "badge holds"})
+    assert not elements.of("svg")
+    assert "318 distinct states" in words(text)
+
+
+def test_an_error_is_told_where_it_happened() -> None:
+    text = words(page_of(result_of(overflow())))
+    assert "E501: " in text
+    assert "Here the evaluation ends with an error." in text
+
+
+@pytest.mark.parametrize("made", [ghosts, losses])
+def test_the_page_loads_nothing_and_runs_only_its_own_script(made: object) -> None:
+    text = page_of(made())  # type: ignore[operator]
+    elements = Elements(text)
+    loading = {"src", "srcset", "data", "action", "poster", "xlink:href", "style", "onclick"}
+    assert [item for _, item in elements.found if loading & set(item)] == []
+    assert not elements.of("link")
+    assert "url(" not in text
+    assert "@import" not in text
+    for item in elements.of("a"):
+        target = item["href"] or ""
+        assert target.startswith(("#story-", "https://issues.apache.org/jira/browse/KAFKA-")) or (
+            target.endswith(".itf.json") and "/" not in target
+        )
+    (policy,) = elements.of("meta", **{"http-equiv": "Content-Security-Policy"})
+    for tag in ("style", "script"):
+        (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in (policy["content"] or "")
+
+
+def test_tables_and_charts_can_be_read_aloud() -> None:
+    elements = Elements(page_of(ghosts()))
+    assert all(item.get("scope") for item in elements.of("th"))
+    (drawing,) = elements.of("svg")
+    assert drawing["role"] == "img"
+    names = {item.get("id") for _, item in elements.found}
+    assert set((drawing["aria-labelledby"] or "").split()) <= names
+    assert next(level for level, _ in elements.found if re.fullmatch("h[1-6]", level)) == "h1"
+
+
+def test_nothing_that_a_specification_says_is_read_as_html() -> None:
+    result = result_of(lamp())
+    trace = result.failures[0]
+    hostile = tuple(
+        replace(step, row=SCRIPT, about=SCRIPT, source=SCRIPT, actor=SCRIPT, error=SCRIPT)
+        for step in trace.steps
+    )
+    machine = replace(result.machine, name=SCRIPT, instance=SCRIPT, about=SCRIPT)
+    text = page_of(
+        replace(
+            result,
+            machine=machine,
+            traces=(replace(trace, property_name=SCRIPT, why=SCRIPT, steps=hostile),),
+        )
+    )
+    assert SCRIPT not in text
+    assert text.count("<script>") == 1
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in text
+    assert Elements(text).open == []
+
+
+def test_tickets_are_links_and_what_is_around_them_is_escaped() -> None:
+    assert linked("<b> KAFKA-12 & XKAFKA-1") == (
+        '&lt;b&gt; <a href="https://issues.apache.org/jira/browse/KAFKA-12">KAFKA-12</a> '
+        "&amp; XKAFKA-1"
+    )
