@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from processes import COUNTERS, ENDING, run_until, with_none
+from command_processes import COUNTERS, ENDING, run_until, with_none
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from processes import COUNTERS, command, environment
+from command_processes import COUNTERS, command, environment
 
 SMALL = COUNTERS.replace("count[p] <= 9", "count[p] < 5").replace(
     "verdict: holds, distinct: 100", "verdict: violated"

@@ -35,7 +35,7 @@ from checker.machine.types import (
     Type,
     Union,
 )
-from checker.semantics.evaluate import Context, describe, evaluate
+from checker.semantics.evaluate import Context, MadeBy, describe, evaluate
 from checker.semantics.values import MapValue, RecordValue, format_value
 from checker.source import NOWHERE
 
@@ -102,6 +102,10 @@ TERMS: tuple[tuple[t.Term, object], ...] = (
     (t.Next(read("n", SMALL), SMALL, NOWHERE), 3),
     (less(read("n", SMALL), t.Next(read("n", SMALL), SMALL, NOWHERE)), True),
     (t.Next(local("given", SMALL), SMALL, NOWHERE), 1),
+    (t.Ran("turn", (), NOWHERE), True),
+    (t.Ran("turn", (("by", read("n", SMALL)),), NOWHERE), True),
+    (t.Ran("turn", (("by", t.Next(read("n", SMALL), SMALL, NOWHERE)),), NOWHERE), False),
+    (t.Ran("rest", (), NOWHERE), False),
     # casts
     (cast(number(3), SMALL), 3),
     (cast(number(3), Option(SMALL)), 3),
@@ -239,7 +243,7 @@ ERRORS: tuple[tuple[t.Term, str], ...] = (
 
 
 def context() -> Context:
-    return Context(STATE, {"given": 1, "x": 3}, NEXT)
+    return Context(STATE, {"given": 1, "x": 3}, NEXT, MadeBy("turn", {"by": 2}))
 
 
 @pytest.mark.parametrize(("term", "value"), TERMS, ids=lambda part: type(part).__name__)
