@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Timer
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,6 +35,9 @@ instances:
     expect: {verdict: holds, distinct: 100}
   default: {}
 """
+
+PATIENCE_SECONDS = 120.0
+"""How long a process may take to say what is waited for."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -75,13 +79,17 @@ def run_until(
         text=True,
         preexec_fn=handling,  # noqa: PLW1509 (no threads here)
     ) as process:
+        waiting = Timer(PATIENCE_SECONDS, process.kill)
+        waiting.start()
         try:
             read = list(_lines_until(process, said))
+            waiting.cancel()
             for number in numbers:
                 process.send_signal(number)
                 time.sleep(0.01)  # two at once could be one
             out, err = process.communicate(timeout=120)
         finally:
+            waiting.cancel()
             process.kill()
     return process.returncode, out, "".join(read) + err
 

@@ -41,7 +41,7 @@ def test_the_reference_engine_ends_with_what_was_found(folder: Path) -> None:
 def test_verify_ends_with_the_instances_that_were_done(
     folder: Path, workers: str, number: signal.Signals
 ) -> None:
-    words = ["verify", "counters.yaml", "--workers", workers]
+    words = ["verify", "counters.yaml", "--fresh", "--workers", workers]
     code, out, err = run_until(folder, words, "ok        counters few", number)
     assert code == 130, err
     assert "  ok  few  " in out
