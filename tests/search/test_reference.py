@@ -89,8 +89,8 @@ def test_two_phase_commit_holds() -> None:
     assert run.exhaustive
 
 
-def test_rows_are_covered_by_states_steps_and_first_finds() -> None:
-    assert explore(hour_clock()).rows == (RowCoverage("tick", 12, 12, 0),)
+def test_rows_are_covered_by_states_steps_and_changes() -> None:
+    assert explore(hour_clock()).rows == (RowCoverage("tick", 12, 12, 12),)
     assert explore(counter()).rows == (RowCoverage("increase", 3, 3, 3),)
     assert explore(fresh_ids()).rows == (RowCoverage("join", 4, 4, 3),)
 
