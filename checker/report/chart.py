@@ -29,6 +29,9 @@ GAP_MIN = 120
 LABEL_MAX = 34
 """Letters of a label; the whole text is shown on demand."""
 
+NOTE_MAX = 42
+"""Letters of a line below a label, which are smaller."""
+
 NOTES_MAX = 3
 RADIUS = 11
 HEADS_AGAIN = 12
@@ -194,7 +197,8 @@ def _short_message(message: object, values: Mapping[tuple[str, str], set[object]
     used = len(message.name) + 2
     for name in telling:
         more = len(texts[name]) + 2
-        if used + more <= LABEL_MAX - 2:
+        # One field is always worth a longer label: without it the message says nothing.
+        if used + more <= (LABEL_MAX if kept else NOTE_MAX):
             kept.add(name)
             used += more
     shown = [text for name, text in texts.items() if name in kept]
@@ -257,8 +261,9 @@ def _places(plan: _Plan) -> list[float]:
     left = [0.0] * len(plan.names)
     for step in plan.trace.steps[1:]:
         column = plan.column(plan.way.actors[step.number])
-        texts = (_called(step), *map(_fitted, plan.notes[step.number]))
-        right[column] = max(right[column], *(_width(text) + 20 for text in texts))
+        wide = [_width(_called(step))]
+        wide += [_width(_fitted(note, NOTE_MAX)) * 0.92 for note in plan.notes[step.number]]
+        right[column] = max(right[column], *(width + 20 for width in wide))
     for travel, text in zip(plan.way.travels, plan.messages, strict=True):
         origin, target = plan.column(travel.origin), plan.column(travel.target)
         side = left if target < origin else right
@@ -311,7 +316,7 @@ def _mark(plan: _Plan, step: Step, places: list[float], row: _Row) -> Mark:
     name = plan.way.actors[step.number]
     x = places[plan.column(name)]
     notes = tuple(
-        Label(x + 17, row.label + 4.5 + LINE * (number + 1), _fitted(note), note)
+        Label(x + 17, row.label + 4.5 + LINE * (number + 1), _fitted(note, NOTE_MAX), note)
         for number, note in enumerate(plan.notes[step.number])
     )
     return Mark(

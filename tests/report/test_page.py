@@ -184,6 +184,25 @@ def test_a_late_message_is_slanted_and_later_steps_stand_lower() -> None:
     assert all(mark.label.x < shown.width and mark.y < shown.height for mark in shown.marks)
 
 
+def test_labels_say_first_what_tells_messages_of_a_kind_apart() -> None:
+    long = "MEMBER_ID_REQUIRED"
+    answers = [
+        RecordValue("Answer", (("same", "x" * 20), ("more", 1), ("error", error)))
+        for error in ("NONE", long)
+    ]
+    events = [Event("sent", "wires[c1]", "wires", answer) for answer in answers]
+    first = replace(lamp_trace().steps[1], events=tuple(events), moves=(), illegal=())
+    trace = replace(lamp_trace(), steps=(lamp_trace().steps[0], first))
+    shown = chart(trace, Lanes({"wires": ("client", "server")}, {}, frozenset()))
+    assert shown is not None
+    assert [arrow.label.text for arrow in shown.arrows] == [
+        "Answer(more=1, error=NONE, …)",
+        f"Answer(error={long}, …)",
+    ]
+    assert f"same={'x' * 20}" in shown.arrows[0].label.whole
+    assert [arrow.fate for arrow in shown.arrows] == ["under way", "under way"]
+
+
 def test_brokers_that_talk_to_each_other_have_a_lane_each() -> None:
     asked = RecordValue("LookUp", (("to", "b1"), ("epoch", 1)))
     found = RecordValue("Found", (("end", 1),))
@@ -273,7 +292,7 @@ def test_the_page_loads_nothing_and_runs_only_its_own_script(made: object) -> No
 def test_tables_and_charts_can_be_read_aloud() -> None:
     elements = Elements(page_of(ghosts()))
     assert all(item.get("scope") for item in elements.of("th"))
-    (drawing,) = elements.of("svg")
+    (drawing,) = elements.of("svg", role="img")
     assert drawing["role"] == "img"
     names = {item.get("id") for _, item in elements.found}
     assert set((drawing["aria-labelledby"] or "").split()) <= names
@@ -299,6 +318,20 @@ def test_nothing_that_a_specification_says_is_read_as_html() -> None:
     assert text.count("<script>") == 1
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in text
     assert Elements(text).open == []
+
+
+def test_properties_broken_by_the_same_run_share_its_story() -> None:
+    result = result_of(lamp())
+    trace = result.failures[0]
+    shared = replace(trace, property_name="lit", kind="always", why="Light is wanted.")
+    elements = Elements(text := page_of(replace(result, traces=(trace, shared))))
+    assert len([item for item in elements.of("section") if "data-story" in item]) == 1
+    assert len([item for item in elements.of("li") if "data-step" in item]) == len(trace.steps)
+    assert "lit (violated, 3 steps)" in words(text)
+    assert "Light is wanted." in words(text)
+    other = replace(shared, steps=shared.steps[:2])
+    apart = Elements(page_of(replace(result, traces=(trace, other))))
+    assert len([item for item in apart.of("section") if "data-story" in item]) == 2
 
 
 def test_tickets_are_links_and_what_is_around_them_is_escaped() -> None:
