@@ -1,6 +1,7 @@
 """Goal: a simpler term means the same, and nothing that can fail is left out."""
 
 import random
+from collections.abc import Mapping
 
 import pytest
 from machines import BOOL, cast, equal, lit, local, read
@@ -9,11 +10,11 @@ from random_machines import seeded_machine
 from checker.errors import EvaluationError
 from checker.machine import terms as t
 from checker.machine.machine import Machine
-from checker.machine.types import Id, Map, Option, Range, Sequence, Set
+from checker.machine.types import Id, Map, Option, Range, Sequence, Set, Type
 from checker.passes.analysis import Analysis
 from checker.passes.rewriting import alike
 from checker.passes.simplify import Simplifier, is_known
-from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.evaluate import Context, MadeBy, evaluate
 from checker.semantics.values import values
 from checker.source import NOWHERE
 
@@ -112,16 +113,21 @@ def test_terms_are_alike_whatever_names_they_bind() -> None:
     assert not alike(one, two)
 
 
-def meaning(term: t.Term, state: dict[str, object]) -> object:
+def meaning(term: t.Term, state: dict[str, object], made_by: MadeBy) -> object:
     try:
-        return evaluate(term, Context(state, {}, state))
+        return evaluate(term, Context(state, {}, state, made_by))
     except EvaluationError:
         return "fails"
 
 
 def conditions(made: Machine) -> list[t.Term]:
     held = [item.condition for item in made.properties]
-    return [*held, *made.bounds, *made.terminal, *(equal(item, item) for item in held)]
+    bounds = [*made.bounds, *made.step_bounds]
+    return [*held, *bounds, *made.terminal, *(equal(item, item) for item in held)]
+
+
+def any_of(kinds: Mapping[str, Type], choose: random.Random) -> dict[str, object]:
+    return {name: choose.choice(list(values(kind))) for name, kind in kinds.items()}
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -130,5 +136,7 @@ def test_random_terms_mean_the_same(seed: int) -> None:
     for term in conditions(made):
         shorter = simple(term)
         for _ in range(8):
-            state = {item.name: choose.choice(list(values(item.type))) for item in made.variables}
-            assert meaning(shorter, state) == meaning(term, state)
+            state = any_of({item.name: item.type for item in made.variables}, choose)
+            row = choose.choice(made.actions)
+            made_by = MadeBy(row.name, any_of(row.shown, choose))
+            assert meaning(shorter, state, made_by) == meaning(term, state, made_by)
