@@ -57,7 +57,6 @@ class Mark:
     """A step on its lane; `kind` is `step`, `fault`, `timer`, or `breaks` for the last one."""
 
     number: int
-    name: str
     lane: str
     x: float
     y: float
@@ -321,7 +320,6 @@ def _mark(plan: _Plan, step: Step, places: list[float], row: _Row) -> Mark:
     )
     return Mark(
         number=step.number,
-        name=step_name(step),
         lane=name,
         x=x,
         y=row.dot,

@@ -33,7 +33,6 @@ from checker.report.headline import (
 from checker.report.result import Result
 from checker.report.sequence import Lanes, lanes
 from checker.semantics.values import format_value
-from checker.source import heading_over
 from checker.table.document import Constant, Word
 from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Reason, Step, Trace
@@ -44,13 +43,15 @@ TICKETS = "https://issues.apache.org/jira/browse/"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A constant: its value here, the specification's own, and what it means."""
+    """A constant: its value here, the specification's own, and what it means.
+
+    `chosen` is one that is no number: a variant, not a size.
+    """
 
     name: str
     value: str
     default: str
     about: str
-    heading: str
     differs: bool
     chosen: bool
 
@@ -174,10 +175,9 @@ def settings(result: Result) -> tuple[Setting, ...]:
         constant = declared.get(name)
         here = format_value(value)
         if constant is None:
-            found.append(Setting(name, here, "", "", "", differs=False, chosen=False))
+            found.append(Setting(name, here, "", "", differs=False, chosen=False))
             continue
         default = _default(constant)
-        heading = heading_over(document.headings, constant.name.span)
         differs = name in set_here if default is None else here != default
         found.append(
             Setting(
@@ -185,7 +185,6 @@ def settings(result: Result) -> tuple[Setting, ...]:
                 value=here,
                 default="computed" if default is None else default,
                 about=constant.about,
-                heading="" if heading is None else heading.title,
                 differs=differs,
                 chosen=isinstance(constant.value, bool | Word),
             )
