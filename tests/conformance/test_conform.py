@@ -28,7 +28,7 @@ KNOWN = blocks("conformance.md", "yaml")[1]
 @pytest.fixture
 def lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files of both pages in a folder of their own, which is the working directory."""
-    implementation, test, forgetful = blocks("testing.md", "python")
+    implementation, test, forgetful = blocks("testing.md", "python")[:3]
     (tmp_path / "lease.yaml").write_text(blocks("testing.md", "yaml")[0])
     (tmp_path / "lease.py").write_text(f"{implementation}\n\n{forgetful}")
     (tmp_path / "test_lease.py").write_text(test)
