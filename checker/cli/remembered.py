@@ -25,6 +25,8 @@ from checker.verdict import exits
 
 _KEPT = Cache("verdicts", 64 << 20)
 _LIBRARIES = ("llvmlite", "numba", "numpy", "networkx")
+_NAMES = "surrogatepass"
+"""How names of files are encoded, which need not be UTF-8."""
 _AS_FOUND = (
     "expected", "verdict", "distinct", "depth", "seconds", "report", "figures",
 )  # fmt: skip
@@ -34,7 +36,7 @@ def texts_of(document: Document) -> str:
     """Return a digest of every file that a specification is read from."""
     digest = hashlib.blake2b(digest_size=20)
     for source in sorted(_sources(document), key=lambda item: item.name):
-        digest.update(f"{source.name}\0{len(source.text)}\0{source.text}".encode())
+        digest.update(f"{source.name}\0{len(source.text)}\0{source.text}".encode(errors=_NAMES))
     return digest.hexdigest()
 
 
@@ -57,7 +59,7 @@ def remember(outcome: Outcome, texts: str) -> None:
 
 def _key(task: Task, texts: str) -> str:
     digest = hashlib.blake2b(_checker(), digest_size=20)
-    digest.update(f"{task.path}\0{task.system}\0{task.instance}\0{texts}".encode())
+    digest.update(f"{task.path}\0{task.system}\0{task.instance}\0{texts}".encode(errors=_NAMES))
     return digest.hexdigest()
 
 
