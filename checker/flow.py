@@ -276,10 +276,14 @@ def reduced(machine: Machine, symmetry: bool | None) -> Machine:
         return machine
     if symmetry and not any(kind.symmetric for kind in machine.ids):
         raise UsageError(f"--symmetry on: {machine.name} declares no ids `symmetric`")
-    if symmetry and any(item.kind in LIVENESS for item in machine.properties):
+    endless = [item for item in machine.properties if item.kind in LIVENESS]
+    if symmetry and endless:
+        named = ", ".join(
+            dict.fromkeys(f"{item.declared or item.name} ({item.kind})" for item in endless)
+        )
         raise UsageError(
-            "--symmetry on: what infinite runs decide is judged on all states; leave it out "
-            "with --property, or the symmetry with --symmetry off"
+            f"--symmetry on: what infinite runs decide is judged on all states: {named}; leave "
+            "that out with --property, or the symmetry with --symmetry off"
         )
     found = unlike(machine) if symmetry else ()
     if found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import tarfile
 import tempfile
@@ -170,8 +171,8 @@ def _file(name: str) -> Iterator[str]:
     if not colon or Path(name).exists():
         yield str(library.find(name))
         return
-    prefix = _git("rev-parse", "--show-prefix").decode().strip()
-    top = _git("rev-parse", "--show-toplevel").decode().strip()
+    prefix = os.fsdecode(_git("rev-parse", "--show-prefix").removesuffix(b"\n"))
+    top = os.fsdecode(_git("rev-parse", "--show-toplevel").removesuffix(b"\n"))
     archive = _git("-C", top, "archive", "--format=tar", revision)
     with tempfile.TemporaryDirectory(prefix="checker-diff-") as folder:
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:

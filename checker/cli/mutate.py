@@ -17,6 +17,7 @@ from checker.mutation import report
 from checker.mutation.campaign import Judged, Step, all_mutants, chosen_instances, run
 from checker.mutation.report import Campaign
 from checker.mutation.weaving import Mutant
+from checker.report.files import encoded
 from checker.search.explore import cores
 from checker.table import Document, read
 from checker.table.problems import nearest
@@ -89,9 +90,9 @@ def mutate(
         flow.spec_name(document.path), document.name.text, tuple(instances), judged, finished
     )
     if directory is not None:
-        (directory / "mutants.md").write_text(report.markdown(campaign), encoding="utf-8")
+        (directory / "mutants.md").write_bytes(encoded(report.markdown(campaign)))
         found = json.dumps(report.as_object(campaign), indent=1, ensure_ascii=False)
-        (directory / "mutants.json").write_text(found + "\n", encoding="utf-8")
+        (directory / "mutants.json").write_bytes(encoded(found + "\n"))
         click.echo(f"report written to {directory / 'mutants.md'}", err=True)
     if form == "json":
         click.echo(json.dumps(report.as_object(campaign), ensure_ascii=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import tarfile
 import tempfile
@@ -66,7 +67,8 @@ def _identity(document: Document, instance: str) -> tuple[object, ...] | None:
 def _root(path: Path) -> Path:
     """Return the top of the git repository that a file is in."""
     command = ["git", "-C", str(path.resolve().parent), "rev-parse", "--show-toplevel"]
-    return Path(_git(command, f"--since: {path} is in no git repository").decode().strip())
+    top = _git(command, f"--since: {path} is in no git repository")
+    return Path(os.fsdecode(top.removesuffix(b"\n")))
 
 
 def _extract(root: Path, revision: str, folder: Path) -> None:
@@ -75,7 +77,7 @@ def _extract(root: Path, revision: str, folder: Path) -> None:
     verify = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "--end-of-options"]
     commit = _git([*verify, f"{revision}^{{commit}}"], missing).decode().strip()
     listed = _git(["git", "-C", str(root), "ls-tree", "-r", "-z", "--name-only", commit], missing)
-    names = [name for name in listed.decode().split("\0") if name.endswith((".yaml", ".yml"))]
+    names = [name for name in os.fsdecode(listed).split("\0") if name.endswith((".yaml", ".yml"))]
     if not names:
         return
     literal = ["git", "-C", str(root), "--literal-pathspecs", "archive", "--format=tar", commit]

@@ -16,6 +16,7 @@ from checker.cli.options import model_options, overrides
 from checker.errors import CheckerError, SpecificationError, UsageError
 from checker.machine.machine import Machine
 from checker.report import terminal
+from checker.report.files import encoded
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import as_mapping, initial_states, successors
@@ -291,7 +292,7 @@ class _Session:
         origin = flow.provenance(self.request, self.document)
         command = origin.command.replace("checker check", "checker step", 1)
         origin = replace(origin, command=command)
-        Path(name).write_text(itf.dump(trace, origin), encoding="utf-8")
+        Path(name).write_bytes(encoded(itf.dump(trace, origin)))
         click.echo(f"{len(steps) - 1} steps written to {name}")
 
     def completions(self, text: str) -> list[str]:

@@ -51,6 +51,7 @@ def trace(
     """Print traces recorded as ITF JSON (`--report`), replay or compare them.
 
     Exit code 1: a trace does not replay, or two differ; 75: an expression has no value somewhere.
+    A trace of another text of the specification replays where each step still fits; it is said.
     """
     recorded = [read_recorded(path) for path in traces]
     if expressions and (differing or replaying):
@@ -142,9 +143,12 @@ def _replay(
     machine = flow.machine_of(
         spec or item.spec, instance or item.instance, constants or item.overrides
     )
-    failure = replay(machine, item)
     changed = itf.spec_hash(machine) != item.spec_hash
     note = "; the specification is not the one it was recorded on" * changed
+    try:
+        failure = replay(machine, item)
+    except UsageError as error:  # it has other variables, or values of other types
+        raise UsageError(f"{error}{note}") from error
     if failure is None:
         aim = f" to {item.property_name}" * bool(item.property_name)
         click.echo(f"{item.name}: replays, {len(item.steps) - 1} steps{aim}{note}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,9 +81,17 @@ def write_tables(graph: LabelledGraph, root: Path) -> Terminal:
     return _write_terminal(graph, root / "terminal", identities, schema)
 
 
-def _writer(folder: Path, schema: pa.Schema) -> pq.ParquetWriter:
+@contextmanager
+def _writer(folder: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Give what writes the table in `folder`, whose name need not be UTF-8 as Arrow's names are."""
     folder.mkdir(parents=True)
-    return pq.ParquetWriter(folder / _FILE, schema)
+    with (folder / _FILE).open("wb") as file, pq.ParquetWriter(file, schema) as writer:
+        yield writer
+
+
+def _write(table: pa.Table, folder: Path) -> None:
+    with _writer(folder, table.schema) as file:
+        file.write_table(table)
 
 
 def _variables(
@@ -169,8 +178,7 @@ def _write_statistics(
         "machines": _counted(machines, ("machine", "state", "states")),
     }
     for name, columns in tables.items():
-        (folder / name).mkdir(parents=True)
-        pq.write_table(pa.table(columns), folder / name / _FILE)
+        _write(pa.table(columns), folder / name)
 
 
 def _counted(counts: Counter[tuple[str, str]], names: tuple[str, str, str]) -> dict[str, pa.Array]:
@@ -203,8 +211,7 @@ def _write_terminal(
             "example": pa.StructArray.from_arrays(variables, fields=fields),
         }
     )
-    folder.mkdir(parents=True)
-    pq.write_table(table, folder / _FILE)
+    _write(table, folder)
     kinds = Counter(kind for *_, kind, _ in found)
     return Terminal(
         components=len(found),

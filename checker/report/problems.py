@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from checker import __version__
 from checker.errors import Diagnostic
+from checker.report.files import encoded
 from checker.report.result import Result
 from checker.source import NOWHERE, Span
 from checker.trace.naming import step_name
@@ -150,7 +153,7 @@ def write_sarif(problems: Iterable[Problem], path: Path) -> None:
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    path.write_text(json.dumps(log, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_bytes(encoded(json.dumps(log, indent=1, ensure_ascii=False) + "\n"))
 
 
 def _sarif(problem: Problem, rules: list[str]) -> dict[str, object]:
@@ -171,7 +174,7 @@ def _sarif(problem: Problem, rules: list[str]) -> dict[str, object]:
 def _location(place: Place) -> dict[str, object]:
     found: dict[str, object] = {
         "physicalLocation": {
-            "artifactLocation": {"uri": _relative(place.file)},
+            "artifactLocation": {"uri": quote(os.fsencode(_relative(place.file)))},
             "region": {"startLine": place.line, "startColumn": place.column},
         }
     }

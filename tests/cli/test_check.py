@@ -151,7 +151,7 @@ def test_symmetry_and_liveness_together_are_refused(command: Command, tmp_path: 
     file.write_text(SYMMETRIC + lively)
     result = command("check", file, "--symmetry", "on", *REFERENCE)
     assert (result.code, result.out) == (2, "")
-    assert "infinite runs" in result.err
+    assert "infinite runs decide is judged on all states: fills (eventually);" in result.err
     found = command("check", file, "--format", "json", *REFERENCE).json
     assert (found["symmetry"], found["distinct"]) == (False, 8)
 

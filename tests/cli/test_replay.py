@@ -150,6 +150,11 @@ def test_another_specification_is_said_with_the_result(
     assert "the specification is not the one it was recorded on" in done.out
     Path("steps.yaml").write_text(SPEC.replace("count += 1", "count += 2"))
     assert command("trace", traces["small"], "--replay").code != 0
+    Path("steps.yaml").write_text(SPEC.replace("open", "opened"))
+    done = command("trace", traces["small"], "--replay")
+    assert (done.code, done.out) == (2, "")
+    assert "opened" in done.err
+    assert "the specification is not the one it was recorded on" in done.err
 
 
 def test_a_hundred_thousand_repeated_states(command: Command, traces: dict[str, Path]) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from command_processes import COUNTERS, command, environment
@@ -107,9 +108,17 @@ def test_names_that_are_no_utf_8(folder: Path) -> None:
     assert checker("trace", trace, "--replay").returncode == 0
     assert checker("show", spec).returncode == 0
     table = folder / STRANGE / "all"
-    few = checker("verify", spec, "--report", table, "--junit", folder / f"{STRANGE}.xml")
+    written = folder / f"{STRANGE}.sarif"
+    files = ("--junit", folder / f"{STRANGE}.xml", "--sarif", written)
+    few = checker("verify", spec, "--report", table, *files)
     assert few.returncode in (0, 1), few.stderr
     assert "out of date" not in checker("verify", spec, "--report", table, "--check").stderr
+    assert f'"uri": "{quote(os.fsencode(spec.relative_to(folder)))}"' in written.read_text()
+    assert checker("graph", spec, "--instance", "few", "--out", table / "graph").returncode == 0
+    author = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for words in (("init", "-q"), ("add", "-A"), (*author, "commit", "-qm", "strange")):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    assert "0 instances changed since HEAD" in checker("verify", spec, "--since", "HEAD").stderr
     code = spec.with_name("wrong.yaml")
     code.write_text(SMALL.replace("count[place] < 9", "count[plaice] < 9"))
     wrong = checker("check", code)
