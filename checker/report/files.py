@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 from checker.report import markdown
-from checker.report.page import page
 from checker.report.result import Result
 from checker.report.summary import summary, timeless
 from checker.trace.itf import dump
@@ -44,6 +43,9 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
         OBJECT: json.dumps(shown, indent=2, ensure_ascii=False) + "\n",
     }
     if not committed:
+        # The template library is imported by those who write a page only.
+        from checker.report.page import page  # noqa: PLC0415
+
         contents[HTML] = page(result, files)
     for trace in result.traces:
         if trace.property_name in files:
