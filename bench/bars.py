@@ -70,7 +70,7 @@ def compiling(runs: int) -> list[Row]:
             ("compile 100 rows, 1,000 instances, cold", "4 s", str(many)),
             ("compile classic_group, cold", "", "classic_group"),
             ("compile share_partition, cold", "", "share_partition"),
-            ("compile controller_basics, cold", "", "controller_basics"),
+            ("compile controller, cold", "", "controller"),
         ):
             seconds = []
             for _ in range(runs):

@@ -92,6 +92,7 @@ CODES: Final[dict[str, str]] = {
     "E507": "the least or greatest of nothing",
     "E508": "a pick from nothing",
     "E509": "a channel without room",
+    "E510": "an assertion that is false",
     "R601": "an assumption about constants that is false",
     "R610": "a state that cannot be laid out",
     "R611": "more than a kernel can hold",

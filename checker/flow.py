@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -16,30 +16,26 @@ from typing import Protocol
 from checker import library
 from checker.elaborate import elaborate
 from checker.elaborate.alike import unlike
+from checker.engines import ENGINES, Native, Orders
 from checker.errors import SpecificationError, UsageError
 from checker.graph.endless import judge_endless
 from checker.kernel import build
-from checker.kernel.kernel import Kernel
 from checker.layout import pack
-from checker.layout.layout import Layout
 from checker.machine.machine import LIVENESS, Machine
+from checker.report import files
 from checker.report.result import Result
 from checker.search.exploration import Exploration
-from checker.search.explore import explore
-from checker.search.identity import identity_of
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import CHECKPOINT_SECONDS, Options
-from checker.search.outcome import Outcome
 from checker.search.progress import Interrupt, Progress
-from checker.search.reference import explore_reference
-from checker.spark.explore import explore_spark
 from checker.spark.session import Cluster
 from checker.table import Document, read
 from checker.table.predicate import QUERY, with_predicate
 from checker.trace.rebuild import rebuild
-from checker.trace.trace import Provenance
+from checker.trace.trace import Provenance, Trace
 from checker.verdict.judge import Verdict, judge
+from checker.verdict.vacuity import Vacuity, asking, looked, refusing
 
 BUILT_IN = ("legal", "deadlock")
 
@@ -78,8 +74,10 @@ class Request:
     spark or reference; `cluster` says where spark runs and keeps its levels. `properties` selects
     some of them; None takes all. `symmetry` is whether to reduce by symmetry; None does as the
     instance says. `checkpoint` is a directory to write the search to every `checkpoint_seconds`,
-    `resume` one to go on from; `profile`: measure where time and states go. These are for the
-    local engine only.
+    `resume` one to go on from; `profile`: measure where time and states go; `others`: how many
+    other shortest runs to each violation are wanted. These are for the local engine only.
+    `vacuity`: whether to look for what says nothing, and whether that is an error. `report` is a
+    directory to write the report of the run into.
     """
 
     spec: str
@@ -93,6 +91,9 @@ class Request:
     resume: Path | None = None
     checkpoint_seconds: float = CHECKPOINT_SECONDS
     profile: bool = False
+    vacuity: Vacuity = "off"
+    report: Path | None = None
+    others: int = 0
     cluster: Cluster = field(default_factory=Cluster)
     limits: Limits = field(default_factory=Limits)
 
@@ -119,113 +120,99 @@ def check_machine(
     observer: Observer,
     interrupt: Interrupt | None = None,
 ) -> Result:
-    """Run the flow from a Machine on.
-
-    An instance that declares which property breaks is searched until that one does.
-    """
-    exploration, endless, compile_seconds = _explore(request, machine, observer, interrupt)
-    verdict = judge(machine, exploration, endless)
-    if exploration.stopped_by == "violation" and awaits_another(machine, verdict):
-        further = replace(
-            request,
-            limits=replace(request.limits, keep_going=True),
-            resume=request.checkpoint or request.resume,
-            cluster=replace(
-                request.cluster, resume=request.cluster.checkpoint or request.cluster.resume
-            ),
-        )
-        exploration, endless, _ = _explore(further, machine, observer, interrupt)
-        verdict = judge(machine, exploration, endless)
+    """Run the flow from a Machine on."""
+    engine = ENGINES[request.engine]
+    asked = machine if request.vacuity == "off" else asking(machine)
+    native, compile_seconds = None, 0.0
+    if engine.native:
+        prompt = request.engine != "spark" and not request.profile
+        native, compile_seconds = compiled(asked, observer, prompt=prompt)
+    observer.stage("explore")
+    exploration = engine.explore(asked, native, orders(request, observer, interrupt))
+    observer.stage("judge")
+    met = () if request.vacuity == "off" else looked(machine, asked, exploration)
+    exploration, verdict = judged(request, machine, exploration, native, interrupt)
     observer.stage("rebuild")
     traces = [rebuild(machine, finding) for finding in exploration.findings]
-    return Result(
-        origin=provenance(request, document),
-        document=document,
-        machine=machine,
-        exploration=exploration,
-        verdict=verdict,
-        traces=tuple(sorted(traces, key=lambda trace: trace.kind == "sometimes")),
-        compile_seconds=compile_seconds,
-        peak_rss_bytes=peak_rss(),
+    observer.stage("write")
+    return files.written(
+        Result(
+            origin=provenance(request, document),
+            document=document,
+            machine=machine,
+            exploration=exploration,
+            verdict=refusing(verdict, met) if request.vacuity == "error" else verdict,
+            looked=met,
+            traces=tuple(sorted(traces, key=lambda trace: trace.kind == "sometimes")),
+            compile_seconds=compile_seconds,
+            peak_rss_bytes=peak_rss(),
+            others=others(request, traces, interrupt),
+        ),
+        request.report,
     )
 
 
-def awaits_another(machine: Machine, verdict: Verdict) -> bool:
-    """Whether the search stopped before the property that must break had its chance."""
-    if machine.expectation is None or machine.expectation.property is None:
-        return False
-    awaited = [
-        item.outcome
-        for item in verdict.properties
-        if machine.expectation.property in (item.name, item.declared)
-    ]
-    return "unknown" in awaited and "violated" not in awaited
+def others(
+    request: Request, traces: Sequence[Trace], interrupt: Interrupt | None
+) -> tuple[Trace, ...]:
+    """Return other shortest runs to what some traces show, as many of each as are wanted."""
+    if not request.others:
+        return ()
+    from checker.trace.calmest import calmest  # noqa: PLC0415 (a graph that few ask for)
+
+    return tuple(other for trace in traces for other in calmest(trace, request.others, interrupt))
 
 
-def _explore(
-    request: Request, machine: Machine, observer: Observer, interrupt: Interrupt | None
-) -> tuple[Exploration, Mapping[str, Outcome], float]:
-    """Explore, then judge endless runs on what was found; also the seconds that compiling took."""
-    exploration, native, seconds = _search(request, machine, observer, interrupt)
-    observer.stage("judge")
-    liveness = judge_endless(
-        machine, exploration, request.limits, native, request.workers, interrupt
-    )
-    whole = replace(
-        exploration,
-        findings=(*exploration.findings, *liveness.findings),
-        stopped_by="interrupt" if liveness.interrupted else exploration.stopped_by,
-        states=None,
-        endless=None,
-    )
-    return whole, liveness.outcomes, seconds
+def compiled(machine: Machine, observer: Observer, *, prompt: bool = False) -> tuple[Native, float]:
+    """Pack the states of a machine and build its native code; also the seconds that took.
 
-
-def _search(
-    request: Request, machine: Machine, observer: Observer, interrupt: Interrupt | None
-) -> tuple[Exploration, tuple[Layout, Kernel] | None, float]:
-    """Explore with the engine asked for; return also its kernel, and how long compiling took."""
-    if request.engine == "reference":
-        observer.stage("explore")
-        return explore_reference(machine, request.limits, observer.search), None, 0.0
+    `prompt`: code that is there in a moment will do.
+    """
     started = time.perf_counter()
     observer.stage("pack")
     layout = pack(machine)
     observer.stage("build")
-    kernel = build(machine, layout)
-    compile_seconds = time.perf_counter() - started
-    observer.stage("explore")
+    kernel = build(machine, layout, prompt=prompt)
+    return (layout, kernel), time.perf_counter() - started
+
+
+def orders(request: Request, observer: Observer, interrupt: Interrupt | None) -> Orders:
+    """Return what an engine is to do for a request."""
     options = Options(
         checkpoint=request.checkpoint,
         resume=request.resume,
         checkpoint_seconds=request.checkpoint_seconds,
-        identity=identity_of(machine, kernel),
         profile=request.profile,
         notice=observer.notice,
     )
-    if request.engine == "spark":
-        exploration = explore_spark(
-            machine,
-            layout,
-            kernel,
-            request.limits,
-            request.cluster,
-            observer.search,
-            interrupt,
-            options,
-        )
-        return exploration, (layout, kernel), compile_seconds
-    exploration = explore(
-        machine,
-        layout,
-        kernel,
-        request.limits,
-        request.workers,
-        observer.search,
-        interrupt,
-        options,
+    return Orders(
+        request.limits, request.workers, options, request.cluster, observer.search, interrupt
     )
-    return exploration, (layout, kernel), compile_seconds
+
+
+def judged(
+    request: Request,
+    machine: Machine,
+    exploration: Exploration,
+    native: Native | None,
+    interrupt: Interrupt | None,
+) -> tuple[Exploration, Verdict]:
+    """Judge what was found; also the exploration, with what endless runs showed and no states."""
+    liveness = judge_endless(
+        machine, exploration, request.limits, native, request.workers, interrupt
+    )
+    claims = {item.name for item in machine.properties} | {*BUILT_IN, "error"}
+    whole = replace(
+        exploration,
+        findings=(
+            *(finding for finding in exploration.findings if finding.property in claims),
+            *liveness.findings,
+        ),
+        stopped_by="interrupt" if liveness.interrupted else exploration.stopped_by,
+        states=None,
+        endless=None,
+    )
+    return whole, judge(machine, whole, liveness.outcomes)
 
 
 def question(request: Request, predicate: str, observer: Observer) -> tuple[Machine, Machine]:

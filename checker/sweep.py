@@ -144,7 +144,7 @@ def _searched(
     interrupt: Interrupt | None,
 ) -> tuple[Exploration, Verdict, frozenset[tuple[str, int]]]:
     layout = pack(machine)
-    kernel = build(machine, layout)
+    kernel = build(machine, layout, prompt=True)
     limits, workers = request.limits, request.workers
     exploration = explore(
         machine,
@@ -156,7 +156,9 @@ def _searched(
         interrupt,
         Options(keep=True, notice=observer.notice),
     )
-    liveness = judge_endless(machine, exploration, limits, (layout, kernel), workers, interrupt)
+    liveness = judge_endless(
+        machine, exploration, limits, (layout, kernel.best), workers, interrupt
+    )
     findings = (*exploration.findings, *liveness.findings)
     states = exploration.states
     control = _control(machine, layout, states) if isinstance(states, np.ndarray) else frozenset()

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from checker.machine import temporal
 from checker.machine import terms as t
+from checker.machine.builtins import BUILT_INS
 from checker.machine.machine import (
     LIVENESS,
     Action,
@@ -50,6 +51,12 @@ from checker.semantics.values import MapValue, value_of, values
 from checker.source import NOWHERE
 from checker.table.state_table import StateTable, TableTransition
 
+OF_INTEGERS = [
+    (item.name, item.plain)
+    for item in BUILT_INS
+    if item.plain is not None
+    and isinstance(item.plain.result(*[Range(0, 1) for _ in item.plain.takes]), Range)
+]
 BOOL = Bool()
 MEMBER = Id("Member", ("m1", "m2"), symmetric=False)
 LEVEL = Enum("Level", ("low", "high"))
@@ -346,8 +353,24 @@ class _Author:
         """An integer of any range, the range being that of the term."""
         if depth <= 0:
             return self.leaf(self.one(RANGES))
-        makers = (self.arithmetic, self.arithmetic, self.total, self.size, self.copies, self.small)
+        makers = (
+            self.arithmetic,
+            self.arithmetic,
+            self.total,
+            self.size,
+            self.copies,
+            self.small,
+            self.applied,
+        )
         return self.one(makers)(depth - 1)
+
+    def applied(self, depth: int) -> t.Term:
+        """A plain function of integers that gives one."""
+        name, plain = self.one(OF_INTEGERS)
+        arguments = tuple(self.integer(depth) for _ in plain.takes)
+        kind = plain.result(*(argument.type for argument in arguments))
+        assert isinstance(kind, Range)
+        return t.Apply(name, arguments, kind, NOWHERE)
 
     def small(self, depth: int) -> t.Term:
         return self.term(self.one(RANGES), depth)
@@ -665,6 +688,7 @@ class _Author:
             self.receive,
             self.fresh,
             self.require,
+            self.asserted,
             self.note,
         ]
         nested: list[Callable[[], list[t.Statement]]] = []
@@ -880,6 +904,12 @@ class _Author:
     def require(self) -> list[t.Statement]:
         likely = t.Or((self.term(BOOL, 2), self.term(BOOL, 2)), NOWHERE)
         return [t.Require(likely, NOWHERE)]
+
+    def asserted(self) -> list[t.Statement]:
+        condition = self.term(BOOL, 2)
+        if not (self.errors and self.chance(8)):
+            condition = t.Or((condition, self.true()), NOWHERE)
+        return [t.Assert(condition, NOWHERE)]
 
     # ------------------------------------------------------------------------------- machines
 

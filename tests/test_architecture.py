@@ -24,14 +24,16 @@ RANKS = (
     ("kernel",),
     ("search",),
     ("graph",),
+    ("runs",),
     ("spark",),
+    ("engines",),
     ("verdict",),
     ("trace",),
     ("tables",),
     ("report", "export"),
     ("flow",),
     ("mutation",),
-    ("testing", "conformance", "sweep"),
+    ("testing", "conformance", "sweep", "explore"),
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}

@@ -10,6 +10,25 @@ from checker.errors import SpecificationError, UsageError
 from checker.search.limits import Limits
 from checker.search.progress import Progress
 
+LATE = """\
+system: late
+about: Two properties, of which the second breaks later.
+variables:
+  n: {type: "0..5", initial: "0"}
+rows:
+  - row: increase
+    when: n < 5
+    do: n += 1
+  - row: rest
+    do: pass
+properties:
+  early: {always: n < 2, why: it breaks first.}
+  late: {always: n < 4, why: it breaks later.}
+instances:
+  default: {expect: {verdict: violated, property: late, also: [early]}}
+  first: {expect: {verdict: violated, property: early}}
+"""
+
 
 class Listener:
     """Remembers the stages; sets an event when the search begins."""
@@ -41,9 +60,12 @@ def test_the_stages_are_the_arrows_of_the_page() -> None:
         "explore",
         "judge",
         "rebuild",
+        "write",
     ]
     assert flow.__doc__ is not None
-    assert "read -> elaborate -> pack -> build -> explore -> judge -> rebuild" in flow.__doc__
+    assert (
+        "read -> elaborate -> pack -> build -> explore -> judge -> rebuild -> write" in flow.__doc__
+    )
     assert (result.verdict.overall, result.exploration.distinct) == ("holds", 12)
 
 
@@ -65,26 +87,7 @@ def test_an_interrupted_search_tells_what_it_found() -> None:
 
 def test_a_search_goes_on_until_the_declared_property_breaks(tmp_path: Path) -> None:
     file = tmp_path / "late.yaml"
-    file.write_text(
-        """\
-system: late
-about: Two properties, of which the second breaks later.
-variables:
-  n: {type: "0..5", initial: "0"}
-rows:
-  - row: increase
-    when: n < 5
-    do: n += 1
-  - row: rest
-    do: pass
-properties:
-  early: {always: n < 2, why: it breaks first.}
-  late: {always: n < 4, why: it breaks later.}
-instances:
-  default: {expect: {verdict: violated, property: late, also: [early]}}
-  first: {expect: {verdict: violated, property: early}}
-"""
-    )
+    file.write_text(LATE)
 
     def broken(instance: str) -> list[tuple[str, int | None]]:
         request = flow.Request(str(file), instance, engine="reference")
@@ -93,6 +96,19 @@ instances:
 
     assert broken("first") == [("early", 2)]
     assert broken("default") == [("early", 2), ("late", 4)]
+
+
+@pytest.mark.parametrize("engine", ["local", "reference"])
+def test_a_search_is_run_once_and_ends_where_the_declared_property_breaks(
+    tmp_path: Path, engine: str
+) -> None:
+    file = tmp_path / "late.yaml"
+    file.write_text(LATE)
+    listener = Listener()
+    result = flow.check(flow.Request(str(file), engine=engine, workers=1), listener)
+    assert listener.stages.count("explore") == 1
+    assert result.exploration.stopped_by == "violation"
+    assert (result.exploration.distinct, result.exploration.depth) == (5, 4)
 
 
 def test_every_trace_of_a_result_was_replayed_counterexamples_first() -> None:

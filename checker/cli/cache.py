@@ -1,23 +1,24 @@
-"""`checker cache`: where compiled kernels are kept between runs, and how much there is."""
+"""`checker cache`: where kernels and verdicts are kept between runs, and how much there is."""
 
 from __future__ import annotations
 
 import click
 
 from checker import cache as kept
+from checker.cli.remembered import VERDICTS
 from checker.errors import UsageError
 from checker.llvm.native import KERNELS
 
-CACHES = (KERNELS,)
+CACHES = (KERNELS, VERDICTS)
 """Everything that is kept between runs."""
 
 
 @click.command()
 @click.option("--clear", is_flag=True, help="Forget all of it.")
 def cache(*, clear: bool) -> None:
-    """Show the folder that keeps compiled kernels, and how much there is in it.
+    """Show the folder that keeps compiled kernels and verdicts, and how much there is in it.
 
-    Nothing in it is needed: what is missing is compiled anew.
+    Nothing in it is needed: what is missing is compiled, or searched, anew.
     """
     place = kept.place()
     if place is None:

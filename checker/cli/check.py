@@ -16,6 +16,7 @@ from checker.cli.options import (
     output_options,
     overrides,
     size,
+    vacuity_option,
 )
 from checker.cli.progress import Style, observing
 from checker.errors import SpecificationError
@@ -26,6 +27,7 @@ from checker.report.summary import specification_errors, summary
 from checker.search.limits import Limits
 from checker.search.options import CHECKPOINT_SECONDS
 from checker.verdict import exits
+from checker.verdict.vacuity import Vacuity
 
 
 @click.command()
@@ -40,6 +42,15 @@ from checker.verdict import exits
     "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop after S seconds."
 )
 @click.option("--memory", type=size, metavar="BYTES", help="Memory of the search: 4g, 512m.")
+@vacuity_option
+@click.option(
+    "--traces",
+    "others",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Show also N other shortest runs to each violation, the calmest first.",
+)
 @click.option("--profile", is_flag=True, help="Measure where time and states go.")
 @click.option(
     "--report",
@@ -67,7 +78,9 @@ def check(
     limit_depth: int | None,
     limit_seconds: float | None,
     memory: int | None,
+    others: int,
     profile: bool,
+    vacuity: Vacuity,
     directory: Path | None,
     form: str,
     progress: Style,
@@ -89,6 +102,7 @@ def check(
         conf=conf,
         memory=memory,
         profile=profile,
+        others=others,
     )
     choice.refuse()
     if directory is not None:
@@ -107,6 +121,9 @@ def check(
         resume=choice.directory(resume),
         checkpoint_seconds=CHECKPOINT_SECONDS if checkpoint_seconds is None else checkpoint_seconds,
         profile=profile,
+        vacuity=vacuity,
+        others=others,
+        report=directory,
         cluster=choice.cluster(),
     )
     try:
@@ -116,10 +133,9 @@ def check(
         if form == "json":
             click.echo(json.dumps(specification_errors(spec, error.diagnostics)))
         raise
-    traces, unwritten = _write(result, directory)
-    print_result(result, form, traces, properties, profile=profile)
-    if unwritten is not None:
-        click.echo(f"error: the report could not be written: {unwritten}", err=True)
+    print_result(result, form, properties, profile=profile)
+    if result.report.error is not None:
+        click.echo(f"error: the report could not be written: {result.report.error}", err=True)
     elif directory is not None:
         click.echo(f"report written to {directory / files.HTML} and {files.PAGE}", err=True)
     kept = result.exploration.checkpoint
@@ -129,30 +145,19 @@ def check(
             f"expanded; go on with --resume {kept.directory}",
             err=True,
         )
-    return result.verdict.exit_code if unwritten is None else exits.USAGE
-
-
-def _write(result: Result, directory: Path | None) -> tuple[dict[str, str], OSError | None]:
-    """Write the report where one is asked for; what went wrong must not cost the result."""
-    if directory is None:
-        return {}, None
-    try:
-        return files.write(result, directory), None
-    except OSError as error:
-        return {}, error
+    return result.verdict.exit_code if result.report.error is None else exits.USAGE
 
 
 def print_result(
     result: Result,
     form: str,
-    traces: dict[str, str],
     witnesses: tuple[str, ...],
     *,
     profile: bool,
 ) -> None:
     """Print a result on stdout, as text or as one JSON object."""
     if form == "json":
-        click.echo(json.dumps(summary(result, traces), ensure_ascii=False))
+        click.echo(json.dumps(summary(result, result.report.traces), ensure_ascii=False))
         return
     from checker.report import terminal  # noqa: PLC0415 (rich only where it is used)
     from checker.report.profile import print_profile  # noqa: PLC0415 (as the next)

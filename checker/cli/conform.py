@@ -10,7 +10,7 @@ import click
 
 from checker import __version__, flow, library
 from checker.cli.interrupts import interruptible
-from checker.cli.options import model_options, output_options, overrides
+from checker.cli.options import MAPPING, mapping_option, model_options, output_options, overrides
 from checker.cli.progress import Style, observing
 from checker.conformance import told
 from checker.conformance.adapter import Adapter
@@ -24,19 +24,12 @@ from checker.report import terminal
 from checker.verdict import exits
 
 EXITS = {"agrees": exits.HOLDS, "differs": exits.DIFFERENCE, "undecided": exits.INCONCLUSIVE}
-MAPPING = "conformance.yaml"
 DEFAULT = Options()
 
 
 @click.command()
 @click.argument("spec")
-@click.option(
-    "--mapping",
-    "given",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help=f"Which call a row is, and what is observed.  [{MAPPING} beside SPEC]",
-)
+@mapping_option
 @click.option(
     "--adapter",
     "command",
@@ -142,7 +135,8 @@ def conform(
             result = conformance_of(
                 space, run, flow.spec_name(document.path), command, adapter.name, adapter.version
             )
-    _write(result, mapping, form, junit_file, page_file)
+    again = _again(result, settings, given, cover)
+    _write(result, mapping, again, form, junit_file, page_file)
     if interrupt.is_set() and result.verdict == "undecided":
         return exits.INTERRUPTED
     return EXITS[result.verdict]
@@ -161,6 +155,7 @@ def mapping_file(spec: str, given: Path | None) -> Path:
 def _write(
     result: Conformance,
     mapping: Mapping,
+    again: str,
     form: str,
     junit_file: Path | None,
     page_file: Path | None,
@@ -169,13 +164,17 @@ def _write(
         told.write_junit(result, junit_file)
     if page_file is not None:
         page_file.parent.mkdir(parents=True, exist_ok=True)
-        page_file.write_text(told.page(result, mapping.about, _again(result)), encoding="utf-8")
+        page_file.write_text(told.page(result, mapping.about, again), encoding="utf-8")
     if form == "json":
         click.echo(json.dumps(as_object(result, __version__)))
     else:
         told.print_result(terminal.console(), result)
 
 
-def _again(result: Conformance) -> str:
+def _again(result: Conformance, settings: tuple[str, ...], given: Path | None, cover: Cover) -> str:
+    """Return the command that drives the same once more."""
     words = ["checker", "conform", result.spec, "--instance", result.instance]
+    words += [word for setting in settings for word in ("--set", setting)]
+    words += ["--mapping", str(given)] if given is not None else []
+    words += ["--cover", cover] if cover != "auto" else []
     return shlex.join([*words, "--adapter", result.command])

@@ -251,9 +251,14 @@ def _side(side: Side, graph: LabelledGraph, word: str, *, markdown: bool) -> Ite
         if not side.counts[kind]:
             continue
         yield ""
-        yield _heading(f"{word}: {plural(side.counts[kind], one)}", markdown=markdown)
+        counted = f"{word}: {plural(side.counts[kind], one)}"
+        yield f"<details><summary>{counted}</summary>\n" if markdown else counted
         for item in side.shown[kind]:
-            yield f"{'* ' if markdown else '  '}{f'`{item.what}`' if markdown else item.what}"
+            what = item.what
+            if kind == "states":
+                # A whole state is no reading; what the last step did to come there is.
+                what = ending(graph, item.run) or "initial state"
+            yield f"{'* ' if markdown else '  '}{f'`{what}`' if markdown else what}"
             steps = len(item.run[1])
             yield f"{'  ' if markdown else '      '}after {plural(steps, 'step')}: " + (
                 " / ".join(_labels(graph, item.run)) or "in an initial state"
@@ -261,6 +266,8 @@ def _side(side: Side, graph: LabelledGraph, word: str, *, markdown: bool) -> Ite
         left = side.counts[kind] - len(side.shown[kind])
         if left:
             yield f"{'* ' if markdown else '  '}and {left:,} more"
+        if markdown:
+            yield "\n</details>"
 
 
 def _heading(text: str, *, markdown: bool) -> str:

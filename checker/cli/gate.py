@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from functools import lru_cache, partial
+from secrets import token_hex
 
 from checker import flow, library
-from checker.cli.interrupts import ignore_interrupts
+from checker.cli.collecting import collect_rarely
 from checker.diagnostics import render_all
 from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError
@@ -19,11 +18,12 @@ from checker.machine.machine import Expectation
 from checker.report import files, problems, terminal
 from checker.report.problems import Problem
 from checker.report.result import Result
+from checker.runs import Lost, Spread
 from checker.search.limits import Limits
-from checker.search.memory import default_limit
 from checker.table import Document, read
 from checker.verdict import exits
 from checker.verdict.expectation import differences, expected_verdict, figures_of
+from checker.verdict.vacuity import Looked, Vacuity
 
 NOT_RUN = "not run"
 """The verdict of an instance that was left out."""
@@ -43,6 +43,8 @@ class Task:
     file: str = ""
     line: int = 1
     states: int = 0
+    about: str = ""
+    vacuity: Vacuity = "off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ class Outcome:
 
     `details` is the printed result of a run that failed; `report` the files of a violation;
     `problems` are what is wrong and where, `figures` what was found of what can be declared;
-    `remembered`: it was found by an earlier run.
+    `levels` are the states of each depth, `rows` the successors of each row, `properties` their
+    verdicts; `looked` is what may be vacuous, where that was asked; `remembered`: it was found by
+    an earlier run.
     """
 
     task: Task
@@ -67,6 +71,10 @@ class Outcome:
     report: dict[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     figures: dict[str, int | dict[str, int]] = field(default_factory=dict)
+    levels: Sequence[int] = ()
+    rows: dict[str, int] = field(default_factory=dict)
+    properties: dict[str, str] = field(default_factory=dict)
+    looked: tuple[Looked, ...] = ()
     remembered: bool = False
 
 
@@ -81,6 +89,7 @@ def tasks_of(document: Document) -> list[Task]:
             entry.name.span.source.name,
             entry.name.span.line,
             0 if entry.expect is None else entry.expect.distinct or 0,
+            entry.about,
         )
         for entry in instances(document)
     ]
@@ -98,47 +107,28 @@ def declared(task: Task) -> Outcome:
     )
 
 
-def verify_all(tasks: Sequence[Task], processes: int) -> Iterator[Outcome]:
-    """Verify `tasks` in so many processes, which share the memory; yield each that is done.
+def verify_all(tasks: Sequence[Task], spread: Spread) -> Iterator[Outcome]:
+    """Verify `tasks` wherever `spread` does it; yield each that is done.
 
     Those that declare most states begin first, so that none of them is left over at the end.
     """
-    processes = max(min(processes, len(tasks)), 1)
-    memory = default_limit() // processes
-    if processes == 1:
-        for task in tasks:
-            yield verify(task, memory)
-        return
-    # Spawned, not forked: compiled code and threads do not survive a fork everywhere.
-    pool = ProcessPoolExecutor(
-        processes, mp_context=get_context("spawn"), initializer=ignore_interrupts
-    )
+    longest_first = sorted(tasks, key=lambda task: -task.states)
+    work = partial(verify, memory=spread.memory, run=token_hex(8))
+    for task, made in spread.each(work, longest_first):
+        if isinstance(made, Lost):
+            yield Outcome(task, "", "error", error=made.reason, exit_code=exits.INTERNAL)
+        else:
+            yield made
+
+
+def verify(task: Task, memory: int, run: str) -> Outcome:
+    """Run one instance within `memory` bytes and compare it with what it declares.
+
+    Each process reads a specification once in a `run`, whatever that is named.
+    """
+    collect_rarely()  # in whichever process this is
     try:
-        longest_first = sorted(tasks, key=lambda task: -task.states)
-        futures = {pool.submit(verify, task, memory): task for task in longest_first}
-        for future in as_completed(futures):
-            yield _received(future, futures[future])
-    finally:
-        # What runs still does so because the caller leaves early: nobody waits for it.
-        workers = list(getattr(pool, "_processes", {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in workers:
-            process.kill()
-
-
-def _received(future: Future[Outcome], task: Task) -> Outcome:
-    """Return what a process found; that it was killed is an outcome too."""
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        text = "a process was killed while it ran (by the system, for lack of memory?)"
-        return Outcome(task, "", "error", error=text, exit_code=exits.INTERNAL)
-
-
-def verify(task: Task, memory: int) -> Outcome:
-    """Run one instance within `memory` bytes and compare it with what it declares."""
-    try:
-        return _verify(task, memory)
+        return _verify(task, memory, run)
     except SpecificationError as error:
         return refused(task, error)
     except CheckerError as error:
@@ -148,10 +138,22 @@ def verify(task: Task, memory: int) -> Outcome:
         return Outcome(task, "", "error", error=text, exit_code=exits.INTERNAL)
 
 
-def _verify(task: Task, memory: int) -> Outcome:
-    document = read(library.find(task.path))
+@lru_cache(maxsize=4)
+def _document(path: str, run: str) -> Document:
+    del run  # another run may find another text
+    return read(library.find(path))
+
+
+def _verify(task: Task, memory: int, run: str) -> Outcome:
+    document = _document(task.path, run)
     machine = elaborate(document, task.instance, {})
-    request = flow.Request(task.path, task.instance, workers=1, limits=Limits(memory_bytes=memory))
+    request = flow.Request(
+        task.path,
+        task.instance,
+        workers=1,
+        limits=Limits(memory_bytes=memory),
+        vacuity=task.vacuity,
+    )
     result = flow.check_machine(request, document, machine, flow.Silent())
     wrong = differences(machine.expectation, result.verdict, result.exploration)
     violated = result.verdict.overall == "violated"
@@ -168,6 +170,10 @@ def _verify(task: Task, memory: int) -> Outcome:
         report=files.rendered(result, committed=True) if violated else {},
         problems=problems.of_result(result, wrong, task.file, task.line),
         figures=figures_of(machine.expectation, result.verdict, result.exploration),
+        levels=result.exploration.levels,
+        rows={row.row: row.fired for row in result.exploration.rows},
+        properties={item.name: item.outcome for item in result.verdict.properties},
+        looked=result.looked,
     )
 
 

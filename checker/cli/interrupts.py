@@ -30,12 +30,6 @@ def end_like_interrupts() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
-def ignore_interrupts() -> None:
-    """Leave the ending to the process that started this one, which ends it."""
-    for number in ENDING:
-        signal.signal(number, signal.SIG_IGN)
-
-
 @contextmanager
 def interruptible(engine: str) -> Iterator[Event]:
     """Yield an event that the first signal of ENDING sets.

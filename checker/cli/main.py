@@ -14,6 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from checker import __version__
+from checker.cli.collecting import collect_rarely
 from checker.cli.completing import complete
 from checker.cli.configuration import defaults
 from checker.cli.interrupts import end_like_interrupts
@@ -38,6 +39,7 @@ COMMANDS = {
     "query": "Ask a state graph whether a state can be reached, and how.",
     "simulate": "Walk at random, seeded and reproducible.",
     "sweep": "Search a specification in several sizes, and compare them.",
+    "explore": "Walk through a specification in the browser.",
     "step": "Walk through a specification in the terminal.",
     "mutate": "Change a specification in small places, and see which instance notices.",
     "trace": "Print, replay or compare recorded counterexamples.",
@@ -102,6 +104,7 @@ def checker() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with the contract's exit code."""
+    collect_rarely()
     results = open_streams()
     end_like_interrupts()
     try:

@@ -11,14 +11,14 @@ import click
 
 from checker import flow, library
 from checker.cli.options import output_options
-from checker.cli.progress import Style
+from checker.cli.progress import Style, observing
+from checker.cli.spreading import Where, spreading_options
 from checker.errors import UsageError
 from checker.mutation import report
 from checker.mutation.campaign import Judged, Step, all_mutants, chosen_instances, run
 from checker.mutation.report import Campaign
 from checker.mutation.weaving import Mutant
 from checker.report.files import encoded
-from checker.search.explore import cores
 from checker.table import Document, read
 from checker.table.problems import nearest
 from checker.verdict import exits
@@ -50,9 +50,7 @@ KEPT = "kept"
     metavar="N",
     help="Take N mutants, the same ones every time.",
 )
-@click.option(
-    "--workers", type=click.IntRange(1), metavar="N", help="Processes; by default one a core."
-)
+@spreading_options
 @click.option(
     "--out",
     "directory",
@@ -67,7 +65,10 @@ def mutate(
     every_tier: bool,
     rows: tuple[str, ...],
     sample: int | None,
+    engine: str,
     workers: int | None,
+    master: str | None,
+    conf: tuple[str, ...],
     directory: Path | None,
     form: str,
     progress: Style,
@@ -79,13 +80,15 @@ def mutate(
     step is noticed, by a verdict or by a declared figure; 1: something is not; 20: of something it
     is not known.
     """
+    where = Where(engine, workers, master, conf)
+    where.refuse()
     document = read(library.find(spec))
     instances = chosen_instances(document, names, every=every_tier)
     mutants = _chosen(document, rows, sample)
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
     kept = None if directory is None else directory / KEPT
-    judged, finished = _judge(document, instances, mutants, workers or cores(), kept, progress)
+    judged, finished = _judge(document, instances, mutants, where, kept, progress)
     campaign = Campaign(
         flow.spec_name(document.path), document.name.text, tuple(instances), judged, finished
     )
@@ -124,17 +127,18 @@ def _judge(
     document: Document,
     instances: list[str],
     mutants: list[Mutant],
-    processes: int,
+    where: Where,
     kept: Path | None,
     progress: Style,
 ) -> tuple[tuple[Judged, ...], bool]:
     """Return what became of the mutants, and whether all instances were run."""
     judged = [Judged(mutant, ()) for mutant in mutants]
     try:
-        for found in run(
-            document, instances, mutants, processes, lambda step: _tell(step, progress), kept
-        ):
-            judged = found
+        with observing(progress) as observer, where.spread(len(mutants), observer.notice) as spread:
+            for found in run(
+                document, instances, mutants, spread, lambda step: _tell(step, progress), kept
+            ):
+                judged = found
     except KeyboardInterrupt:
         return tuple(judged), False
     return tuple(judged), True

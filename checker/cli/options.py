@@ -16,6 +16,9 @@ from checker.spark.session import Cluster
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+MAPPING = "conformance.yaml"
+"""What the mapping beside a specification is called."""
+
 SIZES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -41,6 +44,33 @@ def model_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+mapping_option = click.option(
+    "--mapping",
+    "given",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Which call a row is, what is observed, which rows a log does not show.  "
+    f"[{MAPPING} beside SPEC]",
+)
+"""The mapping of `conform` and `validate`."""
+
+trace_option = click.option(
+    "--trace",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Begin at the end of a recorded trace.",
+)
+
+vacuity_option = click.option(
+    "--vacuity",
+    type=click.Choice(["off", "warn", "error"]),
+    default="off",
+    show_default=True,
+    help="Look for what says nothing: left sides that never hold, rows that never fire.",
+)
 
 
 def output_options(command: Command) -> Command:
@@ -167,9 +197,12 @@ class EngineChoice:
     conf: tuple[str, ...]
     memory: int | None = None
     profile: bool = False
+    others: int = 0
 
     def refuse(self) -> None:
         """Raise UsageError for what the engine asked for cannot honour."""
+        if self.others and self.engine not in {"auto", "local"}:
+            raise UsageError("--traces: only the local engine has the graph that they are found in")
         if self.engine == "reference":
             self._refuse_for_reference()
         if self.engine == "spark":

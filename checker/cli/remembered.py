@@ -23,12 +23,15 @@ from checker.source import Source
 from checker.table import Document
 from checker.verdict import exits
 
-_KEPT = Cache("verdicts", 64 << 20)
+VERDICTS = Cache("verdicts", 64 << 20)
+"""Where they are kept."""
+
 _LIBRARIES = ("llvmlite", "numba", "numpy", "networkx")
 _NAMES = "surrogatepass"
 """How names of files are encoded, which need not be UTF-8."""
 _AS_FOUND = (
     "expected", "verdict", "distinct", "depth", "seconds", "report", "figures",
+    "levels", "rows", "properties",
 )  # fmt: skip
 
 
@@ -42,7 +45,7 @@ def texts_of(document: Document) -> str:
 
 def recall(task: Task, texts: str) -> Outcome | None:
     """Return what was found of an instance before; None where it has to be run."""
-    blob = _KEPT.get(_key(task, texts))
+    blob = VERDICTS.get(_key(task, texts))
     return None if blob is None else Outcome(task, remembered=True, **json.loads(blob))
 
 
@@ -52,7 +55,7 @@ def remember(outcome: Outcome, texts: str) -> None:
     if outcome.exit_code != exits.HOLDS or not final or outcome.verdict.startswith("inconclusive"):
         return
     found = asdict(replace(outcome, problems=()))
-    _KEPT.put(
+    VERDICTS.put(
         _key(outcome.task, texts), json.dumps({name: found[name] for name in _AS_FOUND}).encode()
     )
 

@@ -10,15 +10,16 @@ import click
 
 from checker import table
 
-KINDS = ("system", "part", "table")
+KINDS = ("system", "part", "table", "mapping")
 
 
 @click.command()
 @click.argument("kind", type=click.Choice(KINDS), default="system")
 def schema(kind: str) -> None:
-    """Print the JSON Schema of a KIND of file: a system, a part that `files:` lists, a table.
+    """Print the JSON Schema of a KIND of file.
 
-    An editor with the YAML language server finds it by the first line of a file:
+    A system, a part that `files:` lists, a table, a mapping of `conform` and `validate`. An editor
+    with the YAML language server finds it by the first line of a file:
 
         # yaml-language-server: $schema=system.schema.json
     """

@@ -17,6 +17,7 @@ from checker.layout import pack
 from checker.report import terminal
 from checker.report.files import encoded
 from checker.report.headline import title
+from checker.report.walks import coverage_text, lengths_text
 from checker.search.exploration import FindingKind
 from checker.search.simulate import Simulation
 from checker.search.simulate import simulate as walk_randomly
@@ -111,6 +112,11 @@ def _print(simulation: Simulation, trace: Trace | None) -> None:
     else:
         out.print(f"violated: {title(trace)} in walk {simulation.walk}, {made}")
         terminal.print_trace(out, trace)
+    for line in (
+        *lengths_text(simulation.lengths),
+        *coverage_text(simulation.rows, simulation.walks),
+    ):
+        out.print(line, highlight=False, markup=False)
     if simulation.witnessed:
         out.print(f"reached: {', '.join(simulation.witnessed)}")
     never = [row.row for row in simulation.rows if not row.fired]
@@ -131,6 +137,7 @@ def _object(origin: Provenance, simulation: Simulation, trace: Trace | None) -> 
         "property": None if trace is None else trace.property_name,
         "length": None if trace is None else trace.length,
         "walk": simulation.walk,
+        "lengths": list(simulation.lengths),
         "witnessed": list(simulation.witnessed),
         "rows": [asdict(row) for row in simulation.rows],
     }

@@ -6,27 +6,26 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from checker import flow
-from checker.cli.options import model_options, overrides
+from checker.cli.options import model_options, overrides, trace_option
 from checker.errors import CheckerError, SpecificationError, UsageError
-from checker.machine.machine import Machine
 from checker.report import terminal
 from checker.report.files import encoded
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
-from checker.semantics.successors import as_mapping, initial_states, successors
+from checker.semantics.successors import as_mapping
 from checker.semantics.values import format_value
 from checker.table import Document
 from checker.trace import itf
 from checker.trace.asked import term_of, value_in
-from checker.trace.rebuild import make_step
 from checker.trace.recorded import read_recorded
-from checker.trace.trace import Step, Trace
+from checker.trace.trace import Trace
+from checker.trace.walking import Walk, choice_name
 from checker.verdict import exits
 
 HELP = """\
@@ -47,13 +46,7 @@ WORDS = tuple(line.split()[0].strip(",") for line in HELP.splitlines() if line[:
 @click.command()
 @click.argument("spec")
 @model_options
-@click.option(
-    "--trace",
-    "file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Begin at the end of a recorded trace.",
-)
+@trace_option
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of `random`.")
 def step(
     spec: str,
@@ -76,66 +69,6 @@ def step(
     session = _Session(document, request, walk, random.Random(seed))  # noqa: S311 - a walk
     session.run()
     return exits.HOLDS
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """One step of a walk, and the state that it led to."""
-
-    step: Step
-    state: State
-
-
-class Walk:
-    """A path through a machine, from an initial state on, with what can come next."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.path: list[Taken] = []
-        self.choices: list[Successor] = []
-        self.restart()
-
-    def restart(self) -> None:
-        """Go before the beginning; where there is one initial state, into it."""
-        self.path.clear()
-        self.look()
-        possible = [item for item in self.choices if item.state is not None]
-        if len(possible) == 1:
-            self.take(possible[0])
-
-    def look(self) -> None:
-        """Find out what can come next."""
-        here = self.path[-1].state if self.path else None
-        self.choices = (
-            initial_states(self.machine) if here is None else successors(self.machine, here)
-        )
-
-    def take(self, choice: Successor) -> Step:
-        """Take a step; one that fails, or leads nowhere, is told and not taken."""
-        before = self.path[-1].state if self.path else ()
-        if choice.state is None:
-            return make_step(self.machine, len(self.path), before, choice)
-        if not self.path:
-            before = choice.state
-        made = make_step(self.machine, len(self.path), before, choice)
-        self.path.append(Taken(made, choice.state))
-        self.look()
-        return made
-
-    def back(self, count: int) -> None:
-        """Undo steps, the first state never."""
-        del self.path[max(len(self.path) - count, 1) :]
-        self.look()
-
-    def follow(self, states: tuple[State, ...]) -> None:
-        """Walk along the states of a trace; UsageError where no step leads from one to the next."""
-        self.path.clear()
-        self.look()
-        for number, state in enumerate(states):
-            found = next((item for item in self.choices if item.state == state), None)
-            if found is None:
-                raise UsageError(f"the trace does not fit {self.machine.name}: no step {number}")
-            self.take(found)
 
 
 class _Session:
@@ -207,7 +140,7 @@ class _Session:
     def choose(self, text: str) -> None:
         """Take the step of this number or name."""
         choices = self.walk.choices
-        names = [_name(choice, len(self.walk.path)) for choice in choices]
+        names = [choice_name(choice, len(self.walk.path)) for choice in choices]
         if text.isdigit():
             if not 1 <= int(text) <= len(choices):
                 raise UsageError(f"there is no step {text}; there are {len(choices)}")
@@ -281,7 +214,7 @@ class _Session:
                 )
                 if has
             )
-            click.echo(f"{place:>6}) {_name(choice, number)}{marks}")
+            click.echo(f"{place:>6}) {choice_name(choice, number)}{marks}")
 
     def save(self, name: str) -> None:
         """Write the steps so far as a trace."""
@@ -297,20 +230,10 @@ class _Session:
 
     def completions(self, text: str) -> list[str]:
         """Return what a word can become: commands, steps, variables."""
-        names = [_name(choice, len(self.walk.path)) for choice in self.walk.choices]
+        names = [choice_name(choice, len(self.walk.path)) for choice in self.walk.choices]
         variables = [variable.name for variable in self.machine.variables]
         known = (*WORDS, *names, *variables)
         return [name for name in dict.fromkeys(known) if name.startswith(text)]
-
-
-def _name(choice: Successor, number: int) -> str:
-    """Return a step's name as traces print it."""
-    if not number:
-        picks = ", ".join(format_value(value) for _, value in (*choice.bindings, *choice.picks))
-        return f"initial state {picks}".strip()
-    values = ", ".join(format_value(value) for _, value in choice.bindings)
-    picks = ", ".join(format_value(value) for _, value in choice.picks)
-    return choice.action + f"({values})" * bool(values) + f" pick {picks}" * bool(picks)
 
 
 def _count(words: str) -> int:

@@ -13,7 +13,7 @@ from rich.text import Text
 from checker import __version__, flow
 from checker.cli.conform import mapping_file
 from checker.cli.interrupts import interruptible
-from checker.cli.options import model_options, output_options, overrides
+from checker.cli.options import mapping_option, model_options, output_options, overrides
 from checker.cli.progress import Style, observing
 from checker.conformance.bind import bind
 from checker.conformance.explain import Explanation, Nearest, explain
@@ -36,13 +36,7 @@ EXITS = {
 @click.command()
 @click.argument("spec")
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--mapping",
-    "given",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Which call a row is, what is observed, which rows a log does not show.",
-)
+@mapping_option
 @model_options
 @click.option(
     "--limit-states",

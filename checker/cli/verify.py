@@ -6,7 +6,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,18 +15,20 @@ import click
 from checker import library
 from checker.cli import expectations
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
-from checker.cli.options import output_options
+from checker.cli.options import output_options, vacuity_option
 from checker.cli.progress import Style, observing
 from checker.cli.remembered import recall, remember, texts_of
 from checker.cli.since import untouched
+from checker.cli.spreading import Where, spreading_options
 from checker.errors import SpecificationError, UsageError
 from checker.report import dashboard, junit, problems, terminal
-from checker.report.dashboard import Line
+from checker.report.dashboard import TITLE, Line
 from checker.report.headline import plural
-from checker.search.explore import cores
+from checker.report.summary import told
 from checker.table import Document, read
 from checker.table.problems import nearest
 from checker.verdict import exits
+from checker.verdict.vacuity import Looked, Vacuity
 
 
 @click.command()
@@ -44,12 +47,11 @@ from checker.verdict import exits
     metavar="REV",
     help="Only instances that behave, or declare, otherwise than in this git revision.",
 )
-@click.option(
-    "--workers", type=click.IntRange(1), metavar="N", help="Processes; by default one a core."
-)
+@spreading_options
 @click.option(
     "--fresh", is_flag=True, help="Search also what was as declared before and is unchanged."
 )
+@vacuity_option
 @click.option(
     "--junit",
     "junit_file",
@@ -85,6 +87,9 @@ from checker.verdict import exits
     help="Write the dashboard, and a report of each violation.",
 )
 @click.option(
+    "--title", metavar="TEXT", default=TITLE, help="With --report: the dashboard's title."
+)
+@click.option(
     "--check", "checking", is_flag=True, help="With --report: compare with DIR, write nothing."
 )
 @output_options
@@ -93,13 +98,18 @@ def verify(
     names: tuple[str, ...],
     every_tier: bool,
     revision: str | None,
+    engine: str,
     workers: int | None,
+    master: str | None,
+    conf: tuple[str, ...],
     fresh: bool,
+    vacuity: Vacuity,
     junit_file: Path | None,
     sarif_file: Path | None,
     updating: bool,
     pinned: tuple[str, ...],
     directory: Path | None,
+    title: str,
     checking: bool,
     form: str,
     progress: Style,
@@ -110,6 +120,8 @@ def verify(
     the committed reports are out of date (--check). With --update figures are written into the
     specifications, verdicts and properties never: those a person changes.
     """
+    where = Where(engine, workers, master, conf)
+    where.refuse()
     _refuse(
         checking=checking and directory is None,
         pinning=bool(pinned) and not updating,
@@ -117,8 +129,10 @@ def verify(
     )
     with observing(progress):  # tells what makes runs slow
         known, broken, texts = _tasks(specs, revision)
+    known = [replace(task, vacuity=vacuity) for task in known]
     tasks = _selected(known, names, every_tier=every_tier)
-    outcomes, interrupted = _run(tasks, {} if fresh else texts, workers or cores(), progress)
+    fresh = fresh or vacuity != "off"  # what is remembered was not asked
+    outcomes, interrupted = _run(tasks, {} if fresh else texts, where, progress)
     for outcome in outcomes:
         if not outcome.remembered:
             remember(outcome, texts[outcome.task.path])
@@ -126,15 +140,17 @@ def verify(
     if updating:
         outcomes = expectations.update(outcomes, pinned)
     _write(outcomes, junit_file, sarif_file)
-    _print(outcomes, len(tasks) + len(broken), form)
+    nothing = vacuous_everywhere(outcomes)
+    _print(outcomes, len(tasks) + len(broken), form, nothing)
     codes = {outcome.exit_code for outcome in outcomes}
+    codes |= {exits.UNWITNESSED} if nothing and vacuity == "error" else set()
     if interrupted:
         return exits.INTERRUPTED
     if directory is not None:
         skipped = [declared(task) for task in known if task not in tasks]
-        stale = _report([*outcomes, *skipped], known, directory, checking=checking)
+        stale = _report([*outcomes, *skipped], known, directory, title, checking=checking)
         codes |= {exits.DIFFERENCE} if stale else set()
-    order = (exits.INTERNAL, exits.SPECIFICATION, exits.USAGE, exits.DIFFERENCE)
+    order = (exits.INTERNAL, exits.SPECIFICATION, exits.USAGE, exits.DIFFERENCE, exits.UNWITNESSED)
     return next((code for code in order if code in codes), exits.HOLDS)
 
 
@@ -167,7 +183,7 @@ def _write(outcomes: Sequence[Outcome], junit_file: Path | None, sarif_file: Pat
     """Write what other tools read: files, and annotations where GitHub runs this."""
     found = [problem for outcome in outcomes for problem in outcome.problems]
     if junit_file is not None:
-        junit.write(map(_case, outcomes), junit_file)
+        junit.write(map(_case, outcomes), junit_file, "checker verify")
     if sarif_file is not None:
         problems.write_sarif(found, sarif_file)
     if os.environ.get("GITHUB_ACTIONS") == "true":
@@ -203,7 +219,7 @@ def _tasks(
 
 
 def _run(
-    tasks: list[Task], texts: dict[str, str], processes: int, progress: Style
+    tasks: list[Task], texts: dict[str, str], where: Where, progress: Style
 ) -> tuple[list[Outcome], bool]:
     """Verify `tasks`; return the outcomes in their order, and whether Ctrl-C ended it before.
 
@@ -219,7 +235,8 @@ def _run(
             _tell(known, progress, len(found), len(tasks))
     recalled = len(found)
     try:
-        for outcome in verify_all([task for task in tasks if task not in found], processes):
+        left = [task for task in tasks if task not in found]
+        for outcome in _searched(left, where, progress):
             found[outcome.task] = outcome
             _tell(outcome, progress, len(found), len(tasks))
     except KeyboardInterrupt:
@@ -234,6 +251,13 @@ def _run(
             err=True,
         )
     return [found[task] for task in tasks if task in found], interrupted
+
+
+def _searched(tasks: list[Task], where: Where, progress: Style) -> Iterator[Outcome]:
+    """Yield the outcome of each task, searched now."""
+    if tasks:
+        with observing(progress) as observer, where.spread(len(tasks), observer.notice) as spread:
+            yield from verify_all(tasks, spread)
 
 
 def _tell(outcome: Outcome, progress: Style, done: int, all_of_them: int) -> None:
@@ -267,10 +291,34 @@ def _case(outcome: Outcome) -> junit.Case:
     )
 
 
-def _print(outcomes: list[Outcome], wanted: int, form: str) -> None:
+def vacuous_everywhere(outcomes: Sequence[Outcome]) -> tuple[tuple[str, Looked], ...]:
+    """Return, with its system, what is vacuous in every instance that has it.
+
+    An instance that stopped early says only what it met. A row that one variant leaves without
+    work, or a property that one fixes, is no finding while another instance shows it.
+    """
+    merged: dict[tuple[str, str, str, str], Looked] = {}
+    for outcome in outcomes:
+        for item in outcome.looked:
+            key = (outcome.task.system, item.name, item.message, str(item.span))
+            known = merged.get(key)
+            if known is None or item.seen or (known.seen is None and item.seen is False):
+                merged[key] = item
+    return tuple((key[0], item) for key, item in merged.items() if item.seen is False)
+
+
+def _print(
+    outcomes: list[Outcome],
+    wanted: int,
+    form: str,
+    nothing: Sequence[tuple[str, Looked]],
+) -> None:
     """Print what `outcomes` are; fewer than `wanted` if the run was interrupted."""
     if form == "json":
-        click.echo(json.dumps({"instances": [_object(item) for item in outcomes]}))
+        found: dict[str, object] = {"instances": [_object(item) for item in outcomes]}
+        if any(outcome.looked for outcome in outcomes):
+            found["vacuous"] = [{"system": system, **told(item)} for system, item in nothing]
+        click.echo(json.dumps(found))
         return
     out = terminal.console()
     terminal.print_outcomes(out, [_line(outcome) for outcome in outcomes])
@@ -278,6 +326,8 @@ def _print(outcomes: list[Outcome], wanted: int, form: str) -> None:
         for text in (outcome.failure, outcome.details, outcome.error):
             if text:
                 click.echo(f"\n{outcome.task.system} {outcome.task.instance}\n{text.rstrip()}")
+    for system, item in nothing:
+        click.echo(f"\nvacuous in every instance of {system}: {item}\n  at {item.span}")
     bad = sum(outcome.exit_code != exits.HOLDS for outcome in outcomes)
     parts = [plural(wanted, "instance"), f"{bad} not as declared" if bad else "all as declared"]
     if len(outcomes) < wanted:
@@ -316,16 +366,33 @@ def _line(outcome: Outcome) -> Line:
         outcome.depth,
         met=None if outcome.verdict == NOT_RUN else outcome.exit_code == exits.HOLDS,
         report=outcome.report,
+        about=task.about,
+        levels=outcome.levels,
+        rows=outcome.rows,
+        properties=outcome.properties,
     )
 
 
+def _systems(order: list[Task], lines: list[Line]) -> dict[str, tuple[str, str]]:
+    """Return what each system is about, and its page."""
+    from checker.report.system import system_page  # noqa: PLC0415 (only where one is written)
+
+    found = {}
+    for path in dict.fromkeys(task.path for task in order):
+        document = read(library.find(path))
+        name = document.name.text
+        mine = [line for line in lines if line.system == name]
+        found[name] = document.about, system_page(document, mine)
+    return found
+
+
 def _report(
-    outcomes: list[Outcome], order: list[Task], directory: Path, *, checking: bool
+    outcomes: list[Outcome], order: list[Task], directory: Path, title: str, *, checking: bool
 ) -> list[str]:
     """Write the reports, or return which of those in `directory` are out of date."""
     place = {task: index for index, task in enumerate(order)}
     lines = [_line(item) for item in sorted(outcomes, key=lambda item: place.get(item.task, -1))]
-    wanted = dashboard.pages(lines)
+    wanted = dashboard.pages(lines, title, _systems(order, lines))
     if not checking:
         dashboard.write(wanted, directory)
         click.echo(f"{len(wanted)} files written to {directory}", err=True)

@@ -11,7 +11,7 @@ from checker.conformance.bind import Bound
 from checker.conformance.drive import Run
 from checker.conformance.session import Difference, Item, Path
 from checker.conformance.space import Key, Space
-from checker.semantics.successors import initial_states
+from checker.semantics.successors import initial_steps
 from checker.trace.rebuild import make_step
 from checker.trace.trace import Step
 
@@ -172,7 +172,7 @@ def _told(space: Space, start: Key, path: Path) -> tuple[Told, ...]:
     """Return the initial state and the steps of a path."""
     machine = space.bound.machine
     state = space.state(start)
-    first = next(item for item in initial_states(machine) if item.state == state)
+    first = next(item for item in initial_steps(machine) if item.state == state)
     told = [Told(make_step(machine, 0, state, first), None)]
     for number, taken in enumerate(path, start=1):
         step = make_step(

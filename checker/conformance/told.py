@@ -272,4 +272,4 @@ def write_junit(result: Conformance, path: Path) -> None:
                 error=None,
             )
         )
-    junit.write(cases, path)
+    junit.write(cases, path, "checker conform")

@@ -194,8 +194,14 @@ def _subset(operator: str, left: Term, right: Term, span: Span) -> Term:
 def boolean(term: Term, what: str) -> Term:
     """Return `term` as a boolean."""
     if not isinstance(bare(term.type), Bool):
+        kinds = isinstance(term, t.Everything) and bool(variants_of(term.type.item))
         raise Wrong(
-            "Y303", f"{what} needs a condition", term.span, expected="bool", found=show(term.type)
+            "Y303",
+            f"{what} needs a condition",
+            term.span,
+            expected="bool",
+            found=show(term.type),
+            help="name a union in `types:` and write its name here" if kinds else None,
         )
     return convert.coerce(term, convert.BOOL)
 

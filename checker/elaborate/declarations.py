@@ -8,11 +8,11 @@ from checker.elaborate import convert
 from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED
 from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.folded import constant_integer
-from checker.elaborate.lookup import BUILT_IN, CALLED_ONLY
 from checker.elaborate.type_cells import TypeReader
 from checker.elaborate.world import CallsInfo, ChannelInfo, ComponentInfo, OperationInfo, World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.machine import terms as t
+from checker.machine.builtins import CALLED_ONLY, RESERVED
 from checker.machine.machine import Origin, Variable
 from checker.machine.types import Bag, Bool, Enum, Map, Range, Record, Sequence, Set, Type, Union
 from checker.source import Span
@@ -39,7 +39,7 @@ def check_names(world: World) -> None:
     seen: dict[str, tuple[str, Span]] = {}
     for kind, word in _declared(world):
         name = word.text
-        if name in BUILT_IN or (name in CALLED_ONLY and kind in _CALLED):
+        if name in RESERVED or (name in CALLED_ONLY and kind in _CALLED):
             world.problems.add(
                 "N203", f"`{name}` is a word of the language", word.span, help="choose another name"
             )
@@ -54,6 +54,28 @@ def check_names(world: World) -> None:
         else:
             seen[name] = (kind, word.span)
     world.problems.raise_any()
+
+
+def _check_hidden_values(world: World) -> None:
+    """Report definitions and procedures that are called like a state or enum value (N203).
+
+    The value could not be named where its type is not known, and nothing would say so.
+    """
+    document = world.document
+    names = [
+        *(entry.name for entry in document.definitions),
+        *(entry.name for entry in document.procedures),
+    ]
+    for name in names:
+        owners = world.values.get(name.text, [])
+        if owners:
+            world.problems.add(
+                "N203",
+                f"`{name.text}` is already a value of {owners[0].name}",
+                name.span,
+                expected="one name for one thing",
+                help="give the definition a name of its own",
+            )
 
 
 def _declared(world: World) -> Iterator[tuple[str, Word]]:
@@ -84,6 +106,7 @@ def declare(world: World) -> None:
         world.definitions[entry.name.text] = entry
     for procedure in world.document.procedures:
         world.procedures[procedure.name.text] = procedure
+    _check_hidden_values(world)
     world.problems.raise_any()
     _components(world, types)
     for channel in world.document.channels:

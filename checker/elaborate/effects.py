@@ -24,6 +24,7 @@ from checker.elaborate.places import place_of, read, table_of
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.machine import terms as t
+from checker.machine.builtins import NAMED
 from checker.machine.relations import NEVER, bound, item_of, join, show, undetermined
 from checker.machine.types import Id, Map, Sequence, Type
 from checker.source import Span
@@ -40,9 +41,10 @@ _METHODS: dict[str, StatementCall] = {}
 
 
 def statement(name: str) -> Callable[[StatementCall], StatementCall]:
-    """Register what a call of `name` does as a statement."""
+    """Register what a call of `name` does as a statement; `BUILT_INS` must list it."""
 
     def register(function: StatementCall) -> StatementCall:
+        assert NAMED[name].group == "statement", name
         _CALLS[name] = function
         return function
 
@@ -139,6 +141,8 @@ class Effects:
                 self.emit(t.Leave(frame.label, span))
             case ast.Pass():
                 pass
+            case ast.Assert(test):
+                self.emit(t.Assert(frame.context.condition(test, "`assert`"), span))
             case ast.Expr(ast.Call() as call):
                 self.call(frame, call)
             case _:

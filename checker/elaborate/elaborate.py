@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from checker.elaborate import convert
+from checker.elaborate import (
+    convert,
+    enabled,  # noqa: F401 (registers a built-in)
+)
 from checker.elaborate.alike import unlike
 from checker.elaborate.constants import Setting, constant_values, declare_constants, settings_of
 from checker.elaborate.context import Context, Term, expression

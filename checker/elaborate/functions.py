@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from checker.elaborate import build, convert
 from checker.elaborate.collections import domain, generators
@@ -14,13 +14,31 @@ from checker.elaborate.lookup import calls_target, unknown
 from checker.elaborate.operators import pair
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
+from checker.machine.builtins import NAMED
 from checker.machine.certain import certain
-from checker.machine.relations import INTEGER_LIMIT, bare, bound, item_of, show, variants_of
+from checker.machine.machine import Action
+from checker.machine.relations import INTEGER_LIMIT, bare, bound, item_of, show, size, variants_of
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
 from checker.table.problems import nearest
 
 Term = t.Term
+
+
+Handler = Callable[[Context, ast.Call, Type | None], Term]
+_HANDLERS: dict[str, Handler] = {}
+
+
+def built_in(*names: str) -> Callable[[Handler], Handler]:
+    """Register what calls of built-in functions mean; `BUILT_INS` must list them."""
+
+    def register(handler: Handler) -> Handler:
+        for word in names:
+            assert NAMED[word].group == "function", word
+            _HANDLERS[word] = handler
+        return handler
+
+    return register
 
 
 @handles(ast.Call)
@@ -40,10 +58,11 @@ def call(context: Context, node: ast.expr, hint: Type | None) -> Term:
     kind = world.types.get(word)
     if isinstance(kind, Record):
         return construct(context, kind, node)
-    function = _FUNCTIONS.get(word)
-    if function is not None:
-        return function(context, node, hint)
-    if word in ("pick", "pick_if_any", "fresh"):
+    listed = NAMED.get(word)
+    if listed is not None and listed.group == "function":
+        handler = _plain if listed.plain is not None else _HANDLERS[word]
+        return handler(context, node, hint)
+    if listed is not None and listed.group == "choice":
         raise Wrong(
             "Y309",
             f"`{word}` cannot stand here",
@@ -120,16 +139,29 @@ def _shape(kind: Record) -> str:
 # -------------------------------------------------------------------------------- functions
 
 
-def _abs(context: Context, node: ast.Call, _hint: Type | None) -> Term:
-    span = context.span(node)
-    (item,) = arguments(context, node, 1, 1)
-    value = build.number(context.infer(item), "`abs`")
-
-    def larger(one: Term) -> Term:
-        negative = build.arithmetic("-", convert.integer(0, span), one, span)
-        return _extreme("max", [one, negative], span)
-
-    return context.once("number", value, larger, span)
+def _plain(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    """Return a call of a function of values: its result has the type that the list says."""
+    assert isinstance(node.func, ast.Name)
+    word, span = node.func.id, context.span(node)
+    plain = NAMED[word].plain
+    assert plain is not None
+    count = len(plain.takes)
+    given = [
+        convert.unwrapped(context.infer(item)) for item in arguments(context, node, count, count)
+    ]
+    kind = plain.result(*(item.type for item in given))
+    if kind is None:
+        raise Wrong(
+            "Y303",
+            f"`{word}` does not take this",
+            span,
+            expected=", ".join(plain.takes),
+            found=", ".join(show(item.type) for item in given),
+        )
+    if all(isinstance(item, t.Literal) for item in given):
+        value = plain.value(*(item.value for item in given if isinstance(item, t.Literal)))
+        return convert.exact(t.Literal(value, kind, span))
+    return t.Apply(word, tuple(given), kind, span)
 
 
 def _extreme(operator: str, items: list[Term], span: Span) -> Term:
@@ -161,6 +193,7 @@ def _place(kind: Type, value: object) -> int:
     return value
 
 
+@built_in("min", "max")
 def _min_max(context: Context, node: ast.Call, hint: Type | None) -> Term:
     assert isinstance(node.func, ast.Name)
     operator, span = node.func.id, context.span(node)
@@ -228,6 +261,7 @@ def _with_default(
     return context.once("values", values, least, span)
 
 
+@built_in("all", "any")
 def _quantifier(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     assert isinstance(node.func, ast.Name)
     word, span = node.func.id, context.span(node)
@@ -242,6 +276,7 @@ def _quantifier(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     return whole
 
 
+@built_in("sum")
 def _sum(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     span = context.span(node)
     (item,) = arguments(context, node, 1, 1)
@@ -258,6 +293,7 @@ def _sum(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     return t.Fold("sum", clauses, body, None, kind, span)
 
 
+@built_in("len")
 def _len(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     span = context.span(node)
     (item,) = arguments(context, node, 1, 1)
@@ -269,6 +305,7 @@ def _len(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     return build.length(context.infer(item), span)
 
 
+@built_in("implies")
 def _implies(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     span = context.span(node)
     left, right = arguments(context, node, 2, 2)
@@ -283,6 +320,7 @@ def _implies(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     return t.Implies(premise, conclusion, span)
 
 
+@built_in("range")
 def _range(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     span = context.span(node)
     given = [build.number(context.infer(n), "`range`") for n in arguments(context, node, 1, 2)]
@@ -301,6 +339,7 @@ def interval(low: Term, high: Term, span: Span) -> Term:
     return t.Interval(low, high, kind, span)
 
 
+@built_in("replace")
 def _replace(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     span = context.span(node)
     if len(node.args) != 1:
@@ -318,6 +357,49 @@ def _replace(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     return item
 
 
+@built_in("closure")
+def _closure(context: Context, node: ast.Call, _hint: Type | None) -> Term:
+    """Return the transitive closure of a relation: as many joins with itself as paths are long."""
+    span = context.span(node)
+    (item,) = arguments(context, node, 1, 1)
+    relation = convert.unwrapped(context.infer(item))
+    kind = relation.type
+    if not isinstance(kind, Map) or kind.value != Set(kind.key):
+        raise Wrong(
+            "Y303",
+            "`closure` needs a relation",
+            span,
+            expected="a map of K to set of K",
+            found=show(kind),
+        )
+    steps = max(size(kind.key) - 1, 1).bit_length()
+
+    def joined(one: Term, left: int) -> Term:
+        if left == 0:
+            return one
+        further = _joined_once(context, one, kind, span)
+        return context.once("relation", further, lambda more: joined(more, left - 1), span)
+
+    return context.once("relation", relation, lambda one: joined(one, steps), span)
+
+
+def _joined_once(context: Context, relation: Term, kind: Map, span: Span) -> Term:
+    """Return, for each key, what it leads to and what that leads to."""
+    names = [context.allocator.unique(word) for word in ("key", "reached", "further")]
+    key, reached, further = (t.Local(name, kind.key, span) for name in names)
+    near = t.At(relation, key, kind.value, span)
+    there = None if kind.total else t.Contains(reached, relation, span)
+    generators = (
+        t.Generator(names[1], near, there),
+        t.Generator(names[2], t.At(relation, reached, kind.value, span), None),
+    )
+    far = t.Fold("set", generators, further, None, kind.value, span)
+    assert isinstance(kind.value, Set)
+    both = t.SetOperation("|", near, far, kind.value, span)
+    return t.Fold("map", (t.Generator(names[0], relation, None),), both, key, kind, span)
+
+
+@built_in("next")
 def _next(context: Context, node: ast.Call, hint: Type | None) -> Term:
     span = context.span(node)
     (item,) = arguments(context, node, 1, 1)
@@ -331,6 +413,7 @@ def _next(context: Context, node: ast.Call, hint: Type | None) -> Term:
     return t.Next(term, term.type, span)
 
 
+@built_in("ran")
 def _ran(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     """Return `ran(row, name=value)`; false of a row that constants leave out."""
     span, world = context.span(node), context.world
@@ -341,36 +424,45 @@ def _ran(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     row = node.args[0].id
     action = world.actions.get(row)
     if action is None:
-        declared = {entry.name.text for entry in world.document.rows}
-        if row in declared:
+        if row in {entry.name.text for entry in world.document.rows}:
             return convert.truth(False, span)
-        close = nearest(row, {*declared, *world.actions})
-        raise Wrong(
-            "N201",
-            f"no row is called `{row}`",
-            context.span(node.args[0]),
-            found=row,
-            help=f"did you mean `{close}`?" if close else None,
-        )
+        raise no_row(context, node.args[0])
+    return t.Ran(row, tuple(bound_by_call(context, node, action)), span)
+
+
+def no_row(context: Context, node: ast.Name) -> Wrong:
+    """Return the message on the name of a row that there is not."""
+    world = context.world
+    known = {entry.name.text for entry in world.document.rows}
+    close = nearest(node.id, {*known, *world.actions})
+    return Wrong(
+        "N201",
+        f"no row is called `{node.id}`",
+        context.span(node),
+        found=node.id,
+        help=f"did you mean `{close}`?" if close else None,
+    )
+
+
+def bound_by_call(context: Context, node: ast.Call, action: Action) -> Iterator[tuple[str, Term]]:
+    """Yield what `ran(row, name=value)` binds: the name in the action, and the value."""
     kinds = {name.split("#")[0]: (name, kind) for name, kind in action.shown.items()}
-    arguments: list[tuple[str, Term]] = []
     for keyword in node.keywords:
         if keyword.arg not in kinds:
             raise Wrong(
                 "N208",
-                f"the row `{row}` binds no `{keyword.arg}`",
+                f"the row `{action.name}` binds no `{keyword.arg}`",
                 context.span(keyword),
                 expected=", ".join(kinds) or "no binding",
                 found=keyword.arg or "",
             )
         name, kind = kinds[keyword.arg]
         value = context.infer(keyword.value, kind)
-        if not (isinstance(value.type, Range) and isinstance(kind, Range)):
-            value = convert.coerce(value, kind)
-        arguments.append((name, value))
-    return t.Ran(row, tuple(arguments), span)
+        both = isinstance(value.type, Range) and isinstance(kind, Range)
+        yield name, value if both else convert.coerce(value, kind)
 
 
+@built_in("requests", "responses")
 def _messages(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     assert isinstance(node.func, ast.Name)
     span = context.span(node)
@@ -379,24 +471,6 @@ def _messages(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     if calls is None:
         raise Wrong("N205", f"`{node.func.id}` needs the name of calls", span)
     return on_the_way(context, calls[0], calls[1], node.func.id, span)
-
-
-_FUNCTIONS: dict[str, Callable[[Context, ast.Call, Type | None], Term]] = {
-    "abs": _abs,
-    "min": _min_max,
-    "max": _min_max,
-    "all": _quantifier,
-    "any": _quantifier,
-    "sum": _sum,
-    "len": _len,
-    "implies": _implies,
-    "range": _range,
-    "replace": _replace,
-    "next": _next,
-    "ran": _ran,
-    "requests": _messages,
-    "responses": _messages,
-}
 
 
 # ---------------------------------------------------------------------------------- methods

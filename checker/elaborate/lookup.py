@@ -12,6 +12,7 @@ from checker.elaborate.definitions import inline
 from checker.elaborate.world import CallsInfo, ComponentInfo, World
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
+from checker.machine.builtins import NAMED
 from checker.machine.certain import certain
 from checker.machine.relations import NEVER, bare, show, variants_of
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
@@ -19,48 +20,6 @@ from checker.source import Span
 from checker.table.problems import nearest
 
 Term = t.Term
-
-BUILT_IN = frozenset(
-    [
-        "true",
-        "false",
-        "none",
-        "empty",
-        "abs",
-        "min",
-        "max",
-        "len",
-        "sum",
-        "all",
-        "any",
-        "range",
-        "implies",
-        "replace",
-        "next",
-        "ran",
-        "pick",
-        "pick_if_any",
-        "fresh",
-        "send",
-        "call",
-        "reply",
-        "close",
-        "start",
-        "restore",
-        "create",
-        "reject",
-        "require",
-        "bool",
-        "self",
-        "budget",
-        "message",
-    ]
-)
-"""Words that no declaration may hide."""
-
-CALLED_ONLY = frozenset(["requests", "responses"])
-"""Functions whose names a place of the state may have, but nothing that is called like them."""
-
 
 # ----------------------------------------------------------------------------------- names
 
@@ -195,7 +154,7 @@ def unknown(context: Context, word: str, span: Span, wanted: Type | None = None)
     """Return the message on a name nothing declares, with the word that was probably meant."""
     world = context.world
     members: Iterable[str] = wanted.members if isinstance(wanted, Enum | Id) else ()
-    known = [*context.names, *members, *words(world), *BUILT_IN]
+    known = [*context.names, *members, *words(world), *NAMED]
     if context.constant and word in _state_names(world):
         return Wrong(
             "Y304", f"`{word}` is part of the state; a constant is needed here", span, found=word

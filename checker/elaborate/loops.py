@@ -145,6 +145,8 @@ class _Round:
                 self._labels.append(label)
                 self._block(body)
                 self._labels.pop()
+            case t.Assert(condition, _):
+                self._look(condition)
             case t.Note():
                 pass
             case _:

@@ -37,6 +37,16 @@ from checker.table.document import (
 )
 from checker.table.problems import nearest
 
+_BOUNDED = "every type is finite: an integer is a range such as 0..9"
+_ELSEWHERE = {
+    **dict.fromkeys(("int", "integer", "Int", "Integer", "nat", "Nat", "number"), _BOUNDED),
+    **dict.fromkeys(("boolean", "Boolean", "BOOLEAN"), "write bool"),
+    **dict.fromkeys(("str", "string", "String"), "write an enum in `types:`: one of a, b"),
+    **dict.fromkeys(("list", "List", "seq", "Seq"), "write sequence of T up to N"),
+    **dict.fromkeys(("dict", "Map"), "write map of K to V"),
+}
+"""What names of types of other languages are called here."""
+
 
 class TypeReader:
     """Resolves the type cells of one document; named types on first use."""
@@ -219,5 +229,5 @@ class TypeReader:
     def _unknown(self, name: str, span: Span, what: str, known: object) -> Wrong:
         words = [str(word) for word in known]  # type: ignore[attr-defined]
         close = nearest(name, words)
-        advice = f"did you mean `{close}`?" if close else None
+        advice = f"did you mean `{close}`?" if close else _ELSEWHERE.get(name)
         return Wrong("N206", f"no {what} is called `{name}`", span, found=name, help=advice)

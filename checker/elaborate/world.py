@@ -118,6 +118,8 @@ class World:
     budgets: dict[str, int | None] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
     """The rows that exist, once they are elaborated: what a property can ask of."""
+    guarding: list[str] = field(default_factory=list)
+    """Rows whose guards are being elaborated because another guard asks whether they can run."""
     meter: Meter = field(default_factory=Meter)
     warnings: list[Diagnostic] = field(default_factory=list)
 

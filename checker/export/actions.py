@@ -222,6 +222,9 @@ class Actions:
                 return self._block(inner, again, exits, exits.leaf)
             case t.Require(condition, _):
                 return [*self.condition(condition, scope), *then(scope)]
+            case t.Assert(condition, span):
+                check = self._check(self._write.text(condition, scope), "E510", span)
+                return [check, *then(scope)]
             case t.Note():
                 return then(scope)
             case t.Fresh():

@@ -9,6 +9,7 @@ from checker.errors import InternalError
 from checker.export.names import atomic, bracketed, identifier, place, quoted
 from checker.export.values import Values, included, variants_of
 from checker.machine import terms as t
+from checker.machine.builtins import NAMED
 from checker.machine.terms import Generator, Term
 from checker.machine.types import (
     Bag,
@@ -362,6 +363,11 @@ class Expressions:
         before = self.values.before(term.type, term.span)
         return f"{'First' if term.operator == 'min' else 'Last'}({{{items}}}, {before})"
 
+    def _apply(self, term: t.Apply, scope: Scope) -> str:
+        plain = NAMED[term.function].plain
+        assert plain is not None
+        return plain.written.format(*(self.inner(item, scope) for item in term.arguments))
+
     # ------------------------------------------------------------------------------- folds
 
     def _fold(self, term: t.Fold, scope: Scope) -> str:
@@ -525,5 +531,6 @@ _WRITERS: dict[type, str] = {
     t.Slice: "_slice",
     t.With: "_with",
     t.Extreme: "_extreme",
+    t.Apply: "_apply",
     t.Fold: "_fold",
 }

@@ -24,6 +24,7 @@ PAIRS_MAX = 200_000
 """Pairs of sets of states that the product may have before nothing is decided."""
 
 _AT_ONCE = 1 << 16
+_LARGEST = 1 << 62
 Numbers = NDArray[np.int64]
 Run = tuple[int, tuple[int, ...]]
 """A run: its first state, and the numbers of its steps."""
@@ -119,12 +120,9 @@ class _View:
 
 
 def _views(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> list[_View]:
-    rows = [np.zeros((graph.states, len(shared)), np.int64) for graph in (old, new)]
-    for column, name in enumerate(shared):
-        codes: dict[object, int] = {}
-        for graph, row in zip((old, new), rows, strict=True):
-            row[:, column] = _codes(graph, name, codes)
-    _, looks = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+    codes: dict[str, dict[object, int]] = {name: {} for name in shared}
+    rows = [_coded(graph, codes) for graph in (old, new)]
+    _, looks = np.unique(_keys(np.concatenate(rows)), return_inverse=True)
     looks = looks.reshape(-1).astype(np.int64)
     labels = {label: i for i, label in enumerate(dict.fromkeys((*old.labels, *new.labels)))}
     views = []
@@ -139,18 +137,41 @@ def _views(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> l
     return views
 
 
-def _codes(graph: LabelledGraph, name: str, codes: dict[object, int]) -> Numbers:
-    """Return a number for the value of a variable in each state; equal values have equal ones."""
-    place = graph.layout.variables.index(name)
-    start, stop = graph.layout.starts[place], graph.layout.starts[place + 1]
-    found = []
+def _coded(graph: LabelledGraph, codes: Mapping[str, dict[object, int]]) -> Numbers:
+    """Return numbers for the values of variables in each state; equal values have equal ones."""
+    layout = graph.layout
+    places = [layout.variables.index(name) for name in codes]
+    found = np.zeros((graph.states, len(places)), np.int64)
     for first in range(0, graph.states, _AT_ONCE):
-        cells: Words = unpack(graph.layout, graph.words[first : first + _AT_ONCE])[:, start:stop]
-        different, which = np.unique(cells, axis=0, return_inverse=True)
-        values = [value_from(graph.layout.shapes[place], row) for row in different.tolist()]
-        numbers = [codes.setdefault(_typed(value), len(codes)) for value in values]
-        found.append(np.array(numbers, np.int64)[which.reshape(-1)])
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+        cells: Words = unpack(layout, graph.words[first : first + _AT_ONCE])
+        for column, (place, known) in enumerate(zip(places, codes.values(), strict=True)):
+            own = cells[:, layout.starts[place] : layout.starts[place + 1]]
+            _, index, which = np.unique(_keys(own), return_index=True, return_inverse=True)
+            values = [value_from(layout.shapes[place], row) for row in own[index].tolist()]
+            numbers = [known.setdefault(_typed(value), len(known)) for value in values]
+            found[first : first + len(own), column] = np.array(numbers, np.int64)[which.reshape(-1)]
+    return found
+
+
+def _keys(rows: Numbers) -> Numbers:
+    """Return a number for each row of a matrix; equal rows, and only those, have equal ones.
+
+    Rows are not sorted as rows: that costs more than all the rest.
+    """
+    keys = np.zeros(len(rows), np.int64)
+    if not len(rows):
+        return keys
+    size = 1
+    for column in rows.T:
+        digits, span = column - column.min(), int(column.max()) - int(column.min()) + 1
+        if size * span > _LARGEST:
+            _, keys = np.unique(keys, return_inverse=True)
+            _, digits = np.unique(column, return_inverse=True)
+            keys, digits = keys.reshape(-1), digits.reshape(-1)
+            size, span = int(keys.max()) + 1, int(digits.max()) + 1
+        keys = keys * span + digits
+        size *= span
+    return keys
 
 
 def _typed(value: object) -> object:
@@ -168,7 +189,7 @@ def _missing(mine: Numbers, theirs: Numbers) -> NDArray[np.bool_]:
     both = np.concatenate([mine, theirs])
     if not len(both):
         return np.zeros(0, np.bool_)
-    _, which = np.unique(both, axis=0, return_inverse=True)
+    _, which = np.unique(_keys(both), return_inverse=True)
     which = which.reshape(-1)
     there = np.zeros(int(which.max()) + 1, np.bool_)
     there[which[len(mine) :]] = True
@@ -344,29 +365,23 @@ def _moves(view: _View, shared: tuple[str, ...]) -> dict[str, int]:
     for variable in graph.machine.variables:
         if variable.table is None or variable.name not in shared:
             continue
-        values: dict[object, int] = {}
-        codes = _codes_and_values(graph, variable.name, values)
-        by_code = list(values)
+        place = graph.layout.variables.index(variable.name)
+        codes = _coded(graph, {variable.name: {}})[:, 0]
+        different, where = np.unique(codes, return_index=True)
+        states = graph.values(where.astype(np.int64))
+        values = {
+            code: state[place] for code, state in zip(different.tolist(), states, strict=True)
+        }
         begin, end = codes[sources[inside]], codes[graph.targets[inside]]
-        changed = begin != end
-        pairs, first = np.unique(
-            np.stack([begin[changed], end[changed]], axis=1), axis=0, return_index=True
-        )
-        for (a, b), step in zip(pairs.tolist(), first.tolist(), strict=True):
-            number = int(inside[changed][step])
-            for move in _moved(variable.name, by_code[a], by_code[b]):
+        changed = np.flatnonzero(begin != end)
+        pairs = np.stack([begin[changed], end[changed]], axis=1)
+        _, first = np.unique(_keys(pairs), return_index=True)
+        for number in inside[changed[first]].tolist():
+            before = values[int(codes[sources[number]])]
+            after = values[int(codes[graph.targets[number]])]
+            for move in _moved(variable.name, before, after):
                 found[move] = min(number, found.get(move, number))
     return found
-
-
-def _codes_and_values(graph: LabelledGraph, name: str, values: dict[object, int]) -> Numbers:
-    place = graph.layout.variables.index(name)
-    start, stop = graph.layout.starts[place], graph.layout.starts[place + 1]
-    cells = unpack(graph.layout, graph.words)[:, start:stop]
-    different, which = np.unique(cells, axis=0, return_inverse=True)
-    for row in different.tolist():
-        values[value_from(graph.layout.shapes[place], row)] = len(values)
-    return which.reshape(-1).astype(np.int64)
 
 
 def _moved(name: str, begin: object, end: object) -> Iterable[str]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from checker.graph import space
 from checker.graph.space import OUTSIDE, OUTSIDE_RAISED
-from checker.llvm import meta
+from checker.llvm.compiled import compiled
+from checker.llvm.instructions import call, load, prefetch, store
 from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR, PREMISE
-from checker.search import board, native, visited
 from checker.search.board import (
     BLOCK_SIZE_MAX,
     ENDS,
@@ -28,22 +24,7 @@ from checker.search.board import (
     WORDS,
     Numbers,
 )
-from checker.search.native import (
-    OPTIONS,
-    call_check,
-    call_expand,
-    forget_outdated,
-    load,
-    prefetch,
-    store,
-)
 from checker.search.visited import hash_state, same_tail
-
-forget_outdated(
-    Path(__file__).parent / "__pycache__",
-    [Path(str(module.__file__)) for module in (meta, board, native, visited, space)]
-    + [Path(__file__)],
-)
 
 # Places of a plan, the numbers that all threads share.
 STATES = 0
@@ -71,7 +52,7 @@ _AHEAD = 64
 """States whose places are asked for at a time."""
 
 
-@njit(**OPTIONS)
+@compiled
 def index_states(
     queue: int, words: int, count: int, index: NDArray[np.int32], address: int
 ) -> None:
@@ -89,7 +70,7 @@ def index_states(
             index[place] = number + 1
 
 
-@njit(**OPTIONS)
+@compiled
 def find(queue: int, words: int, state: int, place: int, index: NDArray[np.int32]) -> int:
     """Return the number of the state at address `state`, whose home is `place`; LOST if unknown."""
     mask = len(index) - 1
@@ -103,7 +84,7 @@ def find(queue: int, words: int, state: int, place: int, index: NDArray[np.int32
         place = (place + 1) & mask
 
 
-@njit(**OPTIONS)
+@compiled
 def find_all(
     queue: int, words: int, states: int, count: int, index: NDArray[np.int32], numbers: Numbers
 ) -> None:
@@ -114,7 +95,7 @@ def find_all(
         numbers[i] = find(queue, words, state, place, index)
 
 
-@njit(**OPTIONS)
+@compiled
 def _locate(
     board: Numbers, desk: Numbers, plan: Numbers, count: int, index: NDArray[np.int32]
 ) -> None:
@@ -129,7 +110,7 @@ def _locate(
         prefetch(board[QUEUE] + size * max(number - 1, 0))
 
 
-@njit(**OPTIONS)
+@compiled
 def beyond(flags: int, properties: int) -> int:
     """Return what a state that was cut, observed as `flags`, tells: see `Space.outside`."""
     every = (1 << properties) - 1
@@ -138,11 +119,17 @@ def beyond(flags: int, properties: int) -> int:
     return int(OUTSIDE | pending | (raised << OUTSIDE_RAISED))
 
 
-@njit(**OPTIONS)
+@compiled
 def _target(
-    board: Numbers, desk: Numbers, plan: Numbers, index: NDArray[np.int32], i: int, seen: Numbers
+    board: Numbers,
+    desk: Numbers,
+    plan: Numbers,
+    index: NDArray[np.int32],
+    i: int,
+    outside: Numbers,
+    place: int,
 ) -> int:
-    """Return where successor `i` of the buffer leads; note in `seen[0]` what a cut one tells."""
+    """Return where successor `i` of the buffer leads; a cut one tells `outside[place]` of it."""
     meta = load(desk[META] + 8 * i)
     state = desk[OUT] + 8 * board[WORDS] * i
     if meta & (ERROR | DROPPED | CUT) == 0:
@@ -150,14 +137,14 @@ def _target(
     if meta & ERROR != 0:
         return LOST
     if meta & DROPPED != 0:
-        seen[0] |= OUTSIDE | ((1 << plan[PROPERTIES]) - 1)
+        outside[place] |= OUTSIDE | ((1 << plan[PROPERTIES]) - 1)
     else:
-        call_check(plan[OBSERVE], state, 1, desk[FLAGS])
-        seen[0] |= beyond(load(desk[FLAGS]), plan[PROPERTIES])
+        call(plan[OBSERVE], state, 1, desk[FLAGS])
+        outside[place] |= beyond(load(desk[FLAGS]), plan[PROPERTIES])
     return int(plan[STATES])
 
 
-@njit(**OPTIONS)
+@compiled
 def expand_states(
     board: Numbers,
     desk: Numbers,
@@ -178,9 +165,8 @@ def expand_states(
     words = board[WORDS]
     edges = 0
     begin = first
-    seen = outside[:1]
     while begin < last:
-        processed = call_expand(
+        processed = call(
             board[EXPAND],
             board[QUEUE] + 8 * words * begin,
             min(last - begin, BLOCK_SIZE_MAX),
@@ -200,11 +186,10 @@ def expand_states(
         successor = 0
         for k in range(processed):
             source = begin + k
-            seen = outside[source - first : source - first + 1]
-            seen[0] = 0
+            outside[source - first] = 0
             end = load(desk[ENDS] + 8 * k)
             while successor < end:
-                target = _target(board, desk, plan, index, successor, seen)
+                target = _target(board, desk, plan, index, successor, outside, source - first)
                 if target < 0:
                     return LOST
                 if target != source:

@@ -62,9 +62,11 @@ def judge_endless(
     steps = exploration.generated * fair_rows(machine).width
     if not fits(exploration.states, steps, limits.memory_bytes):
         return unknown(machine, NO_MEMORY)
+    layout, kernel = native
     space = build_space(
         machine,
-        *native,
+        layout,
+        kernel.best,
         exploration.states,
         exploration.generated,
         workers or cores(),

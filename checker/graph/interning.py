@@ -6,12 +6,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.search.native import OPTIONS
-
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(**OPTIONS)
+@njit(cache=True, nogil=True)
 def _home(state: NDArray[np.int64], mask: int) -> np.int64:
     mixed = np.uint64(0)
     for word in state:
@@ -20,7 +18,7 @@ def _home(state: NDArray[np.int64], mask: int) -> np.int64:
     return np.int64(mixed & np.uint64(mask))
 
 
-@njit(**OPTIONS)
+@njit(cache=True, nogil=True)
 def enter(store: NDArray[np.int64], count: int, index: NDArray[np.int32]) -> None:
     """Enter the numbers of `count` different states into an empty index (a power of two)."""
     mask = len(index) - 1
@@ -31,7 +29,7 @@ def enter(store: NDArray[np.int64], count: int, index: NDArray[np.int32]) -> Non
         index[place] = number + 1
 
 
-@njit(**OPTIONS)
+@njit(cache=True, nogil=True)
 def intern(
     store: NDArray[np.int64],
     count: int,

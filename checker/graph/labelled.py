@@ -98,13 +98,15 @@ def labelled_graph(
     states_max: int | None = None,
     interrupt: Interrupt | None = None,
     tell: Callable[[int], None] | None = None,
+    depth_max: int | None = None,
 ) -> LabelledGraph | None:
     """Return the graph of `machine`; None where it has more than `states_max` states.
 
+    States at `depth_max` are found and not expanded: they have no steps.
     Symmetry is used if the machine says so. UsageError where it does not fit the memory;
     Interruption where `interrupt` says to stop. `tell` is told how many states there are.
     """
-    return _Builder(machine).graph(states_max, interrupt, tell)
+    return _Builder(machine).graph(states_max, interrupt, tell, depth_max)
 
 
 class _Builder:
@@ -126,6 +128,7 @@ class _Builder:
         states_max: int | None,
         interrupt: Interrupt | None,
         tell: Callable[[int], None] | None,
+        depth_max: int | None,
     ) -> LabelledGraph | None:
         begun, meta = self.calls.initial()
         inside = (meta & (CUT | DROPPED | ERROR)) == 0
@@ -137,6 +140,9 @@ class _Builder:
         while done < self.count:
             level = self.count
             depths.append(np.full(level - done, depth, np.int32))
+            if depth == depth_max:
+                counts.append(np.zeros(level - done, np.int64))
+                break
             for first in range(done, level, _CHUNK):
                 last = min(first + _CHUNK, level)
                 to, named, ends = self._expand(first, last)

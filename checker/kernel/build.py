@@ -14,6 +14,7 @@ import checker
 from checker.errors import Diagnostic, SpecificationError
 from checker.kernel.functions import EXPLORE, module_text
 from checker.kernel.kernel import Kernel
+from checker.kernel.refinement import Refinement
 from checker.layout.layout import Layout
 from checker.llvm import native
 from checker.llvm.meta import ACTION_MASK, LIVENESS_MAX, META_BITS, STEP
@@ -31,6 +32,9 @@ STEPS_MAX = 40
 ACTIONS_MAX = ACTION_MASK + 1
 """Properties and actions that fit the flags and meta words."""
 
+_AT_HAND = "-prompt"
+"""What the keys of code end in that was compiled in a moment."""
+
 _IGNORED = {"span", "about", "source", "sources", "headings", "why", "path", "help"} | {
     "warnings",
     "expectation",
@@ -40,24 +44,58 @@ _IGNORED = {"span", "about", "source", "sources", "headings", "why", "path", "he
 """What says nothing of a machine's behaviour."""
 
 
-def build(machine: Machine, layout: Layout, *, use_cache: bool = True) -> Kernel:
+def build(
+    machine: Machine, layout: Layout, *, use_cache: bool = True, prompt: bool = False
+) -> Kernel:
     """Return the kernel of `machine` over states packed by `layout`.
 
     The first time for a machine this compiles it; later its code comes from the user's cache
-    directory. SpecificationError (R611) for more properties or rows than fit a kernel's words,
-    EnvironmentFailure where no native code can be generated.
+    directory. `prompt`: code that is there in a moment and slower will do, until a search has
+    gone on for so long that faster code pays (`Kernel.refinement`). SpecificationError (R611) for
+    more properties or rows than fit a kernel's words, EnvironmentFailure where no native code can
+    be generated.
     """
     _require_room(machine)
     _require_few_ids(machine)
     with deep_recursion():
         key = fingerprint(machine) if use_cache else ""
         known = cached(key) if use_cache else None
+        refined = known is not None or not prompt
         if known is None:
-            text = module_text(machine, layout)
-            known = text, native.compile_object(text)
-            if use_cache:
-                keep(key, *known)
-    text, object_code = known
+            known = _compiled(machine, layout, key, prompt=prompt)
+    if refined or native.is_plain(known[0]):
+        return _assembled(machine, layout, *known, None)
+    text = known[0]
+
+    def finish(object_code: bytes) -> Kernel:
+        if key:
+            keep(key, text, object_code)
+        return _assembled(machine, layout, text, object_code, None)
+
+    return _assembled(machine, layout, *known, Refinement(text, finish))
+
+
+def _compiled(machine: Machine, layout: Layout, key: str, *, prompt: bool) -> tuple[str, bytes]:
+    """Return IR and object code of a machine, and keep them under `key`, if there is one."""
+    at_hand = f"{key}{_AT_HAND}"
+    known = cached(at_hand) if key else None
+    if known is not None and prompt:
+        return known
+    text = module_text(machine, layout) if known is None else known[0]
+    code = text, native.compile_object(text, optimised=not prompt)
+    if key:
+        keep(at_hand if prompt else key, *code)
+    return code
+
+
+def _assembled(
+    machine: Machine,
+    layout: Layout,
+    text: str,
+    object_code: bytes,
+    refinement: Refinement | None,
+) -> Kernel:
+    """Return the kernel with this code."""
     code = NativeCode(object_code)
     return Kernel(
         words=layout.words,
@@ -76,6 +114,7 @@ def build(machine: Machine, layout: Layout, *, use_cache: bool = True) -> Kernel
         instance_shift=STEP + len(_steps(machine)),
         canonical_address=code.address("canonical") if reduces(machine) else 0,
         explore_address=code.address("explore") if EXPLORE in text else 0,
+        refinement=refinement,
     )
 
 

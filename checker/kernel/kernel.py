@@ -52,6 +52,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.kernel.refinement import Refinement
 from checker.llvm.meta import META_BITS, NUMBER
 
 Words = NDArray[np.int64]
@@ -59,7 +60,10 @@ Words = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Kernel:
-    """Native code of one machine; keep it alive while its addresses are in use."""
+    """Native code of one machine; keep it alive while its addresses are in use.
+
+    `refinement` is there where its code was compiled in a moment: it makes the same kernel faster.
+    """
 
     words: int
     actions: tuple[str, ...]
@@ -75,6 +79,13 @@ class Kernel:
     instance_shift: int = META_BITS
     canonical_address: int = 0
     explore_address: int = 0
+    refinement: Refinement | None = None
+
+    @property
+    def best(self) -> Kernel:
+        """The same machine as the fastest code there is by now."""
+        refined = self.refinement.kernel if self.refinement is not None else None
+        return self if refined is None else refined
 
     @property
     def judges_states(self) -> bool:

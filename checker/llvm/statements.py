@@ -310,6 +310,11 @@ def _require(body: Body, statement: terms.Require) -> None:
     body.frame.learn(statement.condition)
 
 
+def _assert(body: Body, statement: terms.Assert) -> None:
+    body.frame.require(body.frame.flag(statement.condition))
+    body.frame.learn(statement.condition)
+
+
 def _reject(body: Body, statement: terms.Reject) -> None:
     body.restore()
     write_block(body, statement.body)
@@ -349,6 +354,7 @@ _WRITERS: dict[type, Callable[[Body, Any], None]] = {
     terms.Receive: _receive,
     terms.Note: _note,
     terms.Require: _require,
+    terms.Assert: _assert,
     terms.Reject: _reject,
     terms.Scope: _scope,
     terms.Leave: _leave,

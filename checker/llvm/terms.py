@@ -12,7 +12,7 @@ from typing import Any
 
 from checker.layout.cells import cells_of
 from checker.layout.shape import Shape
-from checker.llvm import cells, collections, folds, parts, rows
+from checker.llvm import cells, collections, folds, functions, parts, rows
 from checker.llvm.code import Flag, Operand, Ref
 from checker.llvm.fit import anything, convert, fit
 from checker.llvm.frame import Bound, Frame, Value
@@ -320,5 +320,6 @@ _WRITERS: dict[type, Callable[[Frame, Any], Value]] = {
     terms.Slice: rows.cut,
     terms.With: parts.with_field,
     terms.Extreme: _extreme,
+    terms.Apply: functions.apply,
     terms.Fold: folds.fold,
 }

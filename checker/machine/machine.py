@@ -110,7 +110,8 @@ class Property:
     `to`, and `premise` is `from`, which is true for `always_eventually`. Of `ltl` and
     `eventually_always` there is a `formula` over `atoms`; the `condition` of `ltl` is only its
     text. `initially`: the claim is of runs from such initial states; `within_bounds`: of runs that
-    stay within the bounds. Where `for:` makes several of one, `declared` is the name of all.
+    stay within the bounds. One that `asks` is no claim: whether it is violated, or witnessed, tells
+    whether something is vacuous. Where `for:` makes several of one, `declared` is the name of all.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Property:
     formula: Formula | None = None
     initially: Term | None = None
     within_bounds: bool = False
+    asks: bool = False
 
     @property
     def watches(self) -> tuple[Watch, ...]:

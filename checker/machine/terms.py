@@ -8,670 +8,128 @@ minimum of nothing, a field that a variant lacks. The reference interpreter defi
 the kernel must agree with it.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Literal as OneOf
-
-from checker.machine.types import Bool, Id, Range, Set, Type
-from checker.source import Span
-
-_BOOL = Bool()
-
-# --------------------------------------------------------------------------------------- terms
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A constant: a Python value of `type` (see the table in `checker.machine.types`)."""
-
-    value: object
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """The current value of a state variable: as the statements before it in the row left it."""
-
-    variable: str
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Local:
-    """A bound name: a binding of the row, a local of its effects, a comprehension variable."""
-
-    name: str
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """`next(item)` in a `step` property: `item` with every `Read` taken in the next state."""
-
-    item: Term
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """`ran(row, name=value)` in a `step` property: whether `row` made the step, bound like this.
-
-    `arguments` are parts of the step's name (bindings that are shown, and shown lets) with the
-    values they must have, in the state before the step.
-    """
-
-    row: str
-    arguments: tuple[tuple[str, Term], ...]
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """`item` as a value of `type`; an evaluation error (E501) where it is not one.
-
-    Covers widening and narrowing of ranges, wrapping into and unwrapping from options (E502 when
-    none), total to partial maps, and the same inside sets, records, unions, maps and sequences.
-    """
-
-    item: Term
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
-    """Integer arithmetic: `+ - * // %` with Python's floor semantics; E503 on division by zero.
-
-    `type` is a Range that contains every possible result, so nothing ever wraps around.
-    """
-
-    operator: OneOf["+", "-", "*", "//", "%"]
-    left: Term
-    right: Term
-    type: Range
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """Order of two values: integers by value; enums and asymmetric ids (same type) by code."""
-
-    operator: OneOf["<", "<=", ">", ">="]
-    left: Term
-    right: Term
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class Equal:
-    """Equality of two terms. Both have the same type, except that two Ranges may differ."""
-
-    left: Term
-    right: Term
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """Negation."""
-
-    item: Term
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    """Conjunction, left to right, short-circuit."""
-
-    items: tuple[Term, ...]
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    """Disjunction, left to right, short-circuit."""
-
-    items: tuple[Term, ...]
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class Implies:
-    """`implies(left, right)`: true without looking at `right` when `left` is false."""
-
-    left: Term
-    right: Term
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class Choose:
-    """`then if condition else otherwise`; only the chosen branch is evaluated."""
-
-    condition: Term
-    then: Term
-    otherwise: Term
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Let:
-    """`body` with `name` bound to `value`, evaluated once: an inlined definition's parameter."""
-
-    name: str
-    value: Term
-    body: Term
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field of a record, or of a union value; E504 where the value's variant lacks the field."""
-
-    item: Term
-    name: str
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """`item[key]`: of a map (E505 when absent), or of a sequence by 0-based position (E506)."""
-
-    item: Term
-    key: Term
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class IsNone:
-    """Whether an Option-typed item is none."""
-
-    item: Term
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class IsVariant:
-    """`item is Name`: whether a union value is of that variant; false for none of an option."""
-
-    item: Term
-    variant: str
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class Contains:
-    """`item in collection`: a Set, the keys of a Map, the items of a Sequence or Bag.
-
-    The item is a value of the collection's item (key) type, or an integer that may lie outside
-    it (then false); casts that could fail are never inserted under an item.
-    """
-
-    item: Term
-    collection: Term
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class SetOperation:
-    """Union, intersection, difference, symmetric difference of two sets of the same type."""
-
-    operator: OneOf["|", "&", "-", "^"]
-    left: Term
-    right: Term
-    type: Set
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Subset:
-    """`left <= right` of two sets of the same type; `strict` for `<`."""
-
-    left: Term
-    right: Term
-    strict: bool
-    span: Span
-    type: Bool = _BOOL
-
-
-@dataclass(frozen=True, slots=True)
-class SetOf:
-    """`{a, b}`: the set of some values; every item has the set's item type."""
-
-    items: tuple[Term, ...]
-    type: Set
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Everything:
-    """All values of a type, as a set: a type's name used as a domain (`for m in Member`)."""
-
-    type: Set
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The integers low..high, both included, as a set; empty when low > high.
-
-    `range(a, b)` of the language is `Interval(a, b - 1)`.
-    """
-
-    low: Term
-    high: Term
-    type: Set
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class RecordOf:
-    """A record (`type` a Record) or one variant of a union (`type` a Union): all its fields."""
-
-    name: str
-    fields: tuple[tuple[str, Term], ...]
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class MapOf:
-    """`{k: v, ...}`; later pairs win. For a total map the keys cover it (checked statically)."""
-
-    pairs: tuple[tuple[Term, Term], ...]
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class SequenceOf:
-    """`[a, b]`: a sequence of exactly these items (`type` a Sequence or Bag)."""
-
-    items: tuple[Term, ...]
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Length:
-    """`len(item)`: of a set, the present keys of a map, a sequence, a bag."""
-
-    item: Term
-    type: Range
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """`bag.count(item)`: how often an item is in a Bag or Sequence; the item as in Contains."""
-
-    item: Term
-    collection: Term
-    type: Range
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """The present keys of a map, as a set."""
-
-    item: Term
-    type: Set
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Concatenate:
-    """`left + right` of two sequences; the capacity of `type` is the sum of theirs."""
-
-    left: Term
-    right: Term
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """`item[start:stop]` of a sequence with Python's meaning for non-negative bounds.
-
-    None means the beginning or the end; `stop` may also be `len - k` written `item[:-k]`, which is
-    elaborated to an explicit subtraction clipped at 0.
-    """
-
-    item: Term
-    start: Term | None
-    stop: Term | None
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class With:
-    """`item` with the field `name` of a record or union replaced; E504 if the variant lacks it."""
-
-    item: Term
-    name: str
-    value: Term
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Extreme:
-    """`min(a, b, ...)` or `max(...)` of two or more terms: integers, or one ordered type."""
-
-    operator: OneOf["min", "max"]
-    items: tuple[Term, ...]
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Generator:
-    """`for name in domain if condition`: values in canonical order (a sequence in its own order).
-
-    The domain is a Set, a Map (its present keys), a Sequence or a Bag (distinct items, ascending).
-    """
-
-    name: str
-    domain: Term
-    condition: Term | None
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """A comprehension reduced to one value, generators nested left to right.
-
-    `all`, `any`: short-circuit in canonical order. `sum`: of integers. `min`, `max`: E507 when
-    there is nothing. `set`: the set of the bodies. `map`: `key` -> `body`, later wins; a total
-    `type` must be covered (E505). `sequence`: the bodies in order (E501 beyond the capacity).
-    """
-
-    operator: OneOf["all", "any", "sum", "min", "max", "set", "map", "sequence"]
-    generators: tuple[Generator, ...]
-    body: Term
-    key: Term | None
-    type: Type
-    span: Span
-
-
-Term = (
-    Literal
-    | Read
-    | Local
-    | Next
-    | Ran
-    | Cast
-    | Arithmetic
-    | Compare
-    | Equal
-    | Not
-    | And
-    | Or
-    | Implies
-    | Choose
-    | Let
-    | Field
-    | At
-    | IsNone
-    | IsVariant
-    | Contains
-    | SetOperation
-    | Subset
-    | SetOf
-    | Everything
-    | Interval
-    | RecordOf
-    | MapOf
-    | SequenceOf
-    | Length
-    | Count
-    | Keys
-    | Concatenate
-    | Slice
-    | With
-    | Extreme
-    | Fold
+from checker.machine.expressions import (
+    And,
+    Apply,
+    Arithmetic,
+    At,
+    Cast,
+    Choose,
+    Compare,
+    Concatenate,
+    Contains,
+    Count,
+    Equal,
+    Everything,
+    Extreme,
+    Field,
+    Fold,
+    Generator,
+    Implies,
+    Interval,
+    IsNone,
+    IsVariant,
+    Keys,
+    Length,
+    Let,
+    Literal,
+    Local,
+    MapOf,
+    Next,
+    Not,
+    Or,
+    Ran,
+    Read,
+    RecordOf,
+    SequenceOf,
+    SetOf,
+    SetOperation,
+    Slice,
+    Subset,
+    Term,
+    With,
+)
+from checker.machine.statements import (
+    Assert,
+    Assign,
+    Break,
+    Delete,
+    For,
+    Fresh,
+    If,
+    Leave,
+    Note,
+    Pick,
+    Place,
+    Receive,
+    Reject,
+    Require,
+    Scope,
+    Send,
+    SetLocal,
+    Statement,
+    Step,
+    Transition,
 )
 
-# ---------------------------------------------------------------------------------- statements
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step into a place: a map key or sequence position (`key`), or a field (`name`)."""
-
-    key: Term | None = None
-    name: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An assignable place: a variable, then steps into it. `type` is the place's type.
-
-    A key step into a partial map may name an absent key only as the last step of an assignment
-    (which inserts it); anywhere else an absent key is E505. A position must exist (E506). A field
-    step into a union whose variant lacks the field is E504. Keys are evaluated before the value.
-    """
-
-    variable: str
-    steps: tuple[Step, ...]
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Assign:
-    """`place = value`; the value has the place's type (a Cast makes it so)."""
-
-    place: Place
-    value: Term
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """An assignment to a machine's state: always checked against its table, also old == new.
-
-    `kind` is `transition`, `restore` (a roll-back; checked against the table's restores) or
-    `create` (loading; checked against the created states). An illegal one still happens and
-    marks the step as a violation of `legal`.
-    """
-
-    place: Place
-    value: Term
-    table: str
-    kind: OneOf["transition", "restore", "create"]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """`del m[k]`: the last step is a key of a partial map; E505 when absent."""
-
-    place: Place
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class SetLocal:
-    """`name = value`: a local; every assignment to it has the same type."""
-
-    name: str
-    value: Term
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class If:
-    """`if` / `else`."""
-
-    condition: Term
-    then: tuple[Statement, ...]
-    otherwise: tuple[Statement, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class For:
-    """`for name in domain:` over a snapshot of the domain, in canonical order."""
-
-    name: str
-    domain: Term
-    body: tuple[Statement, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """Leave the innermost `for`."""
-
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """Nondeterministic choice: `name` becomes any value of `domain` that satisfies `condition`.
-
-    Each choice is a successor of its own, in canonical order. `condition` may mention `name`.
-    E508 when nothing satisfies it. `text` is how the choice is shown in a step's name.
-    """
-
-    name: str
-    domain: Term
-    condition: Term | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Fresh:
-    """`name` becomes the least id of `type` that occurs nowhere in the state.
-
-    Occurs: in any variable, however deep, in the state as it is now; ids that an earlier Fresh of
-    the same row drew count as occurring. Where every id occurs the successor is *cut*: dropped,
-    counted in `cuts` and in `generated`, never an error.
-    """
-
-    name: str
-    type: Id
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Put a message into a channel: a place whose type is a Bag, a Sequence or a Set (retained).
-
-    When there is no room: `block` abandons this execution of the row (the instance with these
-    picks is not enabled), `drop` loses the message, `error` is E509. `label` says what a trace
-    shows: sent, duplicated, started (an operation).
-    """
-
-    place: Place
-    message: Term
-    when_full: OneOf["block", "drop", "error"]
-    label: OneOf["sent", "duplicated", "started", "silent"]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Receive:
-    """Take a message out of a channel.
-
-    One copy from a Bag, from anywhere in a Sequence (its first occurrence), out of a Set. `label`
-    says what a trace shows: received, lost, completed.
-
-    `read` shows it as received and leaves a retained message where it is. E505 where the message
-    is not there. `silent` is also how elements leave bags and sets (`s.remove(x)`).
-    """
-
-    place: Place
-    message: Term
-    label: OneOf["received", "read", "lost", "completed", "timed out", "silent"]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Say what a trace shows of a message that no Send or Receive moves.
-
-    Such are requests and answers of calls, and a timeout of an operation that stays. It makes an
-    Event of `label`, `place` and `message` (evaluated where it stands) and changes nothing; a
-    kernel skips it.
-    """
-
-    place: Place
-    message: Term
-    label: OneOf["sent", "received", "lost", "timed out"]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Require:
-    """Abandon this execution of the row, as if its guard were false, unless `condition` holds."""
-
-    condition: Term
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """Undo everything this row did, run `body` (consume the trigger, answer), end the row."""
-
-    body: tuple[Statement, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """A procedure inlined at its call (or a row's body): `Leave(label)` inside jumps to its end."""
-
-    label: str
-    body: tuple[Statement, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """`return`: go to the end of the enclosing Scope with this label."""
-
-    label: str
-    span: Span
-
-
-Statement = (
-    Assign
-    | Transition
-    | Delete
-    | SetLocal
-    | If
-    | For
-    | Break
-    | Pick
-    | Fresh
-    | Send
-    | Receive
-    | Note
-    | Require
-    | Reject
-    | Scope
-    | Leave
-)
+__all__ = [
+    "And",
+    "Apply",
+    "Arithmetic",
+    "Assert",
+    "Assign",
+    "At",
+    "Break",
+    "Cast",
+    "Choose",
+    "Compare",
+    "Concatenate",
+    "Contains",
+    "Count",
+    "Delete",
+    "Equal",
+    "Everything",
+    "Extreme",
+    "Field",
+    "Fold",
+    "For",
+    "Fresh",
+    "Generator",
+    "If",
+    "Implies",
+    "Interval",
+    "IsNone",
+    "IsVariant",
+    "Keys",
+    "Leave",
+    "Length",
+    "Let",
+    "Literal",
+    "Local",
+    "MapOf",
+    "Next",
+    "Not",
+    "Note",
+    "Or",
+    "Pick",
+    "Place",
+    "Ran",
+    "Read",
+    "Receive",
+    "RecordOf",
+    "Reject",
+    "Require",
+    "Scope",
+    "Send",
+    "SequenceOf",
+    "SetLocal",
+    "SetOf",
+    "SetOperation",
+    "Slice",
+    "Statement",
+    "Step",
+    "Subset",
+    "Term",
+    "Transition",
+    "With",
+]

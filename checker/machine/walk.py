@@ -23,6 +23,8 @@ TERMS = get_args(Term)
 """The classes of terms."""
 
 _STATEMENTS = get_args(Statement)
+_TERM_TYPES = frozenset(TERMS)
+_STATEMENT_TYPES = frozenset(_STATEMENTS)
 _HOLDS_NODES = re.compile(r"\b(Term|Statement|Place|Step|Generator|Binding)\b")
 _SAYS_WHERE = frozenset({"type", "span"})
 
@@ -44,22 +46,34 @@ def plain(kind: type) -> tuple[str, ...]:
     return tuple(item.name for item in fields(kind) if item.name not in held)
 
 
-def children(node: Node) -> Iterator[Node]:
-    """Yield the nodes directly inside a node, in order."""
-    for name in parts(type(node)):
+def children(node: Node) -> list[Node]:
+    """Return the nodes directly inside a node, in order."""
+    kind = type(node)
+    names = _PARTS.get(kind)
+    found: list[Node] = []
+    for name in parts(kind) if names is None else names:
         value = getattr(node, name)
-        if isinstance(value, tuple):
-            yield from _nodes(value)
+        if type(value) is tuple:
+            _add_nodes(value, found)
         elif value is not None:
-            yield value
+            found.append(value)
+    return found
 
 
-def _nodes(value: tuple[Any, ...]) -> Iterator[Node]:
+_IS_NODE: dict[type, bool] = {}
+
+
+def _add_nodes(value: tuple[Any, ...], found: list[Node]) -> None:
     for item in value:
-        if isinstance(item, tuple):
-            yield from _nodes(item)
-        elif is_dataclass(item):
-            yield item
+        kind = type(item)
+        if kind is tuple:
+            _add_nodes(item, found)
+            continue
+        node = _IS_NODE.get(kind)
+        if node is None:
+            node = _IS_NODE[kind] = is_dataclass(kind)
+        if node:
+            found.append(item)
 
 
 def terms_inside(node: Node) -> Iterator[Term]:
@@ -68,9 +82,9 @@ def terms_inside(node: Node) -> Iterator[Term]:
     What statements inside a statement hold is not among them.
     """
     for child in children(node):
-        if isinstance(child, TERMS):
-            yield child
-        elif not isinstance(child, _STATEMENTS):
+        if type(child) in _TERM_TYPES:
+            yield child  # type: ignore[misc]
+        elif type(child) not in _STATEMENT_TYPES:
             yield from terms_inside(child)
 
 
@@ -79,8 +93,8 @@ def statements_inside(statements: Iterable[Statement]) -> Iterator[Statement]:
     for statement in statements:
         yield statement
         for child in children(statement):
-            if isinstance(child, _STATEMENTS):
-                yield from statements_inside((child,))
+            if type(child) in _STATEMENT_TYPES:
+                yield from statements_inside((child,))  # type: ignore[arg-type]
 
 
 def walk(*nodes: Node) -> Iterator[Node]:
@@ -89,7 +103,9 @@ def walk(*nodes: Node) -> Iterator[Node]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting.extend(reversed(list(children(node))))
+        inside = children(node)
+        inside.reverse()
+        waiting += inside
 
 
 def rebuild(node: Kind, change: Callable[[Term], Term]) -> Kind:
@@ -104,8 +120,8 @@ def rebuild(node: Kind, change: Callable[[Term], Term]) -> Kind:
 def _rebuilt(value: object, change: Callable[[Term], Term]) -> object:
     if isinstance(value, tuple):
         return tuple(_rebuilt(item, change) for item in value)
-    if isinstance(value, TERMS):
-        return change(value)
+    if type(value) in _TERM_TYPES:
+        return change(value)  # type: ignore[arg-type]
     if isinstance(value, (t.Place, t.Step, t.Generator)):
         return rebuild(value, change)
     return value

@@ -10,12 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
-from signal import SIG_IGN, SIGINT, signal
 from typing import Literal
 
 from checker.elaborate import elaborate, instances
@@ -24,7 +21,7 @@ from checker.kernel.build import fingerprint
 from checker.machine.machine import LIVENESS
 from checker.mutation.subject import Sight, Subject
 from checker.mutation.weaving import TOO_LARGE, Mutant, catalogue, weave
-from checker.search.memory import default_limit
+from checker.runs import Lost, Spread
 from checker.table import Document, read
 from checker.verdict.expectation import expected_verdict
 
@@ -110,7 +107,7 @@ def run(
     document: Document,
     names: Sequence[str],
     mutants: Sequence[Mutant],
-    processes: int,
+    spread: Spread,
     tell: Tell,
     kept: Path | None = None,
     batch: int = BATCH,
@@ -120,18 +117,16 @@ def run(
     `kept`: a directory where every batch's results are kept, and taken from.
     """
     found: dict[str, list[Sight]] = {mutant.key: [] for mutant in mutants}
-    processes = max(processes, 1)
-    memory = default_limit() // processes
     remaining = list(names)
     while remaining:
         left = [key for key, sights in found.items() if not _settled(sights)]
         parts = [tuple(left[place : place + batch]) for place in range(0, len(left), batch)]
-        # So many instances at once that every process has a batch.
-        side_by_side = max(1, processes // max(len(parts), 1)) if parts else len(remaining)
+        # So many instances at once that every core has a batch.
+        side_by_side = max(1, spread.parallel // max(len(parts), 1)) if parts else len(remaining)
         now, remaining = remaining[:side_by_side], remaining[side_by_side:]
-        jobs = [Job(document.path, name, part, memory) for name in now for part in parts]
+        jobs = [Job(document.path, name, part, spread.memory) for name in now for part in parts]
         seen: dict[Job, dict[str, Sight]] = {}
-        for job, sights, known in _judge_all(document, jobs, processes, kept):
+        for job, sights, known in _judge_all(document, jobs, spread, kept):
             seen[job] = sights
             tell(Step(job.instance, len(job.keys), len(left), known))
         for job in jobs:
@@ -148,7 +143,7 @@ def _settled(sights: Iterable[Sight]) -> bool:
 
 
 def _judge_all(
-    document: Document, jobs: Sequence[Job], processes: int, kept: Path | None
+    document: Document, jobs: Sequence[Job], spread: Spread, kept: Path | None
 ) -> Iterator[tuple[Job, dict[str, Sight], bool]]:
     """Yield what each job found, and whether it was known already."""
     files = {job: None if kept is None else kept / _file(document, job) for job in jobs}
@@ -159,36 +154,18 @@ def _judge_all(
             todo.append(job)
         else:
             yield job, known, True
-    for job, sights in _work(todo, processes):
+    for job, sights in _work(todo, spread):
         file = files[job]
         if file is not None:
             _save(file, sights)
         yield job, sights, False
 
 
-def _work(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, dict[str, Sight]]]:
-    if min(processes, len(jobs)) <= 1:
-        for job in jobs:
-            yield job, judge_batch(job)
-        return
-    # Spawned, not forked: compiled code and threads do not survive a fork everywhere.
-    pool = ProcessPoolExecutor(
-        min(processes, len(jobs)), mp_context=get_context("spawn"), initializer=_ignore_interrupts
-    )
-    try:
-        futures = {pool.submit(judge_batch, job): job for job in jobs}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    finally:
-        workers = list(getattr(pool, "_processes", {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in workers:
-            process.terminate()
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the parent, which ends the processes."""
-    signal(SIGINT, SIG_IGN)
+def _work(jobs: Sequence[Job], spread: Spread) -> Iterator[tuple[Job, dict[str, Sight]]]:
+    for job, sights in spread.each(judge_batch, jobs):
+        if isinstance(sights, Lost):
+            raise EnvironmentFailure(f"a batch of mutants on {job.instance}: {sights.reason}")
+        yield job, sights
 
 
 def judge_batch(job: Job) -> dict[str, Sight]:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from checker.elaborate import elaborate
 from checker.errors import UsageError
-from checker.flow import awaits_another
 from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.kernel.calls import Calls, Expansion
@@ -275,19 +274,13 @@ class Subject:
         address = ctypes.cast(begin, ctypes.c_void_p).value
         kernel = replace(self.kernel, initial_address=address or 0)
         limits = Limits(states=self.most, memory_bytes=self.memory)
-        while True:
-            exploration = explore(
-                self.machine, self.layout, kernel, limits, 1, options=Options(keep=keep)
-            )
-            native = (self.layout, kernel)
-            liveness = judge_endless(self.machine, exploration, limits, native, 1)
-            findings = (*exploration.findings, *liveness.findings)
-            exploration = replace(exploration, findings=findings)
-            verdict = judge(self.machine, exploration, liveness.outcomes)
-            stopped = exploration.stopped_by == "violation"
-            if limits.keep_going or not stopped or not awaits_another(self.machine, verdict):
-                return exploration, verdict
-            limits = replace(limits, keep_going=True)
+        exploration = explore(
+            self.machine, self.layout, kernel, limits, 1, options=Options(keep=keep)
+        )
+        liveness = judge_endless(self.machine, exploration, limits, (self.layout, kernel), 1)
+        findings = (*exploration.findings, *liveness.findings)
+        exploration = replace(exploration, findings=findings)
+        return exploration, judge(self.machine, exploration, liveness.outcomes)
 
 
 def _sizes(count: int) -> list[int]:

@@ -19,6 +19,7 @@ from typing import Literal
 
 from checker.elaborate import elaborate
 from checker.errors import SpecificationError
+from checker.machine.builtins import BUILT_INS
 from checker.mutation import parts
 from checker.source import NOWHERE, Span
 from checker.table.document import (
@@ -42,7 +43,7 @@ TOO_LARGE = "Y311"
 Kind = Literal["guard", "effect", "target", "message", "definition"]
 """What a mutant changes; `target` is the state that a machine goes to."""
 
-SENDING = {"send", "call", "reply", "start", "close", "reject"}
+SENDING = frozenset(item.name for item in BUILT_INS if item.sends)
 """Statements that are messages."""
 
 SWAPS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
@@ -57,19 +58,7 @@ SWAPS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
 }
 """Which comparison a comparison is mistaken for; `is` tests kinds and options and is left alone."""
 
-STRUCTURE = {
-    "pick",
-    "pick_if_any",
-    "fresh",
-    "range",
-    "implies",
-    "len",
-    "min",
-    "max",
-    "sum",
-    "all",
-    "any",
-}
+BINDING = frozenset(item.name for item in BUILT_INS if item.binds)
 """Functions whose arguments are no values of their own."""
 
 
@@ -357,7 +346,7 @@ class _Weaver:
         return [woven for item in statements for woven in self.statement(item)]
 
     def statement(self, item: ast.stmt) -> Iterator[ast.stmt]:
-        droppable = not self.begins(item) and not isinstance(item, ast.Pass | ast.If)
+        droppable = not self.begins(item) and not isinstance(item, ast.Pass | ast.If | ast.Assert)
         self.kind = self.kind_of(item)
         number = (
             self.number(f"without `{parts.words(item)}`", self.place(item)) if droppable else None
@@ -497,7 +486,7 @@ class _Weaver:
                 return self.either(node, f"`{value}` one more", ast.Constant(value + 1))
             case ast.Name():
                 return self.name(node)
-            case ast.Call(ast.Name(name)) if name in STRUCTURE:
+            case ast.Call(ast.Name(name)) if name in BINDING:
                 for argument in node.args:
                     self.comprehension(argument)
             case ast.Call(ast.Name()):

@@ -250,7 +250,7 @@ class _Effects:
                 for variable in self._variables:
                     if mentions_id(variable.type, kind):
                         self.reads |= self._terms.whole(variable.name).mask
-            case terms.Require(condition, _):
+            case terms.Require(condition, _) | terms.Assert(condition, _):
                 self._read(condition)
             case terms.Reject(body, _) | terms.Scope(_, body, _):
                 self._inner(body)

@@ -13,8 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from checker.report.sequence import Lanes
-from checker.report.travels import Fate, Journey, Travel, journey
+from checker.report.headline import fault_mark
+from checker.report.lanes import Lanes
+from checker.report.travels import Fate, Journey, Travel, Wait, journey
 from checker.semantics.values import RecordValue, format_value
 from checker.trace.naming import step_name
 from checker.trace.trace import Step, Trace
@@ -37,6 +38,7 @@ RADIUS = 11
 HEADS_AGAIN = 12
 """Charts of more steps have the names of the lanes at the bottom too."""
 
+OF_OPERATIONS = frozenset(("started", "completed", "timed out"))
 TIMED_OUT = "timed out"
 TIMER = re.compile(r"(^|_)(timeouts?|times?_out|timed_out|expires?|expired)(_|$)")
 
@@ -76,6 +78,28 @@ class Arrow:
     fate: Fate
     sent: int | None
     ended: int | None
+    top: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A lane that waits: for an answer, for an operation to end."""
+
+    x: float
+    top: float
+    bottom: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A lane: where it begins and ends within the run, and its name."""
+
+    x: float
+    top: float
+    bottom: float
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +113,53 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Everything that is drawn, with the size of the whole."""
+    """Everything that is drawn, with the size of the whole; `ends` is where each step ends."""
 
     width: int
     height: int
     top: int
     bottom: int
-    lanes: tuple[tuple[float, str], ...]
+    lanes: tuple[Line, ...]
     marks: tuple[Mark, ...]
     arrows: tuple[Arrow, ...]
+    waits: tuple[Waiting, ...]
     loop: Loop | None
     heads_again: bool
+    ends: tuple[float, ...]
 
     @property
     def described(self) -> str:
         """Who takes part and how much there is, for those who do not see it."""
-        names = ", ".join(name for _, name in self.lanes)
+        names = "; ".join(line.name for line in self.lanes)
         lost = sum(arrow.fate == "lost" for arrow in self.arrows)
-        text = f"{len(self.marks)} steps and {len(self.arrows)} messages between {names}"
+        messages = sum(arrow.fate not in OF_OPERATIONS for arrow in self.arrows)
+        text = f"{len(self.marks)} steps and {messages} messages between {names}"
         return text + (f"; {lost} lost" if lost else "")
+
+    def part(self, first: int, last: int) -> Chart:
+        """Return what is drawn of some of the steps; what goes on before or after is cut off."""
+        top = self.ends[first - 1] if first > 1 else self.top - 12
+        whole = last == len(self.ends) - 1
+        bottom = self.bottom if whole else self.ends[last]
+
+        def touches(low: float, high: float) -> bool:
+            return low < bottom and high > top
+
+        return replace(
+            self,
+            top=math.floor(top) + 12,
+            bottom=math.ceil(bottom),
+            height=self.height if whole else math.ceil(bottom),
+            lanes=tuple(
+                replace(line, top=max(line.top, top), bottom=min(line.bottom, bottom))
+                for line in self.lanes
+            ),
+            marks=tuple(mark for mark in self.marks if first <= mark.number <= last),
+            arrows=tuple(item for item in self.arrows if touches(item.top, item.bottom)),
+            waits=tuple(item for item in self.waits if touches(item.top, item.bottom)),
+            loop=self.loop if self.loop and touches(self.loop.top, self.loop.bottom) else None,
+            heads_again=whole and self.heads_again,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +204,15 @@ def chart(trace: Trace, parties: Lanes) -> Chart | None:
         height=math.ceil(bottom + LINE * (2 if again else 0)),
         top=TOP,
         bottom=math.ceil(bottom),
-        lanes=tuple((places[column], name) for column, name in enumerate(names)),
+        lanes=tuple(_lane(plan, name, places[column], rows) for column, name in enumerate(names)),
         marks=tuple(_mark(plan, step, places, rows[step.number]) for step in steps),
         arrows=tuple(
             _arrow(plan, number, travel, places, rows) for number, travel in enumerate(way.travels)
         ),
+        waits=tuple(_waiting(plan, wait, places, rows) for wait in way.waits),
         loop=_loop(trace, rows),
         heads_again=again,
+        ends=tuple(rows[number].bottom for number in range(trace.length + 1)),
     )
 
 
@@ -166,14 +220,37 @@ def _in_order(parties: Lanes, actors: list[str], travels: Iterable[Travel]) -> l
     """Return the lanes: kinds of party as they come to take part, members in their order."""
     names = list(dict.fromkeys(actors))
     names += [name for item in travels for name in (item.origin, item.target)]
-    words = list(dict.fromkeys(name.partition(" ")[0] for name in names))
+    storage = dict.fromkeys(
+        item.target if item.fate == "started" else item.origin
+        for item in travels
+        if item.fate in OF_OPERATIONS
+    )
+    words = [name.partition(" ")[0].rstrip(",") for name in names if name not in storage]
+    words = list(dict.fromkeys([*words, *storage]))
 
     def place(name: str) -> tuple[int, int, str]:
-        word, _, member = name.partition(" ")
+        word, _, member = name.partition(", ")[0].partition(" ")
         members = parties.members.get(word, ())
         return words.index(word), members.index(member) if member in members else -1, name
 
     return sorted(set(names), key=place)
+
+
+def _lane(plan: _Plan, name: str, x: float, rows: Mapping[int, _Row]) -> Line:
+    """Return a lane: one that died, or came to be, within the run is that much shorter."""
+    way = plan.way
+    top = rows[way.begins[name]].dot if name in way.begins else TOP - 12
+    end = rows[plan.trace.length].bottom
+    return Line(x, top, rows[way.ends[name]].bottom if name in way.ends else end, name)
+
+
+def _waiting(plan: _Plan, wait: Wait, places: list[float], rows: Mapping[int, _Row]) -> Waiting:
+    end = rows[plan.trace.length].bottom if wait.until is None else rows[wait.until].dot
+    still = "" if wait.until is not None else ", still at the end"
+    text = f"waits for the answer to {wait.what}{still}"
+    if wait.lane == wait.what.partition("(")[0] or wait.lane not in plan.way.actors.values():
+        text = f"{wait.what} is under way{still}"
+    return Waiting(places[plan.column(wait.lane)], rows[wait.since].dot, end, text)
 
 
 def _short_messages(travels: Iterable[Travel]) -> list[str]:
@@ -223,7 +300,7 @@ def _called(step: Step) -> str:
 def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
     """Return what is said below a step's name, the most telling first."""
     last = step.number == trace.length
-    lines = [f"fault: {step.fault}"] if step.fault is not None else []
+    lines = [fault_mark(step)] if step.fault is not None else []
     lines += [
         f"{event.label}: {event.variable}" for event in step.events if event.label == TIMED_OUT
     ]
@@ -240,7 +317,7 @@ def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
         quiet = step.changes if not step.events else ()
         moved = [str(change).replace(" -> ", " → ") for change in quiet[:2]]
     # In the lane of client c1 `client[c1].state` is the state.
-    word, _, member = lane.partition(" ")
+    word, _, member = lane.partition(", ")[0].partition(" ")
     own = f"{word}[{member}]." if member else f"{word}."
     return [*lines, *(text.removeprefix(own) for text in moved)][:NOTES_MAX]
 
@@ -300,7 +377,10 @@ def _rows(plan: _Plan) -> dict[int, _Row]:
             if travel.sent == step.number:
                 last += LINE + 9
                 sends[number] = last
-        if any(travel.ended == step.number == travel.sent for travel in plan.way.travels):
+        if any(
+            travel.ended == step.number == travel.sent and travel.fate != "started"
+            for travel in plan.way.travels
+        ):
             last += LINE
         rows[step.number] = _Row(dot, label, sends, last + 12)
     number = plan.trace.length
@@ -338,6 +418,10 @@ def _arrow(
     y1 = rows[0].dot if travel.sent is None else rows[travel.sent].sends[number]
     if travel.ended is None:
         y2 = rows[plan.trace.length].bottom - 6
+    elif travel.fate == "started":
+        y2 = y1
+    elif travel.fate in OF_OPERATIONS:
+        y1 = y2 = rows[travel.ended].dot
     elif travel.ended == travel.sent:
         y2 = y1 + LINE
     else:
@@ -345,7 +429,7 @@ def _arrow(
     if travel.fate == "lost":
         x2 = (x1 + x2) / 2 if origin != target else x1 + GAP_MIN / 3
     whole = format_value(travel.message)
-    said = {"lost": " is lost", "under way": " is still under way"}.get(travel.fate, "")
+    said = {"received": "", "read": ""}.get(travel.fate, f" is {travel.fate}")
     forward = target >= origin
     label = Label(
         x1 + 9 if forward else x1 - 9,
@@ -355,7 +439,9 @@ def _arrow(
         "start" if forward else "end",
     )
     line, head = _line(x1, y1, x2, y2, travel, turns=origin == target)
-    return Arrow(line, head, label, travel.fate, travel.sent, travel.ended)
+    return Arrow(
+        line, head, label, travel.fate, travel.sent, travel.ended, min(y1, y2) - LINE, max(y1, y2)
+    )
 
 
 def _line(
@@ -369,7 +455,7 @@ def _line(
         path = f"M{x1:.1f} {y1:.1f}C{out:.1f} {y1:.1f} {out:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
         return path, _head(x2, y2, math.pi)
     angle = math.atan2(y2 - y1, x2 - x1)
-    if travel.fate in {"received", "read"}:
+    if travel.fate in {"received", "read", "completed", "timed out"}:
         # The head touches the dot of the step that receives.
         x2 -= (RADIUS + 1) * math.cos(angle)
         y2 -= (RADIUS + 1) * math.sin(angle)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from checker.report import markdown
-from checker.report.result import Result
+from checker.report.result import Result, Written
 from checker.report.summary import summary, timeless
+from checker.report.telling import grouped, in_paths, other_file
 from checker.trace.itf import dump
 
 PAGE = "README.md"
@@ -16,18 +18,19 @@ HTML = "index.html"
 OBJECT = "verdict.json"
 
 
-def trace_files(result: Result) -> dict[str, str]:
-    """Return the name of the ITF file of each property whose trace has a state to record."""
+def trace_files(result: Result, *, committed: bool = False) -> dict[str, str]:
+    """Return the name of the ITF file of each property whose trace has a state to record.
+
+    Committed are the runs that show something wrong, each once: a witness is found again in a
+    moment.
+    """
+    groups = grouped(result.failures) if committed else [[trace] for trace in result.traces]
     return {
-        trace.property_name: f"{_in_paths(trace.property_name)}.itf.json"
-        for trace in result.traces
+        trace.property_name: f"{in_paths(group[0].property_name)}.itf.json"
+        for group in groups
+        for trace in group
         if any(step.state is not None for step in trace.steps)
     }
-
-
-def _in_paths(name: str) -> str:
-    """Return the name of a property for a file: `settles(c1, 2)` as `settles-c1-2`."""
-    return re.sub(r"[^\w.]+", "-", name).strip("-")
 
 
 def rendered(result: Result, *, committed: bool) -> dict[str, str]:
@@ -35,7 +38,7 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
 
     Committed reports are read where Markdown is rendered, and have no page of HTML.
     """
-    files = trace_files(result)
+    files = trace_files(result, committed=committed)
     whole = summary(result, files)
     shown = timeless(whole) if committed else whole
     contents = {
@@ -47,18 +50,35 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
         from checker.report.page import page  # noqa: PLC0415
 
         contents[HTML] = page(result, files)
+    for number, trace in enumerate(result.others, 1):
+        contents[other_file(trace, number)] = dump(trace, result.origin)
     for trace in result.traces:
-        if trace.property_name in files:
-            contents[files[trace.property_name]] = dump(trace, result.origin)
-    return contents
+        file = files.get(trace.property_name)
+        if file is not None and file not in contents:
+            contents[file] = dump(trace, result.origin)
+    return {name: unplaced(text) if committed else text for name, text in contents.items()}
 
 
-def write(result: Result, directory: Path) -> dict[str, str]:
-    """Write the report of a run into `directory`; return the paths of its traces by property."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for name, content in rendered(result, committed=False).items():
-        (directory / name).write_bytes(encoded(content))
-    return {name: str(directory / file) for name, file in trace_files(result).items()}
+def unplaced(text: str) -> str:
+    """Return a text in which places are files alone: a comment more changes no committed page."""
+    return re.sub(r"(\.ya?ml)(:\d+)+", r"\1", text)
+
+
+def written(result: Result, directory: Path | None) -> Result:
+    """Return a result with its report in `directory`, or as it is where None is wanted.
+
+    What goes wrong there must not cost the result: it is part of it.
+    """
+    if directory is None:
+        return result
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, content in rendered(result, committed=False).items():
+            (directory / name).write_bytes(encoded(content))
+    except OSError as error:
+        return replace(result, report=Written(error=error))
+    traces = {name: str(directory / file) for name, file in trace_files(result).items()}
+    return replace(result, report=Written(traces))
 
 
 def encoded(text: str) -> bytes:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration, RowCoverage
 from checker.search.outcome import WITHIN_BOUNDS
 from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.source import heading_over
-from checker.trace.naming import excerpt
-from checker.trace.trace import Reason, Trace
+from checker.trace.naming import excerpt, place
+from checker.trace.trace import Reason, Step, Trace
 from checker.verdict.judge import PropertyVerdict, Verdict
 
 STOPPED = {
@@ -75,7 +75,7 @@ def _counts(machine: Machine, exploration: Exploration) -> str:
     if reduces(machine):
         states += f" up to renaming {' and '.join(kind.name for kind in symmetric_ids(machine))}"
     if machine.unlike:
-        states += f" without symmetry ({machine.unlike[0].span})"
+        states += f" without symmetry ({place(machine.unlike[0].span)})"
     return f"{states}, depth {exploration.depth}"
 
 
@@ -116,6 +116,15 @@ def title(trace: Trace) -> str:
         where = where or "a terminal condition"
         return f"evaluation error in {where} ({steps})"
     return f"{trace.property_name} ({FINDINGS.get(trace.kind, 'violated')}, {steps})"
+
+
+def other_title(trace: Trace) -> str:
+    """Return the heading of a further run: what it shows, and how calm it is."""
+    actors = [step.actor or step.row for step in trace.steps[1:]]
+    turns = sum(one != other for one, other in pairwise(actors))
+    limited = [step.fault for step in trace.steps if step.fault is not None]
+    told = f"{', '.join(limited)}; " if limited else "no fault; "
+    return f"{title(trace)}; {told}{plural(turns, 'change')} of who acts"
 
 
 def stories(trace: Trace) -> dict[int, str]:
@@ -159,6 +168,16 @@ def loop_text(trace: Trace) -> list[str]:
     if not loop.promises:
         lines.append("no fair row instance is enabled in the loop, so nothing has to happen")
     return lines
+
+
+def fault_mark(step: Step) -> str:
+    """Return what is said of a step that only happens so often: `crash (0 left)`.
+
+    Not all of them are failures: joins and changes of metadata are limited in the same way.
+    """
+    budget = f"budget.{step.fault}"
+    left = next((item.after for item in step.changes if item.place == budget), None)
+    return f"{step.fault}" if left is None else f"{step.fault} ({left} left)"
 
 
 def reason_text(reason: Reason) -> str:

@@ -1,4 +1,4 @@
-"""The results of `checker verify` as JUnit XML: a suite a system, a case an instance."""
+"""Results as JUnit XML: for `verify` a suite a system, a case an instance; for `conform` a row."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Case:
     line: int = 0
 
 
-def write(cases: Iterable[Case], path: Path) -> None:
-    """Write `cases` to `path`, in the shape that Jenkins' schema and GitHub's readers take."""
+def write(cases: Iterable[Case], path: Path, command: str) -> None:
+    """Write what `command` found to `path`, in the shape that Jenkins and GitHub's readers take."""
     suites: dict[str, list[Case]] = {}
     for case in cases:
         suites.setdefault(case.system, []).append(case)
-    root = ET.Element("testsuites", name="checker verify")
+    root = ET.Element("testsuites", name=command)
     for name, members in suites.items():
         root.append(_suite(name, members))
     _totals(root, [case for members in suites.values() for case in members])

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from checker.machine.machine import Machine
-from checker.report import diagrams
 from checker.report.headline import (
     counts_by_heading,
+    fault_mark,
     headline,
     loop_end,
     loop_text,
@@ -21,11 +21,14 @@ from checker.report.headline import (
     stories,
     title,
 )
+from checker.report.lanes import Lanes, lanes
 from checker.report.result import Result
-from checker.report.sequence import Lanes, lanes, sequence
+from checker.report.sequence import sequence
+from checker.report.telling import grouped
+from checker.report.variants import mended
 from checker.search.exploration import Exploration
 from checker.semantics.values import format_value
-from checker.trace.naming import binding_texts, event_name, step_name
+from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Step, Trace
 from checker.verdict.judge import PropertyVerdict
 
@@ -44,13 +47,14 @@ def report(result: Result, files: Mapping[str, str]) -> str:
         "",
         *paragraph(machine.about),
         *paragraph(result.about),
+        *_differing(result),
         "Check it again:",
         "",
         *fenced("sh", result.origin.command),
     ]
     parties = lanes(result.document, machine)
-    for trace in result.failures:
-        lines += _trace(trace, files.get(trace.property_name), parties)
+    for traces in grouped(result.failures):
+        lines += _traces(traces, files, parties)
     lines += ["## Properties", ""]
     lines += table(
         ("property", "kind", "verdict", "steps", "why a user should care"),
@@ -64,22 +68,39 @@ def report(result: Result, files: Mapping[str, str]) -> str:
     if machine.warnings:
         lines += ["## Warnings", ""]
         lines += [
-            f"* {item.code}, line {item.span.line}: {text(item.message)}"
-            for item in machine.warnings
+            f"* {item.code}, {place(item.span)}: {text(item.message)}" for item in machine.warnings
         ]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _trace(trace: Trace, file: str | None, parties: Lanes) -> list[str]:
-    lines = [f"## {title(trace)}", "", *paragraph(trace.why)]
-    failure = trace.failure
-    if failure is not None:
-        lines += [f"**{failure.code}**: {text(failure.message)}, {failure.place}", ""]
-    if trace.reasons:
-        lines += ["In the last state:", "", *fenced("text", "\n".join(_reason_lines(trace)))]
-    lines += [f"* {text(note)}" for note in trace.notes]
-    lines += [""] if trace.notes else []
+def _differing(result: Result) -> list[str]:
+    """Return what differs from the variant in which the broken properties hold."""
+    broken = [item.declared or item.name for item in result.verdict.broken]
+    found = mended(result, broken) if broken else None
+    if found is None:
+        return []
+    rows = [
+        (code(item.name), code(item.value), code(item.default), text(item.about))
+        for item in found.settings
+    ]
+    head = ("constant", "here", "there", "meaning")
+    return [f"What differs from {code(found.name)}, which holds:", "", *table(head, rows)]
+
+
+def _traces(traces: Sequence[Trace], files: Mapping[str, str], parties: Lanes) -> list[str]:
+    """Tell one run, with all that is wrong with it."""
+    lines = []
+    for trace in traces:
+        lines += [f"## {title(trace)}", "", *paragraph(trace.why)]
+        failure = trace.failure
+        if failure is not None:
+            lines += [f"**{failure.code}**: {text(failure.message)}, {failure.place}", ""]
+        if trace.reasons:
+            lines += ["In the last state:", "", *fenced("text", "\n".join(_reason_lines(trace)))]
+        lines += [f"* {text(note)}" for note in trace.notes]
+        lines += [""] if trace.notes else []
+    trace = traces[0]
     told = stories(trace)
     for step in trace.steps:
         lines += _step(step, told.get(step.number, ""))
@@ -92,7 +113,8 @@ def _trace(trace: Trace, file: str | None, parties: Lanes) -> list[str]:
     if trace.length <= STEPS_DRAWN and any(step.events for step in trace.steps):
         lines += ["### What travelled", "", *fenced("mermaid", sequence(trace, parties))]
     lines += _visited(trace)
-    if file is not None:
+    named = [files[item.property_name] for item in traces if item.property_name in files]
+    for file in dict.fromkeys(named):
         lines += [f"The trace as ITF JSON: [{file}]({file})", ""]
     return lines
 
@@ -112,7 +134,7 @@ def _reason_lines(trace: Trace) -> list[str]:
 
 def _step(step: Step, story: str) -> list[str]:
     marks = [f"actor {step.actor}"] if step.actor else []
-    marks += [f"fault {step.fault}"] if step.fault else []
+    marks += [fault_mark(step)] if step.fault else []
     marks += ["outside the bounds"] if step.outside_bounds else []
     lines = [f"{step.number}. {code(step_name(step))}" + (f" ({', '.join(marks)})" * bool(marks))]
     lines[0] += f": {text(story)}" * bool(story)
@@ -133,6 +155,9 @@ def _step(step: Step, story: str) -> list[str]:
 
 def _visited(trace: Trace) -> list[str]:
     """Draw each table of which a machine moved, with the states and moves of the trace."""
+    # `transitions`, which draws, takes longer to import than most searches take.
+    from checker.report import diagrams  # noqa: PLC0415
+
     steps: dict[str, dict[diagrams.Move, list[int]]] = defaultdict(lambda: defaultdict(list))
     for step in trace.steps:
         for move in step.moves:

@@ -129,12 +129,10 @@ def _messages(sends: Iterable[str]) -> str:
 def readme_part(name: str, matrices: Iterable[StateMatrix]) -> str:
     """Return the generated part of a system's README, its marks included."""
     sections = matrix_sections(matrices)
-    if not sections:
-        sections = [
-            Section("State table of nothing", ("No machine of this system follows a table.",))
-        ]
     text = as_markdown(sections).replace("# State", "## State", 1)
     text = re.sub(r"(?m)^##+ (State table|Rows) of", r"### \1 of", text)
+    if not text.strip():
+        text = "No machine of this system follows a state table.\n"
     return f"{BEGIN.format(name=name)}\n## State tables\n\n{text}{END}\n"
 
 

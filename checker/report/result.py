@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration
 from checker.table.document import Document
 from checker.trace.trace import Provenance, Trace
 from checker.verdict.judge import Verdict
+from checker.verdict.vacuity import Looked
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A report on disk: the paths of its traces by property, or what went wrong."""
+
+    traces: Mapping[str, str] = field(default_factory=dict)
+    error: OSError | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """One run; `origin` says how to repeat it.
 
-    `traces`: counterexamples and errors first, then witnesses.
+    `traces`: counterexamples and errors first, then witnesses. `others`: further shortest runs to
+    what they show, the calmest of each first, where they were asked for. `report` is what was
+    written of it, `looked` what may be vacuous, where that was asked.
     """
 
     origin: Provenance
@@ -26,6 +38,9 @@ class Result:
     traces: tuple[Trace, ...]
     compile_seconds: float
     peak_rss_bytes: int
+    others: tuple[Trace, ...] = ()
+    report: Written = Written()
+    looked: tuple[Looked, ...] = ()
 
     @property
     def failures(self) -> tuple[Trace, ...]:

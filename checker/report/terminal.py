@@ -21,10 +21,12 @@ from checker.machine.machine import Machine
 from checker.report.dashboard import Line
 from checker.report.headline import (
     counts_by_heading,
+    fault_mark,
     headline,
     loop_end,
     loop_text,
     never_fired,
+    other_title,
     reason_text,
     stories,
     title,
@@ -36,6 +38,7 @@ from checker.semantics.successor import IllegalTransition
 from checker.trace.naming import binding_texts, event_name, step_name
 from checker.trace.trace import Reason, Step, Trace
 from checker.verdict.judge import Verdict
+from checker.verdict.vacuity import vacuous
 
 WIDTH = 100
 COLOURS = {
@@ -68,12 +71,19 @@ def print_result(out: Console, result: Result, witnesses: tuple[str, ...] = ()) 
         if trace.kind != "sometimes" or trace.property_name in witnesses:
             out.print()
             print_trace(out, trace)
+    for trace in result.others:
+        out.print()
+        out.print(Text(f"another shortest run: {other_title(trace)}", style="bold"))
+        for step in trace.steps:
+            print_step(out, step)
     out.print()
     if result.exploration.stopped_by == "violation":
         _print_coverage_so_far(out, result.exploration)
     else:
         _print_coverage(out, result.machine, result.exploration)
     print_warnings(out, result.machine.warnings)
+    for item in vacuous(result.looked):
+        _print_indented(out, f"vacuous {item.span}: {item}", 0, "yellow")
 
 
 def print_trace(out: Console, trace: Trace) -> None:
@@ -120,7 +130,7 @@ def print_step(out: Console, step: Step, story: str = "") -> None:
     heading = Text(f"{step.number:>4}  ")
     heading.append(step_name(step), style="bold cyan")
     marks = [f"actor {step.actor}"] if step.actor else []
-    marks += [f"fault {step.fault}"] if step.fault else []
+    marks += [fault_mark(step)] if step.fault else []
     marks += ["outside the bounds"] if step.outside_bounds else []
     if marks:
         heading.append(f"   [{', '.join(marks)}]", style="dim")

@@ -1,22 +1,31 @@
-"""Who acts in each step of a trace, and every message on its way: sent when, ended when and how.
+"""Who acts in each step of a trace, every message on its way, and who waits for what.
 
 Where both ends of a channel are the same kind of party (a broker that asks a broker), the
 channel's key is one end; the other is an id in the message, or whoever received what is answered.
+A party that crashed, or was replaced, is another lane from then on: what it knew is gone.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from checker.report.sequence import ARRIVES, QUIET, Lanes, ends_of, lane
+from checker.report.lanes import ARRIVES, OPERATIONS, Lanes, ends_of, lane
 from checker.semantics.successor import Event
-from checker.semantics.values import RecordValue
+from checker.semantics.values import RecordValue, format_value
 from checker.trace.trace import Step, Trace
 
-Fate = Literal["received", "read", "lost", "under way"]
+Fate = Literal["received", "read", "lost", "under way", "started", "completed", "timed out"]
+
+ENDS_A_LIFE = re.compile(
+    r"(^|_)(crash\w*|fail_?over|restart\w*|power_failure|loses_power|leader_change|moves|resigns)($|_)"
+)
+"""Faults, or rows of faults, after which a party is not the one that it was."""
+
+CLOSED = re.compile(r"^(\w+\[[^\]]*\])\[\d+\]\.open$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +33,8 @@ class Travel:
     """One message on its way between two lanes.
 
     `sent` is None where it was there from the beginning; `ended` is the step in which it arrived or
-    was lost, None while it is `under way`.
+    was lost, None while it is `under way`. What goes to an operation, and comes back from it,
+    does so within a step.
     """
 
     channel: str
@@ -37,42 +47,150 @@ class Travel:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """A lane that waits from one step to another; to the end where `until` is None."""
+
+    lane: str
+    since: int
+    until: int | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Journey:
-    """A trace as a chart needs it: whose each step is, and what travelled."""
+    """A trace as a chart needs it: whose each step is, what travelled, who waited.
+
+    `lives` says of lanes that began or ended within the run in which step.
+    """
 
     actors: Mapping[int, str]
     travels: tuple[Travel, ...]
+    waits: tuple[Wait, ...] = ()
+    begins: Mapping[str, int] = field(default_factory=dict)
+    ends: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Telling:
+    """What is known after some steps."""
+
+    parties: Lanes
+    waiting: dict[tuple[str, object], deque[Travel]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
+    read: set[tuple[str, object]] = field(default_factory=set)
+    ended: list[Travel] = field(default_factory=list)
+    waits: list[Wait] = field(default_factory=list)
+    open: dict[str, deque[Wait]] = field(default_factory=lambda: defaultdict(deque))
+    lives: dict[str, int] = field(default_factory=dict)
+    begins: dict[str, int] = field(default_factory=dict)
+    ends: dict[str, int] = field(default_factory=dict)
+
+    def here(self, name: str) -> str:
+        """Return the lane of a party as it is now."""
+        life = self.lives.get(name, 1)
+        return name if life == 1 else f"{name}, {_ordinal(life)}"
 
 
 def journey(trace: Trace, parties: Lanes) -> Journey:
     """Return the actors and travels of `trace`, what ended first, then what is under way."""
-    waiting: dict[tuple[str, object], deque[Travel]] = defaultdict(deque)
-    read: set[tuple[str, object]] = set()
+    telling = _Telling(parties)
     actors: dict[int, str] = {}
-    ended: list[Travel] = []
     for step in trace.steps[1:]:
         mine: list[Travel] = []
         for event in step.events:
-            if event.label in QUIET:
-                continue
-            key = event.channel, event.message
-            origin, target = _ends(parties, event, step, mine)
-            if event.label not in ARRIVES and event.label != "lost":
-                going = Travel(*key, origin, target, step.number, None, "under way")
-                waiting[key].append(going)
-            else:
-                going = _ended(event, step, waiting[key], origin, target)
-                ended.append(going)
-                if event.label == "read":
-                    read.add(key)
-            mine.append(going)
-        actors[step.number] = _actor(parties, step, mine)
-    left = [item for key, items in waiting.items() if key not in read for item in items]
-    return Journey(actors, (*ended, *left))
+            if event.label not in OPERATIONS:
+                mine.append(_message(telling, event, step, mine))
+        name = _actor(parties, step, mine)
+        actors[step.number] = telling.here(name)
+        for event in step.events:
+            if event.label in OPERATIONS:
+                _operation(telling, event, step, actors[step.number])
+        _closings(telling, step)
+        if step.fault is not None and ENDS_A_LIFE.search(f"{step.fault}_{step.row}"):
+            telling.ends[actors[step.number]] = step.number
+            telling.lives[name] = telling.lives.get(name, 1) + 1
+            telling.begins[telling.here(name)] = step.number
+    left = [
+        replace(item, target=telling.here(item.target))
+        for key, items in telling.waiting.items()
+        if key not in telling.read
+        for item in items
+    ]
+    still = [item for items in telling.open.values() for item in items]
+    return Journey(
+        actors,
+        (*telling.ended, *left),
+        tuple(sorted((*telling.waits, *still), key=lambda item: (item.since, item.lane))),
+        telling.begins,
+        telling.ends,
+    )
+
+
+def _message(telling: _Telling, event: Event, step: Step, before: list[Travel]) -> Travel:
+    """Take note of a message; return it with the plain names of its ends."""
+    key = event.channel, event.message
+    origin, target = _ends(telling.parties, event, step, before)
+    if event.label not in ARRIVES and event.label != "lost":
+        going = Travel(*key, telling.here(origin), target, step.number, None, "under way")
+        telling.waiting[key].append(going)
+        if _is_asked(telling.parties, event):
+            wait = Wait(going.origin, step.number, None, format_value(event.message))
+            telling.open[event.channel].append(wait)
+        return replace(going, origin=origin)
+    going = _ended(event, step, telling.waiting[key], telling.here(origin), target)
+    telling.ended.append(replace(going, target=telling.here(going.target)))
+    if event.label == "read":
+        telling.read.add(key)
+    if event.label in ARRIVES and _is_answer(telling.parties, event):
+        _no_longer(telling, event.channel, step.number)
+    return replace(going, origin=origin)
+
+
+def _is_asked(parties: Lanes, event: Event) -> bool:
+    called = event.variable.partition(".")[0] in parties.calls
+    return called and event.label == "sent" and not _is_answer(parties, event)
+
+
+def _is_answer(parties: Lanes, event: Event) -> bool:
+    return isinstance(event.message, RecordValue) and event.message.name in parties.responses
+
+
+def _no_longer(telling: _Telling, name: str, number: int) -> None:
+    """Who has waited longest at a place waits no more."""
+    if telling.open[name]:
+        telling.waits.append(replace(telling.open[name].popleft(), until=number))
+
+
+def _closings(telling: _Telling, step: Step) -> None:
+    """Who closes a connection waits for no answer."""
+    for change in step.changes:
+        found = CLOSED.match(change.place)
+        if found is not None and change.after == "false":
+            _no_longer(telling, found[1], step.number)
+
+
+def _operation(telling: _Telling, event: Event, step: Step, actor: str) -> None:
+    """Draw an operation as a lane: who starts it, whom it tells how it ended."""
+    name = event.variable.partition(".")[0]
+    fate: Fate = "completed"
+    if event.label == "started":
+        fate = "started"
+        telling.open[name].append(Wait(name, step.number, None, format_value(event.message)))
+    elif event.label == "timed out":
+        fate = "timed out"
+    if fate != "started":
+        _no_longer(telling, name, step.number)
+    ends = (actor, name) if fate == "started" else (name, actor)
+    sent = step.number if fate == "started" else None
+    telling.ended.append(Travel(event.channel, event.message, *ends, sent, step.number, fate))
 
 
 def _ended(event: Event, step: Step, waiting: deque[Travel], origin: str, target: str) -> Travel:
-    """Return a message that arrives or is lost in `step`: of equal ones the one sent first."""
+    """Return a message that arrives or is lost in `step`: of equal ones the one sent first.
+
+    Whoever receives it is who it was for, also where the sender did not say.
+    """
     fate: Fate = "lost" if event.label == "lost" else "received"
     if event.label == "read":
         fate = "read"
@@ -81,7 +199,10 @@ def _ended(event: Event, step: Step, waiting: deque[Travel], origin: str, target
         sent = step.number if fate == "lost" else None
         return Travel(event.channel, event.message, origin, target, sent, step.number, fate)
     sent_one = waiting[0] if fate == "read" else waiting.popleft()
-    return replace(sent_one, ended=step.number, fate=fate)
+    known = sent_one.target if fate == "lost" else target
+    if known.partition(" ")[0] != sent_one.target.partition(" ")[0]:
+        known = sent_one.target
+    return replace(sent_one, target=known, ended=step.number, fate=fate)
 
 
 def _ends(parties: Lanes, event: Event, step: Step, before: list[Travel]) -> tuple[str, str]:
@@ -118,3 +239,8 @@ def _actor(parties: Lanes, step: Step, mine: list[Travel]) -> str:
         if word in parties.members or "." in change.place:
             return lane(parties, word, step, None)
     return "system"
+
+
+def _ordinal(number: int) -> str:
+    suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number % 100 not in {11, 12, 13} else 0)
+    return f"{number}{suffix or 'th'}"

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from checker.kernel.kernel import Kernel
 from checker.llvm.meta import CHECK_ERROR, ERROR, ILLEGAL, STEP
 from checker.machine.machine import Machine
-from checker.search.exploration import FindingKind, StoppedBy
-from checker.search.limits import Limits
+from checker.search.exploration import FindingKind
 
 INITIAL = -1
 """The level before the first."""
@@ -108,21 +107,3 @@ def newly_found(
         if checks & item.flag:
             note(Aim(item.name, item.kind, level, check=item.flag))
     return found
-
-
-def why_last(
-    aims: Sequence[Aim], limits: Limits, level: int, *, nothing_left: bool
-) -> StoppedBy | None:
-    """Return why the finished level is the last; None to go on, or when nothing is left.
-
-    `level` is the one that would be expanded next.
-    """
-    if any(aim.kind == "error" for aim in aims):
-        return "evaluation_error"
-    if nothing_left:
-        return None
-    if any(aim.kind not in {"error", "sometimes"} for aim in aims) and not limits.keep_going:
-        return "violation"
-    if limits.depth is not None and level >= limits.depth:
-        return "depth"
-    return None

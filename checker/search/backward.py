@@ -7,8 +7,8 @@ level once more, on all cores.
 
 from __future__ import annotations
 
-from numba import njit
-
+from checker.llvm.compiled import compiled
+from checker.llvm.instructions import call, fetch_add, load, store
 from checker.llvm.meta import CUT, DROPPED, ERROR
 from checker.search.board import (
     BLOCK,
@@ -27,7 +27,6 @@ from checker.search.board import (
     WORDS,
     Numbers,
 )
-from checker.search.native import OPTIONS, call_check, fetch_add, load, store
 from checker.search.visited import hash_state, same_tail
 from checker.search.worker import WORKING, expand_next
 
@@ -50,7 +49,7 @@ CHECK_BITS = 80
 TRAIL_SIZE = 144
 
 
-@njit(**OPTIONS)
+@compiled
 def index_marks(table: int, mask: int, words: int, marks: int, count: int) -> None:
     """Enter `count` marks of different states into the empty `table` of mask + 1 places."""
     size = 8 * (words + 1)
@@ -63,7 +62,7 @@ def index_marks(table: int, mask: int, words: int, marks: int, count: int) -> No
             store(table + size * place + 8 * word, load(mark + 8 * word))
 
 
-@njit(**OPTIONS)
+@compiled
 def _bits_of(table: int, mask: int, words: int, state: int) -> int:
     """Return the bits of a state's mark; 0 if it has none."""
     size = 8 * (words + 1)
@@ -76,7 +75,7 @@ def _bits_of(table: int, mask: int, words: int, state: int) -> int:
         place = (place + 1) & mask
 
 
-@njit(**OPTIONS)
+@compiled
 def _aimed_at(flags: int, trail: Numbers, bits: int) -> int:
     """Return the findings that any of `flags` is, by the list at place `bits` of the trail."""
     found = 0
@@ -86,7 +85,7 @@ def _aimed_at(flags: int, trail: Numbers, bits: int) -> int:
     return found
 
 
-@njit(**OPTIONS)
+@compiled
 def _bits_of_edges(board: Numbers, desk: Numbers, trail: Numbers, start: int, end: int) -> int:
     """Return the findings that the successors `start` to `end` are or lead to."""
     words = board[WORDS]
@@ -109,7 +108,7 @@ def _bits_of_edges(board: Numbers, desk: Numbers, trail: Numbers, start: int, en
     return bits
 
 
-@njit(**OPTIONS)
+@compiled
 def mark_level(
     board: Numbers, desk: Numbers, board_address: int, trail: Numbers, trail_address: int
 ) -> int:
@@ -119,7 +118,7 @@ def mark_level(
         if result != WORKING:
             return int(result)
         if trail[CHECK_FLAGS] != 0:
-            call_check(board[CHECK], desk[OUT], desk[PENDING], desk[FLAGS])
+            call(board[CHECK], desk[OUT], desk[PENDING], desk[FLAGS])
         begin = 0
         for index in range(desk[EXPANDED]):
             end = load(desk[ENDS] + 8 * index)
@@ -137,7 +136,7 @@ def mark_level(
         desk[NEXT] = desk[PENDING]
 
 
-@njit(**OPTIONS)
+@compiled
 def _write_mark(trail: Numbers, trail_address: int, words: int, state: int, bits: int) -> None:
     """Add a mark to the level's."""
     mark = trail[MARKS] + 8 * (words + 1) * fetch_add(trail_address + 8 * COUNT, 1)

@@ -94,12 +94,17 @@ def new_board(kernel: Kernel) -> Numbers:
     """Return the board of a search on `kernel`."""
     board = np.zeros(BOARD_SIZE, np.int64)
     board[WORDS] = kernel.words
+    board[BESIDE] = (1 << kernel.meta_bits) - 1 & ~ACTION_MASK
+    set_code(board, kernel)
+    return board
+
+
+def set_code(board: Numbers, kernel: Kernel) -> None:
+    """Let the threads call the functions of `kernel`."""
     board[EXPAND] = kernel.expand_address
     board[CHECK] = kernel.check_address if kernel.judges_states else 0
     board[CANONICAL] = kernel.canonical_address
     board[EXPLORE] = kernel.explore_address
-    board[BESIDE] = (1 << kernel.meta_bits) - 1 & ~ACTION_MASK
-    return board
 
 
 class Desk:

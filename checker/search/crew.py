@@ -14,7 +14,7 @@ from checker.errors import InternalError
 from checker.kernel.kernel import Kernel, Words
 from checker.llvm.meta import ERROR
 from checker.search import board as places
-from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board
+from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board, set_code
 from checker.search.disk import Disk
 from checker.search.exploration import StoppedBy
 from checker.search.options import tell_nobody
@@ -63,7 +63,7 @@ class Crew:
             capacity,
             keeps_arrivals=kernel.explore_address != 0,
         )
-        self.board = new_board(kernel)
+        self.board = new_board(kernel.best)
         self.board[places.QUEUE] = self.store.queue.ctypes.data
         self._address = self.board.ctypes.data
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="search")
@@ -71,6 +71,7 @@ class Crew:
         self.notice: Callable[[str], None] = tell_nobody
         self._spill: Spill | None = None
         self._initial = 0
+        self._faster: Kernel | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +84,8 @@ class Crew:
     ) -> None:
         self.board[places.HALT] = 1
         self._pool.shutdown()
+        if self.kernel.refinement is not None:
+            self.kernel.refinement.stop()
 
     @property
     def distinct(self) -> int:
@@ -140,6 +143,14 @@ class Crew:
         desk.numbers[places.PENDING] = len(states)
         self._initial = int(np.count_nonzero((meta & ERROR) == 0))
         return self.expand_level(0, 0, watch)
+
+    def advance(self, seconds: float) -> None:
+        """Note that the search has gone on for so long: faster code may pay, or be there."""
+        if self.kernel.refinement is None or self._faster is not None:
+            return
+        self._faster = self.kernel.refinement.advance(seconds)
+        if self._faster is not None:
+            self.board[places.HALT] = 1  # threads take it up when they are sent back
 
     def counters(self) -> Counters:
         """Return what the threads counted so far."""
@@ -246,6 +257,8 @@ class Crew:
 
     def _open_board(self) -> None:
         """Tell the threads what they may use now."""
+        if self._faster is not None:
+            set_code(self.board, self._faster)
         room = self.store.room
         if self._spill is not None:
             room += self._spill.fixed  # room for candidates, which need not be new

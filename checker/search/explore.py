@@ -13,6 +13,7 @@ from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
+from checker.search.local import search
 from checker.search.options import Options
 from checker.search.progress import Interrupt, OnProgress
 
@@ -40,8 +41,6 @@ def explore(
     even a little memory. UsageError: `options` name a directory that cannot hold a checkpoint, or
     a checkpoint that this search cannot go on from.
     """
-    from checker.search.local import search  # noqa: PLC0415 (importing Numba takes half a second)
-
     threads = workers or cores()
     return search(
         machine, layout, kernel, limits, threads, progress, interrupt, options or Options()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 from checker.search import board as places
-from checker.search.aims import INITIAL, Aim, newly_found, sought, why_last
+from checker.search.aims import INITIAL, Aim, newly_found, sought
 from checker.search.backup import Backup
 from checker.search.checkpoint import Keeper, Saved, find
 from checker.search.crew import Crew
@@ -25,11 +24,10 @@ from checker.search.memory import default_limit, peak_rss
 from checker.search.options import Options
 from checker.search.paths import rebuild
 from checker.search.profile import profile_of
-from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
+from checker.search.progress import Interrupt, OnProgress, Progress
 from checker.search.snapshot import Snapshot
 from checker.search.stepper import Stepper
-
-_PROGRESS_SECONDS = 0.5
+from checker.search.stopping import Clock, why_last
 
 
 def search(
@@ -52,14 +50,14 @@ def search(
         crew.disk = Disk(options.checkpoint or Path(tempfile.gettempdir()))
         crew.notice = options.notice
         crew.load_code()
-        clock = _Clock(limits, progress, interrupt)
+        clock = Clock(limits, progress, interrupt)
         levels = _Levels(machine, kernel, limits, crew, clock)
         levels.backup = None if keeper is None else Backup(keeper, crew, options)
         levels.search(saved)
         profile = None
         if options.profile:
             expanded = sum(levels.levels[: levels.depth_complete + 1])
-            profile = profile_of(machine, layout, kernel, crew.store.states(0, expanded))
+            profile = profile_of(machine, layout, kernel.best, crew.store.states(0, expanded))
         found = replace(levels.exploration(layout), profile=profile)
         if options.keep:
             expanded = sum(levels.levels[: levels.depth_complete + 1])
@@ -67,57 +65,11 @@ def search(
         return found
 
 
-@dataclass(slots=True)
-class _Clock:
-    """When to stop for reasons outside the search, and when to report."""
-
-    limits: Limits
-    progress: OnProgress | None
-    interrupt: Interrupt | None
-    started: float = field(default_factory=time.perf_counter)
-    reported: float = field(default_factory=time.perf_counter)
-    distinct: int = 0
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started
-
-    def reason(self) -> StoppedBy | None:
-        """Return why to stop now; None to go on."""
-        if interrupted(self.interrupt):
-            return "interrupt"
-        if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
-            return "seconds"
-        return None
-
-    def report(self, crew: Crew, depth: int, frontier: int, before: int) -> None:
-        """Tell how the search goes, unless that was told a moment ago."""
-        now = time.perf_counter()
-        if self.progress is None or now - self.reported < _PROGRESS_SECONDS:
-            return
-        distinct = crew.distinct
-        rate = (distinct - self.distinct) / (now - self.reported)
-        self.reported, self.distinct = now, distinct
-        self.progress(
-            Progress(
-                depth=depth,
-                distinct=distinct,
-                generated=crew.generated,
-                frontier=frontier,
-                seconds=now - self.started,
-                rate=rate,
-                memory_bytes=peak_rss(),
-                table_bytes=crew.store.table_bytes,
-                frontier_before=before,
-            )
-        )
-
-
 class _Levels:
     """One search: its levels, what was found in them, and why it stopped."""
 
     def __init__(
-        self, machine: Machine, kernel: Kernel, limits: Limits, crew: Crew, clock: _Clock
+        self, machine: Machine, kernel: Kernel, limits: Limits, crew: Crew, clock: Clock
     ) -> None:
         self.machine = machine
         self.kernel = kernel
@@ -250,9 +202,23 @@ class _Levels:
             checkpoint=None if self.backup is None else self.backup.kept,
         )
 
+    def _progress(self, seconds: float, rate: float) -> Progress:
+        return Progress(
+            depth=self.level + 1,
+            distinct=self.crew.distinct,
+            generated=self.crew.generated,
+            frontier=self.frontier,
+            seconds=seconds,
+            rate=rate,
+            memory_bytes=peak_rss(),
+            table_bytes=self.crew.store.table_bytes,
+            frontier_before=self.before,
+        )
+
     def _watch(self) -> StoppedBy | None:
         """Report how the search goes; return why to stop, None to go on."""
-        self.clock.report(self.crew, self.level + 1, self.frontier, self.before)
+        self.clock.tell(self.crew.distinct, self._progress)
+        self.crew.advance(self.clock.seconds)
         if self.backup is not None:
             self.backup.maybe_save()
         return self.clock.reason()
@@ -275,5 +241,6 @@ class _Levels:
 
     def _reason_to_stop(self, nothing_left: bool) -> StoppedBy | None:
         """Return why a finished level is the last; None to go on, or when nothing is left."""
-        reason = why_last(self.aims, self.limits, self.level, nothing_left=nothing_left)
+        found = [(aim.name, aim.kind) for aim in self.aims]
+        reason = why_last(self.machine, self.limits, found, self.level, nothing_left=nothing_left)
         return reason if reason is not None or nothing_left else self._watch()

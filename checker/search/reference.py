@@ -6,7 +6,6 @@ to this one. docs/semantics.md says in words what stands here.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
@@ -22,7 +21,8 @@ from checker.search.exploration import (
 )
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
-from checker.search.progress import OnProgress, Progress
+from checker.search.progress import Interrupt, OnProgress, Progress
+from checker.search.stopping import Clock, why_last
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import (
     deadlocked,
@@ -36,19 +36,20 @@ from checker.semantics.successors import (
 )
 from checker.semantics.symmetry import reduces, representative
 
-_PROGRESS_SECONDS = 0.5
-
 
 def explore_reference(
-    machine: Machine, limits: Limits, progress: OnProgress | None = None
+    machine: Machine,
+    limits: Limits,
+    progress: OnProgress | None = None,
+    interrupt: Interrupt | None = None,
 ) -> Exploration:
     """Search all reachable states of `machine` with the reference interpreter.
 
     With `Machine.symmetry`, one state of each orbit is stored and expanded; paths are real runs.
     `limits.memory_bytes` is compared with the peak resident size of the process.
-    Ctrl-C ends the search with what was found until then.
+    `interrupt`, or Ctrl-C, ends the search with what was found until then.
     """
-    search = _Search(machine, limits, progress)
+    search = _Search(machine, limits, Clock(limits, progress, interrupt))
     search.run()
     return search.exploration()
 
@@ -67,7 +68,7 @@ class _Search:
 
     machine: Machine
     limits: Limits
-    progress: OnProgress | None
+    clock: Clock
     parents: dict[State, State | None] = field(default_factory=dict)
     representatives: dict[State, State] = field(default_factory=dict)
     by_level: list[list[State]] = field(default_factory=list)
@@ -83,8 +84,6 @@ class _Search:
     new: Counter[str] = field(default_factory=Counter)
     depth_complete: int = -1
     stopped_by: StoppedBy | None = None
-    started: float = field(default_factory=time.perf_counter)
-    reported: tuple[float, int] = (0.0, 0)
 
     def run(self) -> None:
         """Search level by level until everything was seen or something ends it."""
@@ -122,16 +121,13 @@ class _Search:
 
     def reason_to_stop(self) -> StoppedBy | None:
         """Why a finished level is the last one; None to go on, or when nothing is left."""
-        kinds = {finding.kind for finding in self.findings.values()}
-        if "error" in kinds:
-            return "evaluation_error"
-        if not self.frontier:
-            return None
-        if kinds - {"sometimes"} and not self.limits.keep_going:
-            return "violation"
-        if self.limits.depth is not None and self.depth - 1 >= self.limits.depth:
-            return "depth"
-        return None
+        return why_last(
+            self.machine,
+            self.limits,
+            self.findings,
+            self.depth - 1,
+            nothing_left=not self.frontier,
+        )
 
     def expand(self, state: State) -> None:
         """Take all steps out of one state, and see whether it is a deadlock."""
@@ -236,26 +232,25 @@ class _Search:
 
     def watch(self) -> None:
         """Stop at a limit of time or memory; report how the search goes, now and then."""
-        seconds = time.perf_counter() - self.started
-        if self.limits.seconds is not None and seconds >= self.limits.seconds:
-            raise _Stopped("seconds")
+        reason = self.clock.reason()
+        if reason is not None:
+            raise _Stopped(reason)
         if self.limits.memory_bytes is not None and peak_rss() > self.limits.memory_bytes:
             raise _Stopped("memory")
-        before, distinct = self.reported
-        if self.progress is not None and seconds - before >= _PROGRESS_SECONDS:
-            self.reported = (seconds, len(self.parents))
-            self.progress(
-                Progress(
-                    depth=self.depth,
-                    distinct=len(self.parents),
-                    generated=self.generated,
-                    frontier=len(self.frontier),
-                    seconds=seconds,
-                    rate=(len(self.parents) - distinct) / (seconds - before),
-                    memory_bytes=peak_rss(),
-                    table_bytes=0,
-                )
-            )
+        self.clock.tell(len(self.parents), self.progress)
+
+    def progress(self, seconds: float, rate: float) -> Progress:
+        """Return how the search goes."""
+        return Progress(
+            depth=self.depth,
+            distinct=len(self.parents),
+            generated=self.generated,
+            frontier=len(self.frontier),
+            seconds=seconds,
+            rate=rate,
+            memory_bytes=peak_rss(),
+            table_bytes=0,
+        )
 
     def exploration(self) -> Exploration:
         """Return what was found. States are not packed, so their size is not told."""
@@ -282,7 +277,7 @@ class _Search:
                 )
                 for action in self.machine.actions
             ),
-            seconds=time.perf_counter() - self.started,
+            seconds=self.clock.seconds,
             state_bits=0,
             bytes_per_state=0.0,
             states=tuple(self.parents) if keeps else None,

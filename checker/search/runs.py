@@ -7,22 +7,21 @@ A run holds every state once, with bit 63 of word 0 clear, as the queue does.
 
 from __future__ import annotations
 
-from numba import njit
-
-from checker.search.native import OPTIONS, load, store
+from checker.llvm.compiled import compiled
+from checker.llvm.instructions import load, store
 from checker.search.visited import hash_state, home_in_segment
 
 _TOP = -(1 << 63)
 _WITHOUT_PRESENT = (1 << 63) - 1
 
 
-@njit(**OPTIONS)
+@compiled
 def _key(state: int, words: int) -> int:
     """Return a number that rises, signed, with the unsigned hash of a state."""
     return int(hash_state(state, words) ^ _TOP)
 
 
-@njit(**OPTIONS)
+@compiled
 def _compare(left: int, left_key: int, right: int, right_key: int, words: int) -> int:
     """Return -1, 0 or 1: whether the state at `left` stands before, is, or stands after `right`."""
     if left_key != right_key:
@@ -34,20 +33,20 @@ def _compare(left: int, left_key: int, right: int, right_key: int, words: int) -
     return 0
 
 
-@njit(**OPTIONS)
+@compiled
 def _copy(source: int, target: int, words: int) -> None:
     for word in range(words):
         store(target + 8 * word, load(source + 8 * word))
 
 
-@njit(**OPTIONS)
+@compiled
 def write_keys(states: int, count: int, words: int, keys: int) -> None:
     """Write of each state a number that rises, signed, with the order of runs."""
     for index in range(count):
         store(keys + 8 * index, _key(states + 8 * words * index, words))
 
 
-@njit(**OPTIONS)
+@compiled
 def count_present(segment: int, capacity: int, words: int) -> int:
     """Return how many states a segment of the table holds."""
     count = 0
@@ -56,7 +55,7 @@ def count_present(segment: int, capacity: int, words: int) -> int:
     return count
 
 
-@njit(**OPTIONS)
+@compiled
 def take_sorted(segment: int, capacity: int, words: int, out: int, held: int) -> int:
     """Move the states of a segment to `out`, in order, and leave it empty; return how many.
 
@@ -93,7 +92,7 @@ def take_sorted(segment: int, capacity: int, words: int, out: int, held: int) ->
     return count
 
 
-@njit(**OPTIONS)
+@compiled
 def _sort(states: int, count: int, words: int, held: int) -> None:
     """Bring states that are almost in order into order: each moves up past the few before it."""
     size = 8 * words
@@ -117,7 +116,7 @@ def _sort(states: int, count: int, words: int, held: int) -> None:
         _copy(held, states + size * place, words)
 
 
-@njit(**OPTIONS)
+@compiled
 def unite(left: int, left_count: int, right: int, right_count: int, words: int, out: int) -> int:
     """Write the states of two runs to `out`, those in both once; return how many."""
     size = 8 * words
@@ -146,7 +145,7 @@ def unite(left: int, left_count: int, right: int, right_count: int, words: int, 
     return count
 
 
-@njit(**OPTIONS)
+@compiled
 def subtract(states: int, count: int, known: int, known_count: int, words: int) -> int:
     """Take out of a run what another one holds; return how many are left, at its beginning.
 

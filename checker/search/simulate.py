@@ -35,12 +35,16 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class WalkedRow:
-    """Of one action: visited states in which it was enabled, successors it had, steps it made."""
+    """Of one action: visited states in which it was enabled, successors it had, steps it made.
+
+    `first` is the number of the first walk that took it, from 0; None where none did.
+    """
 
     row: str
     enabled: int
     fired: int
     taken: int
+    first: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Simulation:
     shortest violating walk of the batch in which the first was seen, and `walk` that walk's
     number. `witnessed` names the `sometimes` properties that were seen. `complete`: all walks
     asked for were made, or one found a violation; not, when time or the user ended them.
+    `lengths[n]`: how many walks have n steps.
     """
 
     seed: int
@@ -61,6 +66,7 @@ class Simulation:
     witnessed: tuple[str, ...]
     rows: tuple[WalkedRow, ...]
     complete: bool
+    lengths: tuple[int, ...]
     workers: int
     seconds: float
 
@@ -104,6 +110,7 @@ def simulate(
         witnessed=run.witnessed(),
         rows=run.rows(),
         complete=not halted,
+        lengths=tuple(np.sum([walker.lengths for walker in run.walkers], axis=0).tolist()),
         workers=len(run.walkers),
         seconds=time.perf_counter() - started,
     )
@@ -112,7 +119,7 @@ def simulate(
 class _Walker:
     """One thread's numbers and buffers."""
 
-    def __init__(self, kernel: Kernel, initial: tuple[Words, Words]) -> None:
+    def __init__(self, kernel: Kernel, initial: tuple[Words, Words], depth: int) -> None:
         self.words = kernel.words
         self.numbers = np.zeros(places.SIZE, np.int64)
         self.states, self.initial_meta = (np.ascontiguousarray(part) for part in initial)
@@ -120,6 +127,10 @@ class _Walker:
         self.scratch = np.zeros(3, np.int64)
         self.tallies = np.zeros(3 * len(kernel.actions), np.int64)
         self.taken = np.zeros(len(kernel.actions), np.int64)
+        self.firsts = np.full(len(kernel.actions), -1, np.int64)
+        self.lengths = np.zeros(depth + 1, np.int64)
+        self.numbers[places.FIRSTS] = self.firsts.ctypes.data
+        self.numbers[places.LENGTHS] = self.lengths.ctypes.data
         self.numbers[places.WORDS] = kernel.words
         self.numbers[places.EXPAND] = kernel.expand_address
         self.numbers[places.CHECK] = kernel.check_address if kernel.judges_states else 0
@@ -170,7 +181,7 @@ class _Run:
         self.walkers = [self._walker() for _ in range(self.workers)]
 
     def _walker(self) -> _Walker:
-        walker = _Walker(self.kernel, self.initial)
+        walker = _Walker(self.kernel, self.initial, self.depth)
         walker.numbers[places.DEPTH_MAX] = self.depth
         walker.numbers[places.SEED] = _signed(self.seed)
         walker.numbers[places.WRONG_EDGES] = sum(item.flag for item in self.edges)
@@ -222,11 +233,18 @@ class _Run:
         tallies = counted[: 2 * len(self.kernel.actions)].reshape(-1, 2)
         taken = np.sum([walker.taken for walker in self.walkers], axis=0)
         return tuple(
-            WalkedRow(name, int(enabled), int(fired), int(steps))
-            for name, (enabled, fired), steps in zip(
-                self.kernel.actions, tallies, taken, strict=True
+            WalkedRow(name, int(enabled), int(fired), int(steps), None if first < 0 else first)
+            for name, (enabled, fired), steps, first in zip(
+                self.kernel.actions, tallies, taken, self._firsts(), strict=True
             )
         )
+
+    def _firsts(self) -> list[int]:
+        """Return the number of the first walk that took each action; -1 where none did."""
+        known = np.stack([walker.firsts for walker in self.walkers])
+        never = np.iinfo(np.int64).max
+        first = np.where(known < 0, never, known).min(axis=0)
+        return [-1 if number == never else int(number) for number in first]
 
     def finding(self, layout: Layout, number: int) -> Finding:
         """Make walk `number` again and return how it ends."""

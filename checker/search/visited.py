@@ -15,12 +15,9 @@ that a thread is writing the slot's other words.
 
 from __future__ import annotations
 
-from numba import njit
-
-from checker.search.native import (
-    INLINE,
+from checker.llvm.compiled import compiled, inlined
+from checker.llvm.instructions import (
     LANES,
-    OPTIONS,
     compare_and_swap,
     compare_line,
     load,
@@ -56,7 +53,7 @@ _LOW_31 = (1 << 31) - 1
 _LOW_32 = (1 << 32) - 1
 
 
-@njit(**INLINE)
+@inlined
 def mix(word: int) -> int:
     """Return a 64-bit hash of a word: every bit of it decides about every bit of the hash."""
     word ^= (word >> 33) & _LOW_31
@@ -67,7 +64,7 @@ def mix(word: int) -> int:
     return word
 
 
-@njit(**INLINE)
+@inlined
 def hash_state(state: int, words: int) -> int:
     """Return the hash of the state of `words` words at address `state`, stored or not."""
     value = load(state) & _WITHOUT_PRESENT
@@ -78,27 +75,27 @@ def hash_state(state: int, words: int) -> int:
     return int(mix(value))
 
 
-@njit(**INLINE)
+@inlined
 def home_in_segment(value: int, capacity: int, words: int) -> int:
     """Return the home slot, within its segment, of a state whose hash is `value`."""
     slot = (((value >> (32 - SEGMENT_BITS)) & _LOW_32) * capacity) >> 32
     return slot & -(LANES // words) if _fills_lines(words) else slot
 
 
-@njit(**INLINE)
+@inlined
 def home_slot(value: int, capacity: int, reserved_bits: int, words: int) -> int:
     """Return the home slot, within the table, of a state whose hash is `value`."""
     segment = (value >> (64 - SEGMENT_BITS)) & (SEGMENTS - 1)
     return (segment << reserved_bits) + int(home_in_segment(value, capacity, words))
 
 
-@njit(**INLINE)
+@inlined
 def _fills_lines(words: int) -> bool:
     """Whether a cache line holds a whole number of slots, and more than one."""
     return words in (1, 2, 4)
 
 
-@njit(**OPTIONS)
+@compiled
 def locate(
     table: int, capacity: int, reserved_bits: int, words: int, states: int, count: int, slots: int
 ) -> None:
@@ -113,7 +110,7 @@ def locate(
         _locate(table, capacity, reserved_bits, words, states, count, slots)
 
 
-@njit(**INLINE)
+@inlined
 def _locate(
     table: int, capacity: int, reserved_bits: int, words: int, states: int, count: int, slots: int
 ) -> None:
@@ -124,7 +121,7 @@ def _locate(
         prefetch(table + 8 * words * slot)
 
 
-@njit(**INLINE)
+@inlined
 def same_tail(left: int, right: int, words: int) -> bool:
     """Whether two states of equal first words are equal in the others."""
     for word in range(1, words):  # noqa: SIM110 (a generator would be an object)
@@ -133,7 +130,7 @@ def same_tail(left: int, right: int, words: int) -> bool:
     return True
 
 
-@njit(**INLINE)
+@inlined
 def insert(
     table: int, slot: int, capacity: int, reserved_bits: int, words: int, state: int, may_add: bool
 ) -> int:
@@ -161,7 +158,7 @@ def insert(
     return CROWDED
 
 
-@njit(**INLINE)
+@inlined
 def _insert_in_line(line: int, words: int, state: int, may_add: bool) -> int:
     """Do the work of `insert` in the line at address `line`; CROWDED where it is full of others.
 
@@ -189,7 +186,7 @@ def _insert_in_line(line: int, words: int, state: int, may_add: bool) -> int:
             return NEW
 
 
-@njit(**INLINE)
+@inlined
 def _insert_in_slot(place: int, words: int, state: int, may_add: bool) -> int:
     """Do the work of `insert` in the slot at address `place`; CROWDED where another state is."""
     key = load(state) | _PRESENT
@@ -205,7 +202,7 @@ def _insert_in_slot(place: int, words: int, state: int, may_add: bool) -> int:
     return KNOWN if found == key and same_tail(place, state, words) else CROWDED
 
 
-@njit(**INLINE)
+@inlined
 def _take(place: int, words: int, state: int, key: int) -> int:
     """Write a state into the slot at `place` if it is free; return what its first word was."""
     if words == 1:
@@ -218,13 +215,13 @@ def _take(place: int, words: int, state: int, key: int) -> int:
     return int(found)
 
 
-@njit(**INLINE)
+@inlined
 def _copy(source: int, target: int, words: int) -> None:
     for word in range(words):
         store(target + 8 * word, load(source + 8 * word))
 
 
-@njit(**OPTIONS)
+@compiled
 def _settle(segment: int, home: int, end: int, words: int, stored: int) -> bool:
     """Put a stored state into the first free slot of home..end; False if there is none."""
     for slot in range(home, end):
@@ -235,7 +232,7 @@ def _settle(segment: int, home: int, end: int, words: int, stored: int) -> bool:
     return False
 
 
-@njit(**OPTIONS)
+@compiled
 def _take_out(first: int, count: int, words: int, taken: int) -> int:
     """Empty `count` slots from address `first` on into `taken`; return how many states they held.
 
@@ -253,7 +250,7 @@ def _take_out(first: int, count: int, words: int, taken: int) -> int:
     return kept
 
 
-@njit(**OPTIONS)
+@compiled
 def spread(segment: int, capacity: int, target: int, words: int, taken: int, spill: int) -> None:
     """Rearrange the segment at address `segment` from `capacity` to `target` slots, in place.
 

@@ -6,11 +6,10 @@ is the same whichever thread makes it and whatever ran before.
 
 from __future__ import annotations
 
-from numba import njit
-
+from checker.llvm.compiled import compiled
+from checker.llvm.instructions import call, load, store
 from checker.llvm.meta import ACTION_MASK, CHECK_ERROR, CUT, DROPPED, ERROR
 from checker.search.board import DEADLOCK, UNCLEAR, Numbers
-from checker.search.native import OPTIONS, call_check, call_expand, load, store
 from checker.search.visited import mix
 
 # What a walker is told; addresses of its buffers.
@@ -54,7 +53,11 @@ FLAGS_SEEN = 28
 BEST_WALK = 29
 """The number of the violating walk that is shortest, and first among those; -1 without one."""
 BEST_LENGTH = 30
-SIZE = 32
+LENGTHS = 31
+"""Address of a word for each length, up to DEPTH_MAX: how many walks were so long."""
+FIRSTS = 32
+"""Address of a word for each action: the first of the walker's walks that took it, or -1."""
+SIZE = 34
 
 DONE = 0
 HALTED = 1
@@ -70,7 +73,7 @@ _GOLDEN = -7046029254386353131
 _LOW_31 = (1 << 31) - 1
 
 
-@njit(**OPTIONS)
+@compiled
 def walk_all(walker: Numbers, end: int, stride: int) -> int:
     """Make walks number WALK, WALK + stride, ... below `end`; DONE, HALTED or TOO_NARROW.
 
@@ -91,18 +94,20 @@ def walk_all(walker: Numbers, end: int, stride: int) -> int:
             walker[BEST_LENGTH] = walker[LENGTH]
         walker[WALKING] = 0
         walker[FINISHED_WALKS] += 1
+        lengths = walker[LENGTHS] + 8 * walker[LENGTH]
+        store(lengths, load(lengths) + 1)
         walker[WALK] += stride
     return DONE
 
 
-@njit(**OPTIONS)
+@compiled
 def _below(walker: Numbers, count: int) -> int:
     """Return a number from 0 to `count` - 1, each as likely; advance the walk's generator."""
     walker[RANDOM] += _GOLDEN
     return ((int(mix(walker[RANDOM]) >> 33) & _LOW_31) * count) >> 31
 
 
-@njit(**OPTIONS)
+@compiled
 def _begin(walker: Numbers) -> int:
     """Go to an initial state."""
     walker[WALKING] = 1
@@ -116,13 +121,13 @@ def _begin(walker: Numbers) -> int:
     return int(_look(walker, load(walker[INITIAL_META] + 8 * chosen)))
 
 
-@njit(**OPTIONS)
+@compiled
 def _step(walker: Numbers) -> int:
     """Go one step on from the state the walk is in."""
     if walker[LENGTH] >= walker[DEPTH_MAX]:
         return _ENDED
     scratch = walker[SCRATCH]
-    processed = call_expand(
+    processed = call(
         walker[EXPAND],
         walker[STATE],
         1,
@@ -147,6 +152,8 @@ def _step(walker: Numbers) -> int:
     meta = load(walker[META] + 8 * chosen)
     if meta & (ERROR | DROPPED) == 0:
         taken = walker[TAKEN] + 8 * (meta & ACTION_MASK)
+        if load(taken) == 0:
+            store(walker[FIRSTS] + 8 * (meta & ACTION_MASK), walker[WALK])
         store(taken, load(taken) + 1)
         walker[LENGTH] += 1
         walker[STEPS] += 1
@@ -154,7 +161,7 @@ def _step(walker: Numbers) -> int:
     return int(_look(walker, meta))
 
 
-@njit(**OPTIONS)
+@compiled
 def _go_to(walker: Numbers, state: int) -> None:
     """Make the state at address `state` the walk's."""
     words = walker[WORDS]
@@ -165,7 +172,7 @@ def _go_to(walker: Numbers, state: int) -> None:
             store(walker[RECORD] + 8 * (words * walker[LENGTH] + word), value)
 
 
-@njit(**OPTIONS)
+@compiled
 def _look(walker: Numbers, meta: int) -> int:
     """Judge the step with this `meta`, and the state it led to."""
     walker[LAST_META] = meta
@@ -176,7 +183,7 @@ def _look(walker: Numbers, meta: int) -> int:
         return _ENDED
     if walker[CHECK] != 0:
         flags = walker[SCRATCH] + 16
-        call_check(walker[CHECK], walker[STATE], 1, flags)
+        call(walker[CHECK], walker[STATE], 1, flags)
         walker[LAST_FLAGS] = load(flags)
         walker[FLAGS_SEEN] |= load(flags)
     if meta & walker[WRONG_EDGES] != 0 or walker[LAST_FLAGS] & walker[WRONG_CHECKS] != 0:

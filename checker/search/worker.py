@@ -6,8 +6,8 @@ the level is claimed, when the board says halt, or when it cannot go on without 
 
 from __future__ import annotations
 
-from numba import njit
-
+from checker.llvm.compiled import compiled, inlined
+from checker.llvm.instructions import call, fetch_add, load, store, store_short
 from checker.llvm.meta import CUT, DROPPED, ERROR, NUMBER
 from checker.search.board import (
     ARRIVALS,
@@ -53,18 +53,6 @@ from checker.search.board import (
     WORDS,
     Numbers,
 )
-from checker.search.native import (
-    INLINE,
-    OPTIONS,
-    call_canonical,
-    call_check,
-    call_expand,
-    call_explore,
-    fetch_add,
-    load,
-    store,
-    store_short,
-)
 from checker.search.visited import CROWDED, NEW, NO_ROOM, insert, locate
 
 FINISHED = 0
@@ -83,7 +71,7 @@ WORKING = 5
 _SPECIAL = ERROR | DROPPED | CUT
 
 
-@njit(**OPTIONS)
+@compiled
 def work(board: Numbers, desk: Numbers, board_address: int) -> int:
     """Work on the level; return FINISHED, HALTED, TOO_NARROW, NO_QUEUE or NO_TABLE."""
     _locate_pending(board, desk)  # the table may have grown since they were expanded
@@ -99,7 +87,7 @@ def work(board: Numbers, desk: Numbers, board_address: int) -> int:
             return int(result)
 
 
-@njit(**OPTIONS)
+@compiled
 def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int) -> int:
     """Expand states of the claimed block, or of a newly claimed one, into the buffer.
 
@@ -118,7 +106,7 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int
     states = board[QUEUE] + 8 * words * desk[BLOCK]
     count = desk[BLOCK_END] - desk[BLOCK]
     if arrivals != 0:
-        processed = call_explore(
+        processed = call(
             board[EXPLORE],
             states,
             count,
@@ -131,7 +119,7 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int
             arrivals + 2 * desk[BLOCK],
         )
     else:
-        processed = call_expand(
+        processed = call(
             board[EXPAND],
             states,
             count,
@@ -153,7 +141,7 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int
             desk[EDGES_SEEN] |= ERROR
     pending = load(desk[ENDS] + 8 * (processed - 1))
     if board[CANONICAL] != 0:
-        call_canonical(board[CANONICAL], desk[OUT], pending, desk[META])
+        call(board[CANONICAL], desk[OUT], pending, desk[META])
     desk[DEADLOCKS] += deadlocks
     desk[LOOKED_UP] += pending
     desk[BLOCK] += processed
@@ -163,7 +151,7 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int
     return WORKING
 
 
-@njit(**OPTIONS)
+@compiled
 def enter(board: Numbers, desk: Numbers, board_address: int) -> int:
     """Put the states of the level, which are in the queue, into the table; return FINISHED.
 
@@ -186,7 +174,7 @@ def enter(board: Numbers, desk: Numbers, board_address: int) -> int:
             desk[DISTINCT] += 1 if outcome == NEW else 0
 
 
-@njit(**OPTIONS)
+@compiled
 def _locate_pending(board: Numbers, desk: Numbers) -> None:
     """Compute the home slots of the successors that are still to be inserted."""
     words, first = board[WORDS], desk[NEXT]
@@ -201,7 +189,7 @@ def _locate_pending(board: Numbers, desk: Numbers) -> None:
     )
 
 
-@njit(**OPTIONS)
+@compiled
 def _keep_pending(board: Numbers, desk: Numbers, board_address: int) -> int:
     """Put the buffer's successors into table and queue; WORKING when all are."""
     words = board[WORDS]
@@ -214,7 +202,7 @@ def _keep_pending(board: Numbers, desk: Numbers, board_address: int) -> int:
     return int(_keep(board, desk, board_address, words))
 
 
-@njit(**INLINE)
+@inlined
 def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
     table, capacity = board[TABLE], board[CAPACITY]
     bits, queue = board[RESERVED_BITS], board[QUEUE]
@@ -264,20 +252,20 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
     return result
 
 
-@njit(**OPTIONS)
+@compiled
 def _check(board: Numbers, desk: Numbers, start: int, end: int) -> None:
     """Count the new states `start` to `end` of the queue and check their properties."""
     desk[DISTINCT] += end - start
     if end > start and board[CHECK] != 0:
         states = board[QUEUE] + 8 * board[WORDS] * start
-        call_check(board[CHECK], states, end - start, desk[FLAGS])
+        call(board[CHECK], states, end - start, desk[FLAGS])
         seen = 0
         for index in range(end - start):
             seen |= load(desk[FLAGS] + 8 * index)
         desk[CHECKS_SEEN] |= seen
 
 
-@njit(**OPTIONS)
+@compiled
 def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
     """Count a successor that is not stored, check it if it is a state; return what it showed."""
     if meta & ERROR != 0:
@@ -286,6 +274,6 @@ def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
     if meta & DROPPED != 0:
         return 0
     if board[CHECK] != 0:
-        call_check(board[CHECK], state, 1, desk[FLAGS])
+        call(board[CHECK], state, 1, desk[FLAGS])
         desk[CHECKS_SEEN] |= load(desk[FLAGS])
     return meta

@@ -12,6 +12,7 @@ from typing import Any
 
 from checker.errors import EvaluationError, InternalError
 from checker.machine import terms
+from checker.machine.builtins import NAMED
 from checker.machine.order import decides_by_name
 from checker.machine.relations import variants_of
 from checker.machine.terms import Generator, Term
@@ -412,6 +413,12 @@ def _extreme(term: terms.Extreme, context: Context) -> object:
     return _best(term.operator, term.type, [evaluate(item, context) for item in term.items])
 
 
+def _apply(term: terms.Apply, context: Context) -> object:
+    plain = NAMED[term.function].plain
+    assert plain is not None
+    return plain.value(*[evaluate(argument, context) for argument in term.arguments])
+
+
 def _best(operator: str, kind: Type, items: list[object]) -> object:
     best = min if operator == "min" else max
     return best(items, key=lambda item: rank(kind, item))
@@ -544,5 +551,6 @@ _MEANING: dict[type, Callable[[Any, Context], Any]] = {
     terms.Slice: _slice,
     terms.With: _with,
     terms.Extreme: _extreme,
+    terms.Apply: _apply,
     terms.Fold: _fold,
 }

@@ -193,6 +193,9 @@ def _statement(statement: Statement, run: _Run) -> None:
         case terms.Require(condition, _):
             if not evaluate(condition, run.context):
                 raise _Abandon
+        case terms.Assert(condition, span):
+            if not evaluate(condition, run.context):
+                raise EvaluationError("E510", "an assertion is false", span)
         case terms.Reject(body, _):
             _reject(body, run)
         case terms.Scope(label, body, _):

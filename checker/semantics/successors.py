@@ -27,12 +27,18 @@ def initial_states(machine: Machine, *, once: bool = False) -> list[Successor]:
     They start from the state in which every variable has its initial value. `once` as for
     `successors`.
     """
+    return list(initial_steps(machine, once=once))
+
+
+def initial_steps(machine: Machine, *, once: bool = False) -> Iterator[Successor]:
+    """Yield what `initial_states` returns, one by one: there may be very many."""
     try:
         start = as_mapping(machine, _start(machine))
     except EvaluationError as error:
-        return [Successor(machine.initial.name, (), (), None, error=error)]
-    steps = _steps(machine, machine.initial, start, once=once)
-    return [_checked(machine, None, step) for step in steps]
+        yield Successor(machine.initial.name, (), (), None, error=error)
+        return
+    for step in _steps(machine, machine.initial, start, once=once):
+        yield _checked(machine, None, step)
 
 
 def start_state(machine: Machine) -> State | None:

@@ -8,16 +8,12 @@ dealt out in an order that an index (`index.py`) can take up without jumping.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from checker.llvm import meta
+from checker.llvm.compiled import compiled
+from checker.llvm.instructions import call, load, prefetch, store
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
-from checker.search import board as board_module
-from checker.search import native, visited, worker
 from checker.search.board import (
     BESIDE,
     CHECK,
@@ -34,15 +30,8 @@ from checker.search.board import (
     WORDS,
     Numbers,
 )
-from checker.search.native import OPTIONS, call_check, forget_outdated, load, prefetch, store
 from checker.search.visited import hash_state, same_tail
 from checker.search.worker import WORKING, expand_next
-
-forget_outdated(
-    Path(__file__).parent / "__pycache__",
-    [Path(str(module.__file__)) for module in (meta, board_module, native, visited, worker)]
-    + [Path(__file__)],
-)
 
 # Places of a table's numbers.
 TABLE = 0
@@ -63,18 +52,18 @@ _LOW_32 = (1 << 32) - 1
 Actions = NDArray[np.uint16]
 
 
-@njit(**OPTIONS)
+@compiled
 def _home(state: int, words: int, capacity: int) -> int:
     return int(((hash_state(state, words) & _LOW_32) * capacity) >> 32)
 
 
-@njit(**OPTIONS)
+@compiled
 def _owner(state: int, words: int, shards: int) -> int:
     """Return the shard of a state: from bits of its hash that no table's home slot uses."""
     return int((((hash_state(state, words) >> 32) & _LOW_32) * shards) >> 32)
 
 
-@njit(**OPTIONS)
+@compiled
 def _put(numbers: Numbers, words: int, place: int, state: int, tag: int) -> None:
     """Enter a state, whose home is `place`, with a tag; of two tags the lesser stays."""
     size = 8 * (words + 1)
@@ -96,7 +85,7 @@ def _put(numbers: Numbers, words: int, place: int, state: int, tag: int) -> None
             place = 0
 
 
-@njit(**OPTIONS)
+@compiled
 def expand_into(board: Numbers, desk: Numbers, board_address: int, numbers: Numbers) -> int:
     """Expand the level that the board puts up into the table; return FINISHED, TOO_NARROW or FULL.
 
@@ -114,14 +103,14 @@ def expand_into(board: Numbers, desk: Numbers, board_address: int, numbers: Numb
         desk[NEXT] = desk[PENDING]
 
 
-@njit(**OPTIONS)
+@compiled
 def collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
     """Count the pending successors and enter those that may be stored into the table."""
     _collect(board, desk, numbers)
     desk[NEXT] = desk[PENDING]
 
 
-@njit(**OPTIONS)
+@compiled
 def _collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
     words, out, slots, pending = board[WORDS], desk[OUT], desk[SLOTS], desk[PENDING]
     size = 8 * (words + 1)
@@ -141,7 +130,7 @@ def _collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
     desk[EDGES_SEEN] |= edges & board[BESIDE]
 
 
-@njit(**OPTIONS)
+@compiled
 def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
     """Count a successor that is not stored, check it if it is a state; return what it showed."""
     if meta & ERROR != 0:
@@ -151,12 +140,12 @@ def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
     if meta & DROPPED != 0:
         return 0
     if board[CHECK] != 0:
-        call_check(board[CHECK], state, 1, desk[FLAGS])
+        call(board[CHECK], state, 1, desk[FLAGS])
         desk[CHECKS_SEEN] |= load(desk[FLAGS])
     return meta
 
 
-@njit(**OPTIONS)
+@compiled
 def enter(numbers: Numbers, words: int, states: int, actions: Actions) -> None:
     """Enter the states at address `states`, one for each of `actions`; the table has room."""
     for index in range(len(actions)):
@@ -165,7 +154,7 @@ def enter(numbers: Numbers, words: int, states: int, actions: Actions) -> None:
         _put(numbers, words, place, state, int(actions[index]) + 1)
 
 
-@njit(**OPTIONS)
+@compiled
 def move(source: Numbers, target: Numbers, words: int) -> None:
     """Enter all states of one table into another, larger one."""
     size = 8 * (words + 1)
@@ -176,7 +165,7 @@ def move(source: Numbers, target: Numbers, words: int) -> None:
             _put(target, words, _home(slot, words, target[CAPACITY]), slot, tag)
 
 
-@njit(**OPTIONS)
+@compiled
 def count_owners(numbers: Numbers, words: int, counts: Numbers) -> None:
     """Add up in `counts`, one number a shard, how many states of the table each owns."""
     size, shards = 8 * (words + 1), len(counts)
@@ -186,7 +175,7 @@ def count_owners(numbers: Numbers, words: int, counts: Numbers) -> None:
             counts[_owner(slot, words, shards)] += 1
 
 
-@njit(**OPTIONS)
+@compiled
 def deal(numbers: Numbers, words: int, starts: Numbers, states: int, actions: Actions) -> None:
     """Write states and actions shard by shard; `starts` says where each shard's begin, and moves.
 

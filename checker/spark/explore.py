@@ -49,5 +49,5 @@ def explore_spark(
 
         with deep_recursion():
             shipped = ship(kernel, fingerprint(machine))
-        search = Search(session, machine, kernel, shipped, limits, progress, interrupt, given)
-        return search.run(cluster, layout, room)
+        search = Search(session, machine, kernel, shipped, limits, progress, interrupt, given, room)
+        return search.run(cluster, layout)

@@ -10,19 +10,10 @@ Word 0 of a state has bit 63 clear. It is stored with bit 63 set, so that 0 mean
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from numba import njit
-
-from checker.search import native, visited
-from checker.search.native import INLINE, OPTIONS, forget_outdated, load, prefetch, store
+from checker.llvm.compiled import compiled, inlined
+from checker.llvm.instructions import load, prefetch, store
 from checker.search.visited import hash_state, same_tail
 from checker.spark.candidates import Actions
-
-forget_outdated(
-    Path(__file__).parent / "__pycache__",
-    [Path(str(module.__file__)) for module in (native, visited)] + [Path(__file__)],
-)
 
 CAPACITY_MAX = 1 << 31
 """Slots of an index; a home is computed from 32 bits of the hash."""
@@ -33,13 +24,13 @@ _AHEAD = 12
 """How many states ahead the memory of a home is asked for."""
 
 
-@njit(**INLINE)
+@inlined
 def home_of(state: int, words: int, capacity: int) -> int:
     """Return the home slot of the state at address `state`."""
     return int(((hash_state(state, words) & _LOW_32) * capacity) >> 32)
 
 
-@njit(**INLINE)
+@inlined
 def _find(table: int, capacity: int, words: int, state: int) -> int:
     """Return the address of the slot where a state stands, or of the free one where it belongs."""
     key = load(state) | _PRESENT
@@ -54,7 +45,7 @@ def _find(table: int, capacity: int, words: int, state: int) -> int:
             place = 0
 
 
-@njit(**OPTIONS)
+@compiled
 def add(table: int, capacity: int, words: int, states: int, count: int) -> int:
     """Enter `count` states at address `states`; return how many were not there. There is room."""
     size = 8 * words
@@ -72,7 +63,7 @@ def add(table: int, capacity: int, words: int, states: int, count: int) -> int:
     return added
 
 
-@njit(**OPTIONS)
+@compiled
 def absent(
     table: int,
     capacity: int,
@@ -102,7 +93,7 @@ def absent(
     return kept
 
 
-@njit(**OPTIONS)
+@compiled
 def move(source: int, start: int, end: int, words: int, table: int, capacity: int) -> int:
     """Enter the states in the slots `start` to `end` of one index into another; return how many."""
     size = 8 * words

@@ -95,7 +95,8 @@ class Jobs:
         """Return what went wrong as an error for the user."""
         if isinstance(error, CheckerError):
             return error
-        text = _all_of(error)
+        # An exception of a task comes as the text of its stack, the driver's own as itself.
+        text = f"{type(error).__name__}: {_all_of(error)}"
         damaged, refused = _DAMAGED.search(text), _REFUSED.search(text)
         if damaged is not None:
             return UsageError(

@@ -57,17 +57,7 @@ class Index:
 
     def absent(self, states: Words, actions: Actions) -> tuple[Words, Actions]:
         """Return those of `states`, with their actions, that the index does not hold."""
-        left, left_actions = np.empty_like(states), np.empty_like(actions)
-        kept = compiled.absent(
-            _slots(self.file),
-            int(self.file[_CAPACITY]),
-            states.shape[1],
-            states.ctypes.data,
-            actions,
-            left.ctypes.data,
-            left_actions,
-        )
-        return left[:kept].copy(), left_actions[:kept].copy()
+        return absent_from(_slots(self.file), int(self.file[_CAPACITY]), states, actions)
 
 
 class Kept:
@@ -237,6 +227,23 @@ class Kept:
         """Remove what a worker that died while it held the lock was making."""
         for file in self.scratch.folder.glob(f"{self.name}.*.tmp"):
             self.scratch.forget(file)
+
+
+def absent_from(
+    table: int, capacity: int, states: Words, actions: Actions
+) -> tuple[Words, Actions]:
+    """Return those of `states`, with their actions, that the index at address `table` lacks."""
+    left, left_actions = np.empty_like(states), np.empty_like(actions)
+    kept = compiled.absent(
+        table,
+        capacity,
+        states.shape[1],
+        states.ctypes.data,
+        actions,
+        left.ctypes.data,
+        left_actions,
+    )
+    return left[:kept].copy(), left_actions[:kept].copy()
 
 
 def _slots(file: Numbers) -> int:

@@ -16,6 +16,7 @@ from checker.spark.scratch import Place, PlaceError, require
 _OWN = "spark.checker."
 TABLES = f"{_OWN}tables"
 MEMORY = f"{_OWN}tables.memory"
+DRIVER = f"{_OWN}driver"
 PARALLELISM = "spark.default.parallelism"
 _COUNTED = ("yarn", "k8s")
 """Masters that give an executor so much memory and no more."""
@@ -28,8 +29,8 @@ def place_of(properties: Mapping[str, str], application: str, *, local: bool) ->
     property is none of ours, or does not say what it has to.
     """
     for name in properties:
-        if name.startswith(_OWN) and name not in (TABLES, MEMORY):
-            raise UsageError(f"--conf {name}: there are {TABLES} and {MEMORY} only")
+        if name.startswith(_OWN) and name not in (TABLES, MEMORY, DRIVER):
+            raise UsageError(f"--conf {name}: there are {DRIVER}, {TABLES} and {MEMORY} only")
     folder = properties.get(TABLES)
     if folder is not None and not Path(folder).is_absolute():
         raise UsageError(f"--conf {TABLES}: an absolute path is expected, not {folder!r}")

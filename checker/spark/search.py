@@ -1,5 +1,7 @@
 """The driver's side of the Spark engine: one job a level, and when to stop.
 
+As long as levels are small the driver finds them itself (`driver.py`), and stores several at once.
+
 Everything that decides a count is in the stored levels and their manifests. What owners keep on
 their hosts can be made from them again: a shard that misses it says so, and the job of the level is
 run again with the stored states of that shard.
@@ -24,18 +26,18 @@ from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
-from checker.search.aims import INITIAL, Aim, newly_found, sought, why_last
+from checker.search.aims import INITIAL, Aim, newly_found, sought
 from checker.search.exploration import Exploration, Finding, Kept, RowCoverage, StoppedBy
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import Options
 from checker.search.outcome import INTERRUPTED, ONE_MACHINE, Liveness, unknown
-from checker.search.paths import Path, least_paths
-from checker.search.progress import Interrupt, OnProgress, Progress, interrupted
+from checker.search.paths import Path, least_paths, mark_states
+from checker.search.progress import Interrupt, OnProgress, Progress
+from checker.search.stopping import Clock, why_last
 from checker.spark import tasks
 from checker.spark.counts import (
     Counts,
-    Report,
     Telling,
     Told,
     as_counters,
@@ -43,6 +45,7 @@ from checker.spark.counts import (
     parse,
     total,
 )
+from checker.spark.driver import Driver, Level, small
 from checker.spark.endless import Ground, judge_on_spark
 from checker.spark.graph import level_rows, matching
 from checker.spark.jobs import Jobs, Stopped
@@ -51,7 +54,7 @@ from checker.spark.room import Room
 from checker.spark.scratch import remove
 from checker.spark.session import Cluster, waiting
 from checker.spark.shipped import Shipped
-from checker.spark.store import Manifest, Place, Store, row_type
+from checker.spark.store import Manifest, Place, Store, levels_type, row_type
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -65,7 +68,8 @@ HEAVY = 2.0
 _SMALL = 100_000
 _REMOVAL_SECONDS = 30.0
 """How long to wait for executors, of which there may be none left, to remove what they keep."""
-_PROGRESS_SECONDS = 0.5
+_STORE_SECONDS = 5.0
+"""How long levels that the driver found may wait until they are stored, where they are kept."""
 _TASKS_SECONDS = 2.0
 
 
@@ -91,19 +95,25 @@ class Search:
         progress: OnProgress | None,
         interrupt: Interrupt | None,
         options: Options,
+        room: Room | None = None,
     ) -> None:
         self.session = session
         self.context = session.sparkContext
         self.machine = machine
         self.kernel = kernel
         self.limits = limits
-        self.progress = progress
-        self.interrupt = interrupt
+        self.clock = Clock(limits, progress, interrupt)
         self.options = options
         self.local = self.context.master.startswith("local")
         properties = dict(self.context.getConf().getAll())
         require_parallelism(properties)
         self.place = place_of(properties, self.context.applicationId, local=self.local)
+        self.room = room or Room()
+        self.small = small(properties, self.room.level, kernel.words)
+        self.driver: Driver | None = None
+        self.held: dict[int, Level] = {}
+        self.unwritten: dict[int, Counts] = {}
+        self.written = 0.0
         self.shipped = self.context.broadcast(shipped)
         self.shards = self.context.defaultParallelism
         self.manifests: list[Manifest] = []
@@ -119,35 +129,32 @@ class Search:
         self.seconds = 0.0
         self.warned = False
         self.told_of_disk = False
-        self.reported = (0.0, 0)
         self.last_told: Progress | None = None
         self.shuffled = 0
-        self.started = time.perf_counter()
         self._goals = sought(machine, kernel)
 
-    def run(self, cluster: Cluster, layout: Layout, room: Room | None = None) -> Exploration:
-        """Search, keep the levels where `cluster` says, and return what was found.
-
-        `room` is what the driver may hold to judge endless runs.
-        """
-        with Place(cluster.resume or cluster.checkpoint, local=self.local) as place:
+    def run(self, cluster: Cluster, layout: Layout) -> Exploration:
+        """Search, keep the levels where `cluster` says, and return what was found."""
+        kept = cluster.resume or cluster.checkpoint
+        with Place(kept, local=self.local) as place:
             self.store = Store(self.session, place.root, self.options.identity)
             self.jobs = Jobs(self.context, place.root, self._watch)
             with waiting(self.options.notice, f"{place.root}: until it answers"):
                 if cluster.resume is not None:
                     self._resume()
                 self.store.prepare(resumed=cluster.resume is not None)
-            self.started = time.perf_counter()
+            self.clock = Clock(self.limits, self.clock.progress, self.clock.interrupt)
             try:
-                self._search()
+                self._search(kept=kept is not None)
             except Stopped as stop:
                 self.stopped_by = stop.reason
             finally:
                 self._remove_kept()
-            self.seconds += time.perf_counter() - self.started
-            self.limits = replace(self.limits, seconds=None)  # the time of the search is over
-            kept = cluster.resume or cluster.checkpoint
-            return self._exploration(layout, kept, room or Room())
+            if kept is not None:
+                self._write_held(self._unwatched)
+            self.seconds += self.clock.seconds
+            self.clock.limits = replace(self.limits, seconds=None)  # the time of the search is over
+            return self._exploration(layout, kept)
 
     def ask(self, root: str, flag: int) -> Answer:
         """Return which states, of the finished search at `root`, a check of them flags."""
@@ -182,15 +189,27 @@ class Search:
         """States of all finished levels."""
         return sum(manifest.count for manifest in self.manifests)
 
-    def _search(self) -> None:
+    def _search(self, *, kept: bool) -> None:
+        if reason := self._watch():
+            raise Stopped(reason)
         if not self.manifests:
             self._begin()
         self.stopped_by = self.stopped_by or self._reason_to_stop()
         while self.stopped_by is None and self.manifests[-1].count:
             if reason := self._watch():
                 raise Stopped(reason)
-            self._expand(self.level)
+            if self.driver is not None and self._is_small():
+                self._expand_here(self.driver)
+                if kept and time.perf_counter() - self.written > _STORE_SECONDS:
+                    self._write_held(self.jobs)
+            else:
+                self.driver = None
+                self._write_held(self.jobs)
+                self._expand(self.level)
             self.stopped_by = self.stopped_by or self._reason_to_stop()
+
+    def _is_small(self) -> bool:
+        return self.small.takes(self.manifests[-1].count, self.distinct)
 
     def _resume(self) -> None:
         """Take up a search after its last finished level."""
@@ -206,19 +225,55 @@ class Search:
         self.counts = from_counters(last.counters)
         self.aims = list(last.aims)
         self.seconds = last.seconds
+        self.written = time.perf_counter()
+        if self._is_small():
+            earlier = self._stored(range(self.level))
+            frontier = self._stored(range(self.level, self.level + 1))
+            self.driver = Driver(self.kernel, self.shards, earlier, [frontier])
 
     def _begin(self) -> None:
         """Make the initial states the first level."""
         states, counts = tasks.first_level(self.kernel, self.shards)
+        none = np.empty((0, self.kernel.words), np.int64)
+        self.driver = Driver(self.kernel, self.shards, none, states)
+        self.written = time.perf_counter()
+        self._finish_here(0, states, counts)
+
+    def _expand_here(self, driver: Driver) -> None:
+        """Expand a level in this process."""
+        states, counts = driver.expand()
+        self.index_bytes = driver.seen.bytes
+        self._finish_here(self.level + 1, states, counts)
+
+    def _finish_here(self, level: int, states: Level, counts: Counts) -> None:
+        """Hold a level that was found in this process, to be stored with others."""
+        manifest = self._counted(level, tuple(map(len, states)), counts)
+        if manifest is not None:
+            self.held[level], self.unwritten[level] = states, counts
+            self._add(manifest)
+
+    def _write_held(self, jobs: Jobs) -> None:
+        """Store the levels that were found in this process since this was last done."""
+        if not self.unwritten:
+            return
         rows = [
-            row
-            for shard, held in enumerate(states)
-            for row in tasks.rows_of(shard, held, counts if shard == 0 else Counts())
+            (f"{level:05}", *row)
+            for level, counts in self.unwritten.items()
+            for shard, states in enumerate(self.held[level])
+            for row in tasks.rows_of(shard, states, counts if shard == 0 else Counts())
         ]
-        data = self.session.createDataFrame(rows, row_type())
-        self.jobs.run(self._title(0), lambda: self.store.write(0, data))
-        told = {shard: Report(count, text) for shard, count, _, _, text in rows if text is not None}
-        self._finish(0, told)
+        data = self.session.createDataFrame(rows, levels_type())
+        last = max(self.unwritten)
+        jobs.run(f"{self._title(last)}: stored", lambda: self.store.write_levels(data))
+        for level in self.unwritten:
+            self.store.commit(self.manifests[level])
+        self.unwritten.clear()
+        self.written = time.perf_counter()
+
+    @property
+    def _unwatched(self) -> Jobs:
+        """Jobs that no limit stops: what was found is not lost."""
+        return Jobs(self.context, self.store.root, lambda: None)
 
     def _expand(self, level: int) -> None:
         """Expand a level: what it leads to and is new becomes the next one."""
@@ -320,6 +375,21 @@ class Search:
         if sorted(told) != list(range(self.shards)):
             raise InternalError(f"of {self.shards} shards only {sorted(told)} told their counts")
         counts = total(parse(report.text) for report in told.values())
+        self.index_bytes = sum(report.index_bytes for report in told.values())
+        if any(report.on_disk for report in told.values()) and not self.told_of_disk:
+            self.told_of_disk = True
+            self.options.notice(
+                f"level {level}: the index of the states has no room left in memory and goes on in "
+                "files below spark.local.dir; the search stays right, but slows down"
+            )
+        shards = tuple(told[shard].states for shard in range(self.shards))
+        manifest = self._counted(level, shards, counts)
+        if manifest is not None:
+            self.store.commit(manifest)
+            self._add(manifest)
+
+    def _counted(self, level: int, shards: tuple[int, ...], counts: Counts) -> Manifest | None:
+        """Count a level; return what declares it finished, None where it is beyond the limit."""
         if level and counts.expanded != self.manifests[-1].count:
             raise InternalError(
                 f"{counts.expanded:,} states were expanded of {self.manifests[-1].count:,}"
@@ -335,26 +405,22 @@ class Search:
         )
         manifest = Manifest(
             level=level,
-            shards=tuple(told[shard].states for shard in range(self.shards)),
+            shards=shards,
             counters=as_counters(self.counts, self.kernel),
             aims=tuple(self.aims),
-            seconds=self.seconds + time.perf_counter() - self.started,
+            seconds=self.seconds + self.clock.seconds,
         )
         self.shuffled = counts.shuffled
-        self.index_bytes = sum(report.index_bytes for report in told.values())
-        if any(report.on_disk for report in told.values()) and not self.told_of_disk:
-            self.told_of_disk = True
-            self.options.notice(
-                f"level {level}: the index of the states has no room left in memory and goes on in "
-                "files below spark.local.dir; the search stays right, but slows down"
-            )
         most = self.limits.states
         if most is not None and self.distinct + manifest.count > most:
             # As many as may be stored are told of; the level is found again on resuming.
             self.unstored = most - self.distinct
             self.stopped_by = "states"
-            return
-        self.store.commit(manifest)
+            return None
+        return manifest
+
+    def _add(self, manifest: Manifest) -> None:
+        """Take a finished level as the one to expand."""
         self.manifests.append(manifest)
         self._report(_skew(manifest.shards))
 
@@ -363,24 +429,22 @@ class Search:
 
     def _reason_to_stop(self) -> StoppedBy | None:
         nothing_left = self.manifests[-1].count == 0
-        return why_last(self.aims, self.limits, self.level, nothing_left=nothing_left)
+        found = [(aim.name, aim.kind) for aim in self.aims]
+        return why_last(self.machine, self.limits, found, self.level, nothing_left=nothing_left)
 
     # ----------------------------------------------------------------------- limits, progress
 
     def _watch(self) -> StoppedBy | None:
         """Return why to stop now; None to go on."""
-        if interrupted(self.interrupt):
-            return "interrupt"
-        seconds = time.perf_counter() - self.started
-        if self.limits.seconds is not None and seconds >= self.limits.seconds:
-            return "seconds"
-        self._tell_of_tasks(seconds)
-        return None
+        reason = self.clock.reason()
+        if reason is None:
+            self._tell_of_tasks(self.clock.seconds)
+        return reason
 
     def _tell_of_tasks(self, seconds: float) -> None:
         """Tell of a level that takes long how many of its tasks are done."""
         last = self.last_told
-        if self.progress is None or last is None or seconds - last.seconds < _TASKS_SECONDS:
+        if self.clock.progress is None or last is None or seconds - last.seconds < _TASKS_SECONDS:
             return
         tracker = self.context.statusTracker()
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
@@ -390,7 +454,7 @@ class Search:
             tasks=sum(stage.numTasks for stage in stages if stage),
             tasks_done=sum(stage.numCompletedTasks for stage in stages if stage),
         )
-        self.progress(self.last_told)
+        self.clock.progress(self.last_told)
 
     def _report(self, skew: float) -> None:
         """Tell how the search goes; warn where one shard has much more to do than the others."""
@@ -400,33 +464,31 @@ class Search:
                 f"level {self.level}: the fullest shard holds {skew:.1f} times the average; the "
                 "search stays right, but waits for it"
             )
-        now = time.perf_counter() - self.started
-        before, distinct = self.reported
-        if self.progress is None or now - before < _PROGRESS_SECONDS:
-            return
-        self.reported = (now, self.distinct)
-        self.last_told = Progress(
-            depth=self.level,
-            distinct=self.distinct,
-            generated=self.counts.generated,
-            frontier=self.manifests[-1].count,
-            seconds=now,
-            rate=(self.distinct - distinct) / (now - before),
-            memory_bytes=peak_rss(),
-            table_bytes=self.index_bytes,
-            frontier_before=self.manifests[-2].count if self.level else 0,
-            shuffle_bytes=self.shuffled,
-            skew=skew,
-        )
-        self.progress(self.last_told)
+
+        def progress(seconds: float, rate: float) -> Progress:
+            return Progress(
+                depth=self.level,
+                distinct=self.distinct,
+                generated=self.counts.generated,
+                frontier=self.manifests[-1].count,
+                seconds=seconds,
+                rate=rate,
+                memory_bytes=peak_rss(),
+                table_bytes=self.index_bytes,
+                frontier_before=self.manifests[-2].count if self.level else 0,
+                shuffle_bytes=self.shuffled,
+                skew=skew,
+            )
+
+        self.last_told = self.clock.tell(self.distinct, progress) or self.last_told
 
     # ------------------------------------------------------------------------------- result
 
-    def _exploration(self, layout: Layout, kept: str | None, room: Room) -> Exploration:
+    def _exploration(self, layout: Layout, kept: str | None) -> Exploration:
         """Return what was found, with paths."""
         exhaustive = self.stopped_by is None
         lively = exhaustive and bool(self.kernel.observed)
-        states, endless = self._to_judge(layout, room) if lively else (None, None)
+        states, endless = self._to_judge(layout) if lively else (None, None)
         paths = self._paths()
         counters = as_counters(self.counts, self.kernel)
         levels = [manifest.count for manifest in self.manifests if manifest.count]
@@ -467,10 +529,16 @@ class Search:
 
     def _paths(self) -> list[Path]:
         """Return the least shortest path to each finding, marking level after level backwards."""
-        self.limits, self.interrupt = Limits(), None  # what was found is shown in any case
+        self.clock.limits, self.clock.interrupt = (
+            Limits(),
+            None,
+        )  # what was found is shown in any case
         return least_paths(self.kernel, self._mark, self.aims)
 
     def _mark(self, level: int, aims: Sequence[Aim], later: Words | None) -> Words:
+        if level in self.held:
+            states = np.concatenate(self.held[level])
+            return mark_states(self.kernel, states, level, aims, later)
         marks = None if later is None else self.context.broadcast(later.tobytes())
         mark = partial(tasks.mark, self.shipped, level, list(aims), marks)
         found = self.jobs.run(
@@ -481,18 +549,19 @@ class Search:
             marks.destroy()
         return _joined(found, self.kernel.words + 1)
 
-    def _to_judge(self, layout: Layout, room: Room) -> tuple[Words | None, Liveness | None]:
+    def _to_judge(self, layout: Layout) -> tuple[Words | None, Liveness | None]:
         """Return all states where they fit the driver; else what is to be said of endless runs."""
         try:
-            states = self._all_states(room)
+            states = self._all_states()
         except Stopped:
             return None, unknown(self.machine, INTERRUPTED)
-        return states, self._endless(layout, room) if states is None else None
+        return states, self._endless(layout) if states is None else None
 
-    def _endless(self, layout: Layout, room: Room) -> Liveness:
+    def _endless(self, layout: Layout) -> Liveness:
         """Judge endless runs on the stored levels."""
         if self.machine.fair_groups:
             return unknown(self.machine, ONE_MACHINE)
+        self._write_held(self._unwatched)
         ground = Ground(
             self.session,
             self.jobs,
@@ -502,30 +571,43 @@ class Search:
             self.options.notice,
             self.counts.generated,
         )
-        return judge_on_spark(ground, self.machine, layout, self.kernel, room)
+        return judge_on_spark(ground, self.machine, layout, self.kernel, self.room)
 
-    def _all_states(self, room: Room) -> Words | None:
+    def _all_states(self) -> Words | None:
         """Return all states in the order of their depth; None where they do not fit the memory."""
         none = np.empty((0, self.kernel.words), np.int64)
         whole = np.lib.stride_tricks.as_strided(
             none, (self.distinct, self.kernel.words), (0, 0), writeable=False
         )
-        if not fits(whole, self.counts.generated, room.whole or self.limits.memory_bytes):
+        if not fits(whole, self.counts.generated, self.room.whole or self.limits.memory_bytes):
             return None
         levels = [self._states_of(level) for level in range(self.level + 1)]
         return np.ascontiguousarray(np.concatenate(levels))
 
     def _states_of(self, level: int) -> Words:
         """Return the states of a level in the order of their words."""
-
-        def job() -> list[bytes]:
-            data = self.store.states(range(level, level + 1)).rdd
-            return list(data.mapPartitions(tasks.contents).collect())
-
-        found = self.jobs.run(f"{self._title(level)}: states", job)
-        states = _joined(found, self.kernel.words)
+        held = self.held.get(level)
+        states = self._stored(range(level, level + 1)) if held is None else np.concatenate(held)
         ordered: Words = states[np.lexsort(states.T[::-1])]
         return ordered
+
+    def _stored(self, levels: range) -> Words:
+        """Return the stored states of some levels; UsageError where some are missing."""
+        words = self.kernel.words
+        if not levels:
+            return np.empty((0, words), np.int64)
+
+        def job() -> Words:
+            return _joined(list(tasks.contents(self.store.states(levels).collect())), words)
+
+        found = self.jobs.run(f"{self._title(levels[-1])}: states", job)
+        count = sum(self.manifests[level].count for level in levels)
+        if len(found) != count:
+            raise UsageError(
+                f"{self.store.root}: damaged: {len(found):,} states are there where {count:,} "
+                "were written; search again with another --checkpoint"
+            )
+        return found
 
 
 def _skew(shards: Sequence[int]) -> float:

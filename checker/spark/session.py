@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -34,6 +36,11 @@ _STACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t]+.*\n)*(\S.*
 LATE_SECONDS = 20.0
 """When to tell that something does not answer: YARN and S3 are asked again and again, for minutes
 where an address is wrong."""
+
+_STANDALONE = re.compile(r"spark://(.+)")
+_ANSWER_SECONDS = 5.0
+"""How long a standalone master may take to accept a connection. Spark asks for a minute."""
+_ANSWER_IN_ALL = 12.0
 
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -90,6 +97,7 @@ def spark_session(
     require_pyspark()
     if cluster.master is not None:
         _require_master(cluster.master)
+        _require_answer(cluster.master)
     from py4j.protocol import Py4JError  # noqa: PLC0415 (an extra)
     from pyspark.errors import PySparkException  # noqa: PLC0415 (an extra)
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
@@ -182,6 +190,26 @@ def _require_master(master: str) -> None:
         )
     if master == "yarn" and not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & os.environ.keys():
         raise UsageError("--master yarn: set HADOOP_CONF_DIR to where YARN's configuration is")
+
+
+def _require_answer(master: str) -> None:
+    """Raise EnvironmentFailure where none of a standalone cluster's masters can be reached."""
+    named = _STANDALONE.fullmatch(master)
+    if named is None:
+        return
+    reasons = []
+    until = time.monotonic() + _ANSWER_IN_ALL
+    for address in named[1].split(","):
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal():
+            raise UsageError(f"--master {master}: spark://HOST:PORT is expected, not {address!r}")
+        left = min(_ANSWER_SECONDS, until - time.monotonic())
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=max(left, 0.1)):
+                return
+        except (OSError, OverflowError, UnicodeError) as error:
+            reasons.append(f"{address}: {error}")
+    raise EnvironmentFailure(f"--master {master}: no master answers ({'; '.join(reasons)})")
 
 
 def _address(session: SparkSession) -> str:

@@ -61,6 +61,14 @@ def row_type() -> StructType:
     return types.StructType([types.StructField(name, kinds[kind]) for name, kind in columns])
 
 
+@functools.cache
+def levels_type() -> StructType:
+    """Return the schema of rows of several levels."""
+    from pyspark.sql import types  # noqa: PLC0415 (an extra)
+
+    return types.StructType([types.StructField("level", types.StringType()), *row_type().fields])
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """A finished level: how many states each shard has of it, and the search up to it.
@@ -101,6 +109,11 @@ class Store:
     def write(self, level: int, rows: DataFrame) -> None:
         """Keep a level's rows; what an attempt that was not finished left is replaced."""
         rows.write.mode("overwrite").options(**_PARQUET).parquet(self.level_path(level))
+
+    def write_levels(self, rows: DataFrame) -> None:
+        """Keep the rows of several levels, whose first column is the `level` with five digits."""
+        replaced = rows.write.mode("overwrite").option("partitionOverwriteMode", "dynamic")
+        replaced.options(**_PARQUET).partitionBy("level").parquet(f"{self.root}/levels")
 
     def states(self, levels: range, shards: Iterable[int] | None = None) -> DataFrame:
         """Return the stored states of some levels: shard, count, states, checksum.

@@ -182,12 +182,13 @@ def expand(
             yield from ((shard, ("cold", str(index).encode(), b"")) for shard in range(shards))
             return
         states = [frontier]
-    yield from _expanded(kernel, shards, index, states)
+    yield from expanded(kernel, shards, index, states)
 
 
-def _expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) -> Iterator[Pair]:
+def expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) -> Iterator[Pair]:
+    """Yield the different successors of `pieces`, dealt out to `shards`; last their counts."""
     expander = Expander(kernel)
-    expanded = candidates = shuffled = 0
+    done_with = candidates = shuffled = 0
 
     def dealt() -> Iterator[Pair]:
         nonlocal candidates, shuffled
@@ -201,14 +202,14 @@ def _expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) 
     room = min(_EXPECTED * len(whole), TABLE_BYTES // (8 * kernel.words + 8) // 4)
     expander.table.make_room(room)
     for states in _interleaved(whole):
-        expanded += len(states)
+        done_with += len(states)
         done = expander.expand(states, TABLE_BYTES)
         while not done:
             yield from dealt()
             expander.table.clear()
             done = expander.go_on(TABLE_BYTES)
     yield from dealt()
-    counts = of_desk(expander.desk, expanded, candidates, shuffled)
+    counts = of_desk(expander.desk, done_with, candidates, shuffled)
     yield index, ("counts", counts.text().encode(), b"")
     _rest_after("expand")
 
@@ -274,7 +275,7 @@ def settle(
     kept = Kept(Scratch(step.place), index, kernel.words)
     stored, others = _parted(pairs)
     parts: list[Counts] = []
-    fresh = _Fresh(kernel.words)
+    fresh = Fresh(kernel.words)
     missing: set[int] = set()
     with _known(kept, step, index, stored) as known:
         if known is None:
@@ -342,7 +343,7 @@ def _known(kept: Kept, step: Step, index: int, stored: Iterator[Pair]) -> Iterat
         yield known
 
 
-class _Fresh:
+class Fresh:
     """Candidates that no finished level holds, from several tasks."""
 
     def __init__(self, words: int) -> None:
@@ -353,8 +354,8 @@ class _Fresh:
         """Take states with their actions."""
         self._parts.append(part)
 
-    def dealt(self) -> Dealt:
-        """Return each state once, with its least action.
+    def dealt(self, shards: int = 1) -> Dealt:
+        """Return each state once, with its least action, shard by shard.
 
         They come in the order of their homes, so that the table has to have its size before.
         """
@@ -362,7 +363,7 @@ class _Fresh:
         for states, actions in self._parts:
             self._table.enter(states, actions)
         self._parts.clear()
-        return self._table.deal(1)
+        return self._table.deal(shards)
 
 
 def checked(kernel: Kernel, states: Words) -> int:

@@ -69,7 +69,9 @@ def read_passage(node: Node, label: str, what: str, problems: Problems) -> Passa
             node.span,
             expected="text",
             found=shorten(raw(node)),
-            help=f"quote it: {edit(label, quoted(raw(node)))}",
+            help=f"quote it: {edit(label, quoted(raw(node)))}"
+            if label != "per"
+            else "one `per` has one type; for pairs write a map of a map, with `per` for the first",
         )
         return None
     if node.kind == "torn":

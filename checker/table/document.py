@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from checker.errors import Diagnostic
@@ -57,10 +58,17 @@ class Cell:
 
     def _position(self, number: int, offset: int) -> tuple[int, int]:
         """Return the file's line and column of a line of `text` and an offset in UTF-8 bytes."""
-        lines = self.text.split("\n")
+        lines = self._lines
         index = min(max(number, 1), len(lines), len(self.starts)) - 1
         line, column = self.starts[index]
-        return line, column + len(lines[index].encode()[:offset].decode("utf-8", errors="ignore"))
+        text = lines[index]
+        if text.isascii():
+            return line, column + min(offset, len(text))
+        return line, column + len(text[:offset].decode("utf-8", errors="ignore"))
+
+    @cached_property
+    def _lines(self) -> list[bytes]:
+        return self.text.encode().split(b"\n")
 
 
 # ------------------------------------------------------------------------------- type cells

@@ -54,7 +54,6 @@ _STATEMENT_HELP: dict[type[ast.stmt], tuple[str, str]] = {
     ast.ImportFrom: ("import", "remove it; a specification is its files and tables"),
     ast.Global: ("global", "remove it; variables are visible everywhere"),
     ast.Nonlocal: ("nonlocal", "remove it; variables are visible everywhere"),
-    ast.Assert: ("assert", "write require(p), or a property"),
     ast.Raise: ("raise", "write reject(...), or a property"),
     ast.Continue: ("continue", "put the rest of the loop under `if`"),
     ast.Match: ("match", "use if and elif"),
@@ -275,6 +274,10 @@ class _Forms:
                     self._add(
                         "T126", "`return` returns nothing", node, "assign the value to a place"
                     )
+            case ast.Assert(test=test, msg=said):
+                self.expression(test)
+                if said is not None:
+                    self._add("T126", "`assert` has a condition only", said, "remove it")
             case ast.Pass():
                 pass
             case _:

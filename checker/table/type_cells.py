@@ -284,9 +284,18 @@ class _TypeParser:
             self.passage.span(token.begin, token.end),
             expected=_FORMS,
             found=f"`{token.text}`" if token.text else "the end of the cell",
-            help=f"did you mean `{near}`?" if near else "write one of the forms of a type",
+            help=f"did you mean `{near}`?" if near else self._advice(),
         )
         raise _TypeFailure
+
+    def _advice(self) -> str:
+        """Return what to write in place of what is no type."""
+        text = self.passage.text.strip()
+        if text.startswith("union"):
+            return "a union of messages is written A or B"
+        if text.startswith(("{", "[")) and ".." in text:
+            return "inside an expression 0..3 is written range(4), and 1..3 range(1, 4)"
+        return "write one of the forms of a type"
 
     def _near(self, token: _Token) -> str | None:
         """Return the word of a form that `token` was probably meant to be, or None."""

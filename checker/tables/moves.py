@@ -280,7 +280,7 @@ class _Row:
             ):
                 self.sends |= dict.fromkeys(self.messages(message, known))
                 return known
-            case t.Require(condition=condition):
+            case t.Require(condition=condition) | t.Assert(condition=condition):
                 return self.where(condition, known, wanted=True)
             case t.Reject(body=body):
                 end = self.block(body, dict(self.begin))

@@ -9,7 +9,7 @@ from checker.semantics.successor import State, Successor
 from checker.semantics.successors import (
     as_mapping,
     deadlocked,
-    initial_states,
+    initial_steps,
     step_violations,
     successors,
 )
@@ -28,7 +28,7 @@ def contradiction(
         stuck = deadlocked(machine, path[-1], successors(machine, path[-1]))
         return None if stuck else "its last state is no deadlock"
     if kind == "legal":
-        steps = successors(machine, path[-2]) if len(path) > 1 else initial_states(machine)
+        steps = successors(machine, path[-2]) if len(path) > 1 else initial_steps(machine)
         illegal = any(step.illegal for step in steps if step.state == path[-1])
         return None if illegal else "its last step is legal"
     if kind not in {"always", "step", "sometimes", *LIVENESS}:

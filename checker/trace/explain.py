@@ -8,11 +8,13 @@ at the end is an atom, shown with the values of what stands in it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from checker.errors import EvaluationError
 from checker.machine import terms
 from checker.machine.terms import Term
 from checker.machine.types import Bool
+from checker.machine.walk import children, walk
 from checker.semantics.evaluate import Context, each, evaluate
 from checker.semantics.values import format_value
 from checker.trace.naming import excerpt, place
@@ -30,9 +32,29 @@ def explain(condition: Term, context: Context) -> tuple[Reason, ...]:
     A part that cannot be evaluated is not shown; the error itself is reported elsewhere.
     """
     try:
-        return tuple(_why(condition, context, 0))
+        return _without_echoes(list(_why(condition, context, 0)))
     except EvaluationError:
         return ()
+
+
+def _without_echoes(found: list[Reason]) -> tuple[Reason, ...]:
+    """Leave out a part that is told again by the next one: what the language makes of one text."""
+    kept: list[Reason] = []
+    for reason in found:
+        if kept and (kept[-1].text, kept[-1].value) == (reason.text, reason.value):
+            before = kept.pop()
+            kept.append(
+                replace(
+                    reason,
+                    depth=before.depth,
+                    bindings=before.bindings + reason.bindings,
+                    values=reason.values or before.values,
+                    reads=tuple(dict.fromkeys((*before.reads, *reason.reads))),
+                )
+            )
+        else:
+            kept.append(reason)
+    return tuple(kept)
 
 
 def _why(term: Term, context: Context, depth: int) -> Iterator[Reason]:
@@ -58,7 +80,11 @@ def _why(term: Term, context: Context, depth: int) -> Iterator[Reason]:
             yield from _why(condition, context, depth)
             yield from _why(then if evaluate(condition, context) else otherwise, context, depth + 1)
         case terms.Let(name, bound, body):
-            yield from _why(body, context.bind(name, evaluate(bound, context)), depth)
+            held = evaluate(bound, context)
+            found = list(_why(body, context.bind(name, held), depth))
+            if found:
+                found[-1] = _with_bound(found[-1], bound, held, context)
+            yield from found
         case terms.Cast(item, Bool()):
             yield from _why(item, context, depth)
         case terms.Fold(operator, generators, body) if operator in {"all", "any"}:
@@ -69,10 +95,20 @@ def _why(term: Term, context: Context, depth: int) -> Iterator[Reason]:
             if witness is None:
                 yield _atom(term, context, depth)
             else:
-                yield _quantifier(term, decides, witness, depth)
+                yield _quantifier(term, decides, witness, context, depth)
                 yield from _why(body, witness, depth + 1)
         case _:
             yield _atom(term, context, depth)
+
+
+def _with_bound(reason: Reason, bound: Term, held: object, context: Context) -> Reason:
+    """Return a reason with the value of what stands in it by a name that nobody wrote."""
+    text, value = _text(bound), format_value(held)
+    reads = tuple(dict.fromkeys((*reason.reads, *_places(bound, context))))
+    known = dict(reason.values)
+    if not text or text in known or text in {value, reason.text}:
+        return replace(reason, reads=reads)
+    return replace(reason, values=((text, value), *reason.values), reads=reads)
 
 
 def _why_junction(
@@ -101,12 +137,17 @@ def _headed(term: Term, value: object, depth: int) -> Reason:
     return Reason(_text(term), format_value(value), place(term.span), depth, (), ())
 
 
-def _quantifier(term: terms.Fold, value: object, witness: Context, depth: int) -> Reason:
+def _quantifier(
+    term: terms.Fold, value: object, witness: Context, context: Context, depth: int
+) -> Reason:
     names = tuple(
         (generator.name, format_value(witness.names[generator.name]))
         for generator in term.generators
     )
-    return Reason(_text(term), format_value(value), place(term.span), depth, names, ())
+    reads = tuple(
+        dict.fromkeys(name for part in term.generators for name in _places(part.domain, context))
+    )
+    return Reason(_text(term), format_value(value), place(term.span), depth, names, (), reads)
 
 
 def _atom(term: Term, context: Context, depth: int) -> Reason:
@@ -120,8 +161,39 @@ def _atom(term: Term, context: Context, depth: int) -> Reason:
             except EvaluationError:
                 continue
     whole, value = _text(term), format_value(evaluate(term, context))
-    values = tuple((text, value) for text, value in shown.items() if text != value)
-    return Reason(whole, value, place(term.span), depth, (), values)
+    values = tuple((text, value) for text, value in shown.items() if text not in {value, whole})
+    reads = tuple(dict.fromkeys(_places(term, context)))
+    return Reason(whole, value, place(term.span), depth, (), values, reads)
+
+
+def _places(term: Term, context: Context) -> Iterator[str]:
+    """Yield the places of the state that a term reads, as changes name them.
+
+    Of a variable that there is one of for each member it is that member's, where the term says
+    whose.
+    """
+    match term:
+        case terms.Read(variable):
+            yield variable
+        case terms.At(terms.Read(variable), key):
+            component, dot, rest = variable.partition(".")
+            whose = _known(key, context)
+            yield variable if whose is None else f"{component}[{whose}]{dot}{rest}"
+            yield from _places(key, context)
+        case _:
+            for part in children(term):
+                yield from _places(part, context)  # type: ignore[arg-type]
+
+
+def _known(key: Term, context: Context) -> str | None:
+    """Return the value of a key as text; None inside a quantifier that nothing is chosen for."""
+    names = {node.name for node in walk(key) if isinstance(node, terms.Local)}
+    if names - context.names.keys():
+        return None
+    try:
+        return format_value(evaluate(key, context))
+    except EvaluationError:
+        return None
 
 
 def _parts(term: Term, context: Context) -> Iterator[tuple[Term, Context]]:
@@ -145,7 +217,9 @@ def _parts(term: Term, context: Context) -> Iterator[tuple[Term, Context]]:
             | terms.Count(left, right)
         ):
             yield from _operands((left, right), context)
-        case terms.Extreme(_, items) | terms.SetOf(items) | terms.SequenceOf(items):
+        case terms.Extreme(_, items) | terms.Apply(_, items):
+            yield from _operands(items, context)
+        case terms.SetOf(items) | terms.SequenceOf(items):
             yield from _operands(items, context)
         case terms.Let(name, bound, body):
             yield from _parts(body, context.bind(name, evaluate(bound, context)))

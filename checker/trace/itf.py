@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -41,8 +42,20 @@ UNIT: Json = {"#tup": []}
 
 
 def dump(trace: Trace, origin: Provenance) -> str:
-    """Return `trace` as the text of an ITF file."""
-    return json.dumps(as_itf(trace, origin), indent=1, ensure_ascii=False) + "\n"
+    """Return `trace` as the text of an ITF file: a line for each part, and one for each state."""
+    data = as_itf(trace, origin)
+    parts = []
+    for name, value in data.items():
+        if name == "states":
+            states = ",\n".join("  " + _line(state) for state in value)
+            parts.append(f' "states": [\n{states}\n ]')
+        else:
+            parts.append(f" {json.dumps(name)}: {_line(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def as_itf(trace: Trace, origin: Provenance) -> Json:
@@ -75,16 +88,27 @@ def as_itf(trace: Trace, origin: Provenance) -> Json:
 
 
 def spec_hash(machine: Machine) -> str:
-    """Return a SHA-256 of the texts that `machine` was made from, whatever their paths."""
+    """Return a SHA-256 of the texts that `machine` was made from, whatever their paths.
+
+    Comments and empty lines are none of it.
+    """
     spans = [item.span for item in machine.variables]
     spans += [item.span for item in machine.actions]
     spans += [item.span for item in machine.properties]
     spans += [item.span for item in machine.tables]
     texts = {span.source.text for span in spans} | {source.text for source in machine.sources}
     digest = hashlib.sha256()
-    for text in sorted(texts):
+    for text in sorted(map(_without_comments, texts)):
         digest.update(hashlib.sha256(text.encode()).digest())
     return digest.hexdigest()
+
+
+_COMMENT = re.compile(r"(^|\s+)#.*$")
+
+
+def _without_comments(text: str) -> str:
+    lines = (_COMMENT.sub("", line).rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 def _plain(value: object) -> object:

@@ -14,7 +14,7 @@ from checker.machine.machine import Action, Machine, Property
 from checker.search.exploration import Finding
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
-from checker.semantics.successors import as_mapping, initial_states, start_state, successors
+from checker.semantics.successors import as_mapping, initial_steps, start_state, successors
 from checker.semantics.values import MapValue, RecordValue, format_value
 from checker.trace.claim import breaks, contradiction, property_context
 from checker.trace.difference import changes, moves
@@ -105,7 +105,7 @@ def _never_began(machine: Machine, finding: Finding) -> bool:
     """Whether the initial action itself failed: what the path then holds is no initial state."""
     if finding.kind != "error" or finding.action is not None or len(finding.path) != 1:
         return False
-    if not any(step.error is not None for step in initial_states(machine)):
+    if not any(step.error is not None for step in initial_steps(machine)):
         return False
     return start_state(machine) in {None, finding.path[0]}
 
@@ -113,7 +113,7 @@ def _never_began(machine: Machine, finding: Finding) -> bool:
 def _initial_step(machine: Machine, finding: Finding) -> Step:
     start = finding.path[0]
     wants_illegal = finding.kind == "legal" and len(finding.path) == 1
-    steps = (item for item in initial_states(machine) if item.state == start)
+    steps = (item for item in initial_steps(machine) if item.state == start)
     found = next((item for item in steps if item.illegal or not wants_illegal), None)
     if found is None:
         raise InternalError(
@@ -157,7 +157,7 @@ def format_state(machine: Machine, state: State) -> str:
 def _failure(machine: Machine, finding: Finding) -> tuple[Failure, Step | None]:
     """Find an evaluation error again: in a row of the last state, or in a condition over it."""
     path = finding.path
-    tried = successors(machine, path[-1]) if path else initial_states(machine)
+    tried = successors(machine, path[-1]) if path else initial_steps(machine)
     if not path or finding.action is not None:
         for found in tried:
             if found.error is not None and finding.action in {None, found.action}:

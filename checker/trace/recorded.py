@@ -12,7 +12,7 @@ from checker.errors import UsageError
 from checker.machine.machine import LIVENESS, Machine
 from checker.search.exploration import FindingKind
 from checker.semantics.successor import Successor
-from checker.semantics.successors import initial_states, successors
+from checker.semantics.successors import initial_steps, successors
 from checker.semantics.values import format_value
 from checker.trace.claim import contradiction
 from checker.trace.itf import Json, load, read_states
@@ -124,7 +124,7 @@ def replay(machine: Machine, recorded: Recorded) -> str | None:
         return f"it claims to show {recorded.kind!r}, which is no kind of property"
     if recorded.loop is not None and recorded.kind not in LIVENESS:
         return f"it has a loop, but to show {recorded.kind} takes none"
-    if all(item.state != states[0] for item in initial_states(machine)):
+    if all(item.state != states[0] for item in initial_steps(machine)):
         return "state 0 is not an initial state of the specification"
     met: set[tuple[object, ...]] = set()
     made: dict[int, list[Successor]] = {}  # equal states of a file are one object

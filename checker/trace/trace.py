@@ -67,6 +67,7 @@ class Reason:
 
     `depth` is how deep the part lies below the condition, for indentation; `values` are the
     sub-terms of an atom with their values, `bindings` the witnesses of quantifiers around it.
+    `reads` are the places that decide it: `coordinator.members`, `client[c1].state`.
     """
 
     text: str
@@ -75,6 +76,7 @@ class Reason:
     depth: int
     bindings: tuple[tuple[str, str], ...]
     values: tuple[tuple[str, str], ...]
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,6 +195,22 @@ def test_shells_complete(command: Command, shell: str) -> None:
     assert "_CHECKER_COMPLETE" in result.out
 
 
+def test_a_search_imports_nothing_that_only_reports_graphs_and_endless_runs_need() -> None:
+    script = (
+        "import sys\n"
+        "from checker.cli.main import run\n"
+        "code = run(['check', 'hour_clock'])\n"
+        "heavy = {'numba', 'asyncio', 'networkx', 'transitions', 'jinja2', 'pyspark', 'pyarrow'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        "sys.exit(code)\n"
+    )
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=120
+    )
+    assert result.returncode == 0, result.stderr
+
+
 def test_help_and_version_import_nothing_heavy() -> None:
     script = (
         "import sys\n"

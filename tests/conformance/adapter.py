@@ -1,7 +1,8 @@
 """Builds an adapter for a class of Kafka and becomes it: what `checker conform --adapter` starts.
 
-    python tests/conformance/adapter.py share_partition
-    python tests/conformance/adapter.py --build            # all of them, without starting one
+    python tests/conformance/adapter.py share_partition                  # the newest release
+    python tests/conformance/adapter.py share_partition --release 4.2.0
+    python tests/conformance/adapter.py --build                          # all, starting none
 
 Needs a JDK of 17 or newer and Maven, which brings Kafka's released artefacts when they are first
 needed (each pom.xml says which); after that no network is. Says what is missing and ends with 3.
@@ -9,16 +10,33 @@ needed (each pom.xml says which); after that no network is. Says what is missing
 
 from __future__ import annotations
 
+import argparse
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-MAINS = {"share_partition": "kafka.server.share.Subject"}
-"""Of each system with an adapter the class that speaks the protocol."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The class that speaks the protocol, and the releases it is built for, the newest last."""
+
+    main: str
+    releases: tuple[str, ...]
+
+
+SUBJECTS = {
+    "share_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
+    "share_partition": Subject("kafka.server.share.Subject", ("4.2.0", "4.4.0")),
+    "share_state": Subject("org.apache.kafka.coordinator.share.Subject", ("4.3.1", "4.4.0")),
+}
+"""Of each system with an adapter what is driven."""
 
 JDK = 17
 UNAVAILABLE = 3
@@ -38,15 +56,24 @@ def missing() -> str | None:
     return None
 
 
-def build(name: str) -> str | None:
-    """Build the adapter of a system where its sources are newer; return what went wrong."""
-    classpath = HERE / name / "target" / "classpath"
+def build(name: str, release: str) -> str | None:
+    """Build an adapter where its sources are newer; return what went wrong."""
+    target = HERE / name / "target"
+    target.mkdir(exist_ok=True)
+    with (target / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _built(name, release)
+
+
+def _built(name: str, release: str) -> str | None:
+    classpath = HERE / name / "target" / release / "classpath"
     sources = [*HERE.glob("*.xml"), *HERE.glob(f"{name}/pom.xml")]
     sources += [file for part in ("protocol", name) for file in HERE.glob(f"{part}/src/**/*.java")]
     if classpath.is_file() and classpath.stat().st_mtime > max(f.stat().st_mtime for f in sources):
         return None
-    goals = ["test-compile", "dependency:build-classpath", "-Dmdep.outputFile=target/classpath"]
-    command = ["mvn", "-q", "-B", "-pl", name, "-am", *goals]
+    goals = ["test-compile", "dependency:build-classpath"]
+    settings = [f"-Dkafka.version={release}", f"-Dmdep.outputFile=target/{release}/classpath"]
+    command = ["mvn", "-q", "-B", "-pl", name, "-am", *goals, *settings]
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
     if done.returncode:
         classpath.unlink(missing_ok=True)
@@ -57,22 +84,37 @@ def build(name: str) -> str | None:
 
 def main() -> None:
     """Build, then become the adapter."""
-    names = sys.argv[1:]
-    only_build = names[:1] == ["--build"]
-    names = names[1:] or list(MAINS) if only_build else names
-    if not names or set(names) - set(MAINS) or (len(names) > 1 and not only_build):
-        sys.exit(f"usage: adapter.py [--build] NAME, with one of {', '.join(MAINS)}")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", nargs="?", choices=[*SUBJECTS])
+    parser.add_argument("--release", help="of Kafka  [the newest]")
+    parser.add_argument("--build", action="store_true", help="build, and start nothing")
+    given = parser.parse_args()
+    if given.name is None and not given.build:
+        parser.error(f"name one of {', '.join(SUBJECTS)}")
+    wanted = [
+        (name, release)
+        for name, subject in SUBJECTS.items()
+        if given.name in (None, name)
+        for release in (subject.releases if given.build else subject.releases[-1:])
+    ]
+    if given.release is not None:
+        wanted = [(name, given.release) for name in dict.fromkeys(name for name, _ in wanted)]
+        if given.release not in SUBJECTS[wanted[0][0]].releases:
+            parser.error(f"{wanted[0][0]} is built for {SUBJECTS[wanted[0][0]].releases}")
     problem = missing()
-    for name in names:
-        problem = problem or build(name)
+    for name, release in wanted:
+        problem = problem or build(name, release)
     if problem is not None:
         print(problem, file=sys.stderr)
         sys.exit(UNAVAILABLE)
-    if not only_build:
-        (name,) = names
-        classpath = (HERE / name / "target" / "classpath").read_text()
-        path = os.pathsep.join([str(HERE / name / "target" / "classes"), classpath])
-        os.execvp("java", ["java", "-Xshare:auto", "-cp", path, MAINS[name]])  # noqa: S606
+    if not given.build:
+        ((name, release),) = wanted
+        target = HERE / name / "target" / release
+        path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
+        command = ["java", "-Xshare:auto", "-cp", path, SUBJECTS[name].main]
+        os.execvp("java", command)  # noqa: S606
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ A constant that was converted has the range of its place; nothing may take that 
 import pytest
 from houses import Elaborating, Refusing
 
-from checker.elaborate import effects, functions
-from checker.elaborate.lookup import BUILT_IN, CALLED_ONLY
 from checker.errors import EvaluationError
 from checker.machine.types import Range
 from checker.semantics.evaluate import Context, evaluate
@@ -149,10 +147,6 @@ def test_what_is_certain_beforehand_keeps_its_errors(
 def test_no_definition_hides_a_built_in(wrong: Refusing, name: str) -> None:
     text = WORLD.replace("CLAIM", "true") + f"definitions:\n  {name}(k): k == 1\n"
     assert [error.code for error in wrong(text)] == ["N203"]
-
-
-def test_every_function_and_statement_is_a_word_that_nothing_may_hide() -> None:
-    assert set(functions._FUNCTIONS) | set(effects._CALLS) <= BUILT_IN | CALLED_ONLY
 
 
 CALLS = """

@@ -346,7 +346,7 @@ def test_messages_of_a_bag_are_one_thing() -> None:
     assert (one.writes, two.writes) == (1, 1)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3, 16])
+@pytest.mark.parametrize("seed", [0, 1, 6, 16])
 def test_numbers_of_instances_are_no_part_of_fairness(seed: int) -> None:
     # Where steps are bounded nothing is left out, and their instances are not numbered.
     machine_ = replace(lively_machine(seed, states=60), step_bounds=())

@@ -27,9 +27,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     real = native.compile_object
 
-    def compile_object(text: str) -> bytes:
+    def compile_object(text: str, *, optimised: bool = True) -> bytes:
         done.append(text)
-        return real(text)
+        return real(text, optimised=optimised)
 
     monkeypatch.setattr(native, "compile_object", compile_object)
     return done

@@ -15,6 +15,7 @@ from checker.mutation.campaign import Judged, all_mutants, chosen_instances, run
 from checker.mutation.parts import VARIABLE
 from checker.mutation.subject import Subject
 from checker.mutation.weaving import weave
+from checker.runs import Processes
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State
 from checker.semantics.successors import as_mapping, initial_states, successors
@@ -71,7 +72,7 @@ def lamp(tmp_path: Path) -> Path:
 def judged(document: Document, processes: int = 1, kept: Path | None = None) -> list[Judged]:
     names = chosen_instances(document, (), every=False)
     mutants = all_mutants(document, ())
-    steps = run(document, names, mutants, processes, lambda _step: None, kept, batch=20)
+    steps = run(document, names, mutants, Processes(processes), lambda _step: None, kept, batch=20)
     return list(steps)[-1]
 
 

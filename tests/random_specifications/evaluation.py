@@ -435,7 +435,18 @@ def _replace(node: ast.Call, scope: Scope) -> Record:
     return value  # type: ignore[no-any-return]
 
 
+def _closure(node: ast.Call, scope: Scope) -> Map:
+    relation = need(evaluate(node.args[0], scope))
+    reached = {key: set(near) for key, near in relation.items()}
+    for middle, further in reached.items():
+        for found in reached.values():
+            if middle in found:
+                found.update(further)
+    return Map((key, frozenset(found)) for key, found in reached.items())
+
+
 _FUNCTIONS = {
+    "closure": _closure,
     "abs": lambda node, scope: abs(need(evaluate(node.args[0], scope))),
     "min": _extreme,
     "max": _extreme,

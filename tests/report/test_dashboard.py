@@ -15,6 +15,7 @@ LINES = [
         9,
         3,
         met=True,
+        about="One client.",
         report={"README.md": "# bug\n", "a.itf.json": "{}\n", "verdict.json": "{}\n"},
     ),
     Line("clock", "default", "quick", "holds", "violated: b", 12, 0, met=False),
@@ -26,9 +27,21 @@ def test_every_instance_has_a_line_and_violations_a_report() -> None:
     files = ["README.md", "a.itf.json", "verdict.json"]
     assert sorted(wanted) == ["README.md", *(f"group/bug/{name}" for name in files)]
     page = wanted["README.md"]
-    assert "| `default` | quick | holds | holds | yes | 48,213 | 37 |" in page
-    assert "| [`bug`](group/bug/README.md) | quick |" in page
-    assert "| `default` | quick | holds | violated: b | **no** | 12 | 0 |" in page
+    assert "| `default` |  | holds | 48,213 | 37 |" in page
+    assert "| [`bug`](group/bug/README.md) | One client. | violated: a |" in page
+    assert "| `default` |  | **violated: b**, declared holds | 12 | 0 |" in page
+    assert page.startswith("# What the specifications show\n")
+    assert pages(LINES, "Ours")["README.md"].startswith("# Ours\n")
+
+
+def test_systems_have_a_page_that_goes_with_them(tmp_path: Path) -> None:
+    wanted = pages(LINES, systems={"group": ("A group.", "# group\n")})
+    assert wanted["group/README.md"] == "# group\n"
+    assert "| [group](group/README.md) | 2 | yes | A group. |" in wanted["README.md"]
+    assert "| clock | 1 | **1 not** |  |" in wanted["README.md"]
+    write(wanted, tmp_path)
+    write(pages(LINES), tmp_path)
+    assert not (tmp_path / "group/README.md").exists()
 
 
 def test_what_was_written_is_up_to_date_and_a_change_is_not(tmp_path: Path) -> None:
@@ -62,4 +75,6 @@ def test_files_that_are_no_reports_stay(tmp_path: Path) -> None:
 
 def test_what_was_not_run_has_a_line_that_says_so() -> None:
     line = Line("group", "large", "full", "holds", "not run", 4_000_000, 60, met=None)
-    assert "| `large` | full | holds | not run |  | 4,000,000 | 60 |" in pages([line])["README.md"]
+    page = pages([line])["README.md"]
+    assert "| `large` (full) |  | not run; declared holds | 4,000,000 | 60 |" in page
+    assert "yes, 1 not run" in page

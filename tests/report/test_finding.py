@@ -16,45 +16,52 @@ def names(**query: str) -> set[str]:
 
 def test_a_rejoin_without_a_change_in_stable_is_found() -> None:
     found = names(on="JoinGroup", inside="Stable")
-    assert "join_is_answered_again" in found
-    assert "join_waits" not in found
-    assert len(found) < 10
+    assert "coordinator_join_follower_unchanged_in_stable" in found
+    assert "coordinator_join_known_in_preparing" not in found
+    assert len(found) == 10
 
 
 def test_rows_by_name() -> None:
-    assert names(row="join_waits") == {"join_waits"}
-    assert names(row="*_returns*") >= {"instance_returns", "instance_returns_while_preparing"}
+    assert names(row="coordinator_join_refused") == {"coordinator_join_refused"}
+    assert names(row="*_returns_*") >= {
+        "coordinator_join_instance_returns_in_stable",
+        "coordinator_join_instance_returns_in_preparing",
+    }
     assert names(row="nothing_*") == set()
 
 
 def test_rows_by_what_they_take() -> None:
-    assert names(on="LeaveGroup") == {"leave_group", "leave_finds_a_dead_group"}
-    assert "assignment_is_written" in names(on="append_group")
-    assert "assignment_is_written" not in names(on="timeout")
+    assert names(on="LeaveGroup") == {
+        "coordinator_leave_member",
+        "coordinator_leave_pending_id",
+        "coordinator_leave_in_dead",
+    }
+    assert "coordinator_append_assignment_ok" in names(on="append_group")
+    assert "coordinator_append_assignment_ok" not in names(on="timeout")
 
 
 def test_rows_by_variables_also_through_procedures() -> None:
     writing = names(writes="pending_sync")
-    assert "sync_waits" in writing
-    assert "member_expires" in writing, "by way of remove_member and forget"
+    assert "coordinator_sync_in_completing" in writing
+    assert "coordinator_member_timer_expires" in writing, "by way of remove_member and forget"
     assert names(writes="coordinator.pending_sync") == writing
-    assert "heartbeat_while_stable" not in writing
-    assert "client_joins" in names(reads="rejoin_needed", row="client_*")
+    assert "coordinator_heartbeat_in_stable" not in writing
+    assert "client_poll_sends_join" in names(reads="rejoin_needed", row="client_*")
 
 
 def test_few_rows_are_shown_whole() -> None:
-    rows = find_rows(GROUP, Query(row="join_waits"))
+    rows = find_rows(GROUP, Query(row="coordinator_join_refused"))
     listed, whole = found_sections(GROUP, rows)
-    assert listed.rows[0][1].startswith("requests.yaml:")
+    assert listed.rows[0][1].startswith("joins.yaml:")
     assert "JoinGroup" in listed.rows[0][1]
-    assert whole.blocks[0].name == "join_waits"
+    assert whole.blocks[0].name == "coordinator_join_refused"
     assert len(found_sections(GROUP, GROUP.rows)) == 1
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"row": "join_wait"}, "did you mean join_waits"),
+        ({"row": "coordinator_join_refuse"}, "did you mean coordinator_join_refused"),
         ({"on": "JoinGrup"}, "did you mean JoinGroup"),
         ({"inside": "Stabel"}, "did you mean Stable"),
         ({"reads": "coordinator.leeder"}, "did you mean coordinator.leader"),

@@ -14,7 +14,7 @@ CASES = [
 
 def test_suites_count_and_name_what_failed(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "junit.xml"
-    write(CASES, file)
+    write(CASES, file, "checker verify")
     root = ET.parse(file).getroot()  # noqa: S314 (our own file)
     assert root.attrib["tests"] == "3"
     assert (root.attrib["failures"], root.attrib["errors"]) == ("1", "1")

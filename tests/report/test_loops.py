@@ -10,8 +10,9 @@ from checker.machine.machine import Action, Machine
 from checker.machine.types import Range
 from checker.report import markdown
 from checker.report.headline import PROMISES_SHOWN, headline, loop_text
+from checker.report.lanes import Lanes
 from checker.report.result import Result
-from checker.report.sequence import Lanes, sequence
+from checker.report.sequence import sequence
 from checker.report.summary import summary
 from checker.report.terminal import console, print_result
 from checker.search.exploration import Finding

@@ -3,26 +3,29 @@
 import base64
 import hashlib
 import re
+import shutil
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from machines import KNOWN, lamp, overflow
 from results import result_of
 
-from checker import flow
+from checker import flow, library
 from checker.report import files
 from checker.report.chart import chart
-from checker.report.page import linked, settings
+from checker.report.lanes import Lanes, lanes
+from checker.report.page import linked
 from checker.report.result import Result
-from checker.report.sequence import Lanes, lanes
 from checker.report.travels import journey
+from checker.report.variants import mended, settings
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue
 from checker.trace.trace import Step, Trace
 
-VOID = {"meta", "link", "br", "line", "path", "circle", "rect"}
+VOID = {"meta", "link", "br", "input"}
 SCRIPT = "<script>alert('x')</script>"
 
 
@@ -91,15 +94,46 @@ def test_committed_reports_have_no_page() -> None:
     assert "index.html" not in "".join(committed.values())
 
 
+def test_committed_reports_have_each_wrong_run_once_and_no_places_in_files() -> None:
+    request = flow.Request(spec="share_delivery", instance="pr_23074", workers=1)
+    result = flow.check(request, flow.Silent())
+    committed = files.rendered(result, committed=True)
+    traces = [name for name in committed if name.endswith(".itf.json")]
+    asked_for = files.rendered(result, committed=False)
+    assert traces == ["start_never_falls.itf.json"]
+    assert len([name for name in asked_for if name.endswith(".itf.json")]) > len(result.failures)
+    for text in committed.values():
+        assert not re.search(r"\.ya?ml:\d", text)
+    assert re.search(r"\.yaml:\d+:\d+", asked_for["start_never_falls.itf.json"])
+
+
+def test_a_comment_more_changes_no_committed_page(tmp_path: Path) -> None:
+    source = Path(library.find("alternating_bit"))
+    shutil.copytree(source.parent, tmp_path / "one")
+    shutil.copytree(source.parent, tmp_path / "two")
+    other = tmp_path / "two" / source.name
+    other.write_text("# one line more\n\n" + other.read_text())
+    made = []
+    for folder in ("one", "two"):
+        shutil.rmtree(tmp_path / "same", ignore_errors=True)
+        (tmp_path / folder).rename(tmp_path / "same")
+        request = flow.Request(
+            str(tmp_path / "same" / source.name), "weak_channels", engine="reference"
+        )
+        made.append(files.rendered(flow.check(request, flow.Silent()), committed=True))
+    assert made[0] == made[1]
+
+
 def test_the_page_begins_with_the_answer() -> None:
     text = words(page_of(ghosts()))
     order = [
         "no_ghost_members after 5 steps",
         "A member that no client knows of blocks every rebalance",
-        "coordinator.members is {m1: 0, m2: 0}",
-        "What differs from the specification's defaults",
+        "What differs from kafka_7824_fixed , which holds",
         "member_id_required false true KIP-394",
-        "1 client_joins(c1)",
+        "coordinator.members is {m1: 0, m2: 0}",
+        "Why it happened",
+        "1 client_poll_sends_join(c1)",
         "This breaks no_ghost_members.",
         "Check it again",
         "Coverage",
@@ -117,8 +151,15 @@ def test_what_differs_is_what_the_instance_sets_and_the_choices_come_first() -> 
         "Client": ("1", "2"),
         "disconnects": ("1", "0"),
     }
-    text = words(page_of(ghosts()))
-    assert text.index("member_id_required false") < text.index("disconnects 1 0")
+    fixed = mended(ghosts(), ["no_ghost_members"])
+    assert fixed is not None
+    assert fixed.name == "kafka_7824_fixed"
+    assert [(item.name, item.value, item.default) for item in fixed.settings] == [
+        ("member_id_required", "false", "true")
+    ]
+    alone = replace(ghosts(), document=replace(ghosts().document, instances=()))
+    assert mended(alone, ["no_ghost_members"]) is None
+    assert "What differs from the specification's defaults" in words(page_of(alone))
 
 
 def test_every_step_is_there_once_with_what_it_changed() -> None:
@@ -174,7 +215,7 @@ def test_losses_are_crossed_and_the_loop_is_marked() -> None:
 def test_a_late_message_is_slanted_and_later_steps_stand_lower() -> None:
     shown = chart(ghosts().failures[0], lanes(ghosts().document, ghosts().machine))
     assert shown is not None
-    assert [name for _, name in shown.lanes] == ["client c1", "coordinator"]
+    assert [line.name for line in shown.lanes] == ["client c1", "coordinator"]
     heights = [mark.y for mark in shown.marks]
     assert heights == sorted(set(heights))
     assert [(arrow.sent, arrow.ended) for arrow in shown.arrows] == [(1, 4), (3, 5)]
@@ -255,11 +296,12 @@ def test_every_page_is_whole_and_the_same_twice(known: object) -> None:
 
 
 def test_a_run_that_holds_has_no_story() -> None:
-    text = page_of(checked("classic_group", "kafka_7824_fixed"))
+    result = checked("classic_group", "kafka_7824_fixed")
+    text = page_of(result)
     elements = Elements(text)
     assert elements.of("span", **{"class": "badge holds"})
     assert not elements.of("svg")
-    assert "318 distinct states" in words(text)
+    assert f"{result.exploration.distinct:,} distinct states" in words(text)
 
 
 def test_an_error_is_told_where_it_happened() -> None:

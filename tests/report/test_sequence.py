@@ -2,7 +2,8 @@
 
 from machines import counter
 
-from checker.report.sequence import Lanes, escape, sequence
+from checker.report.lanes import Lanes
+from checker.report.sequence import escape, sequence
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue
 from checker.trace.trace import Step, Trace

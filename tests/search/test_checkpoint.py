@@ -3,7 +3,9 @@
 And a directory that is not a whole checkpoint of the same search is refused, with the reason.
 """
 
+import errno
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -23,7 +25,9 @@ from checker.search.options import Options
 
 LAYOUT: Any = SimpleNamespace(bits=20.5)
 MACHINE: Any = SimpleNamespace(
-    properties=[SimpleNamespace(name="far", kind="sometimes")], deadlock=True
+    properties=[SimpleNamespace(name="far", kind="sometimes", asks=False)],
+    deadlock=True,
+    expectation=None,
 )
 IDENTITY = {"specification": "grid", "constants": {"size": "6"}, "code": "1"}
 KERNELS = {words: grid(5, 6, words) for words in (1, 2)}
@@ -216,11 +220,12 @@ def test_links_in_the_directory_lead_nowhere(tmp_path: Path) -> None:
     assert not (directory / "states-000000.bin").is_symlink()
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EIO])
 def test_a_checkpoint_that_fails_does_not_end_the_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise OSError(number, os.strerror(number))
 
     told: list[str] = []
     monkeypatch.setattr("checker.search.checkpoint.Keeper.save", full)
@@ -228,7 +233,7 @@ def test_a_checkpoint_that_fails_does_not_end_the_search(
     assert found.exhaustive
     assert found.checkpoint is None
     assert len(told) == 1
-    assert "No space left" in told[0]
+    assert os.strerror(number) in told[0]
 
 
 def test_two_checkpoints_of_one_search_in_two_places(kept: Path, tmp_path: Path) -> None:

@@ -52,10 +52,10 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def machine(*, deadlock: bool = True) -> Any:
-    properties = [SimpleNamespace(name=name, kind=kind) for name, kind in CHECKS]
-    properties += [SimpleNamespace(name=name, kind="step") for name in STEPS]
-    properties.append(SimpleNamespace(name="far", kind="sometimes"))
-    return SimpleNamespace(properties=properties, deadlock=deadlock)
+    properties = [SimpleNamespace(name=name, kind=kind, asks=False) for name, kind in CHECKS]
+    properties += [SimpleNamespace(name=name, kind="step", asks=False) for name in STEPS]
+    properties.append(SimpleNamespace(name="far", kind="sometimes", asks=False))
+    return SimpleNamespace(properties=properties, deadlock=deadlock, expectation=None)
 
 
 def explore_graph(graph: Graph, limits: Limits, workers: int) -> Exploration:

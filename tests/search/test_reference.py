@@ -41,6 +41,7 @@ from checker.search.exploration import Exploration, Finding, RowCoverage
 from checker.search.limits import Limits
 from checker.search.progress import Progress
 from checker.search.reference import _Search, explore_reference
+from checker.search.stopping import Clock
 from checker.semantics.successor import State
 from checker.semantics.successors import initial_states, successors
 from checker.source import NOWHERE
@@ -244,7 +245,8 @@ def paths(made: Machine, length: int) -> Iterator[tuple[State, ...]]:
 @pytest.mark.parametrize("seed", range(40))
 def test_paths_are_the_least_shortest_ones(seed: int) -> None:
     made = replace(seeded_machine(seed, errors=False, states=60), properties=())
-    search = _Search(made, Limits(keep_going=True), None)
+    limits = Limits(keep_going=True)
+    search = _Search(made, limits, Clock(limits, None, None))
     search.run()
     for state in list(search.parents)[:12]:
         path = search.path((state,))
@@ -303,7 +305,7 @@ def test_an_interrupt_ends_the_search_with_what_was_found() -> None:
     def interrupt(_: Progress) -> None:
         raise KeyboardInterrupt
 
-    search = _Search(two_phase(), Limits(), interrupt, reported=(-1.0, 0))
+    search = _Search(two_phase(), Limits(), Clock(Limits(), interrupt, None, reported=-1.0))
     search.run()
     run = search.exploration()
     assert (run.stopped_by, run.exhaustive) == ("interrupt", False)
@@ -312,7 +314,7 @@ def test_an_interrupt_ends_the_search_with_what_was_found() -> None:
 
 def test_progress_is_told_with_the_counts_so_far() -> None:
     told: list[Progress] = []
-    search = _Search(two_phase(), Limits(), told.append, reported=(-1.0, 0))
+    search = _Search(two_phase(), Limits(), Clock(Limits(), told.append, None, reported=-1.0))
     search.run()
     assert told[0].depth == 1
     assert 1 < told[0].distinct <= 288

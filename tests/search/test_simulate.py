@@ -30,8 +30,8 @@ def packed_states(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def machine(*, far: str = "sometimes", deadlock: bool = True) -> Any:
     kinds = {"bad": "always", "seen": "sometimes", "rises": "step", "far": far}
-    properties = [SimpleNamespace(name=name, kind=kind) for name, kind in kinds.items()]
-    return SimpleNamespace(properties=properties, deadlock=deadlock)
+    properties = [SimpleNamespace(name=name, kind=kind, asks=False) for name, kind in kinds.items()]
+    return SimpleNamespace(properties=properties, deadlock=deadlock, expectation=None)
 
 
 def walk_graph(graph: Graph, **options: Any) -> Simulation:
@@ -72,6 +72,21 @@ def test_walks_stop_at_their_depth_and_count_what_they_did() -> None:
     for row in found.rows:
         assert 2200 < row.taken < 2800
         assert row.enabled == row.fired > 9000
+
+
+def test_lengths_and_first_walks_are_those_of_the_walks_one_by_one() -> None:
+    def made(walks: int, workers: int = 1) -> Simulation:
+        return simulate(machine(), LAYOUT, grid(4, 3, 1), walks, 9, seed=5, workers=workers)
+
+    whole = made(60, workers=3)
+    assert sum(whole.lengths) == whole.walks == 60
+    assert sum(length * count for length, count in enumerate(whole.lengths)) == whole.steps
+    assert whole.lengths == made(60).lengths
+    for place, row in enumerate(whole.rows):
+        assert row.first is not None
+        assert made(row.first + 1).rows[place].taken > 0
+        if row.first:
+            assert made(row.first).rows[place].taken == 0
 
 
 def test_the_shortest_violating_walk_is_shown_with_its_path() -> None:

@@ -25,7 +25,9 @@ from checker.search.options import Options
 from checker.search.visited import SEGMENTS, insert, locate
 
 MACHINE: Any = SimpleNamespace(
-    properties=[SimpleNamespace(name="far", kind="sometimes")], deadlock=True
+    properties=[SimpleNamespace(name="far", kind="sometimes", asks=False)],
+    deadlock=True,
+    expectation=None,
 )
 KERNELS = {words: grid(5, 8, words) for words in (1, 2, 3)}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import njit
 
+from checker.llvm.compiled import compiled
+from checker.search.board import Numbers
 from checker.search.memory import HUGE_PAGE, reserve
-from checker.search.native import OPTIONS
 from checker.search.store import CAPACITY_START, LOAD, Store, grown
 from checker.search.visited import (
     CROWDED,
@@ -35,24 +35,24 @@ def inverse(factor: int) -> int:
 
 UNDO_FIRST = inverse(-49064778989728563)
 UNDO_SECOND = inverse(-4265267296055464877)
-NOT_CACHED = {**OPTIONS, "cache": False}
 
 
-@njit(**NOT_CACHED)
+@compiled
 def put(table: int, capacity: int, bits: int, words: int, state: int, may_add: bool) -> int:
     slot = home_slot(hash_state(state, words), capacity, bits, words)
     return insert(table, slot, capacity, bits, words, state, may_add)
 
 
-@njit(**NOT_CACHED)
+@compiled
 def put_all(
-    table: int, capacity: int, bits: int, words: int, states: int, order: Any, counts: Any
+    table: int, capacity: int, bits: int, words: int, states: int, order: Numbers, counts: Numbers
 ) -> None:
-    for index in order:
+    for place in range(len(order)):
+        index = order[place]
         counts[put(table, capacity, bits, words, states + 8 * words * index, True)] += 1
 
 
-@njit(**NOT_CACHED)
+@compiled
 def unmix(value: int) -> int:
     """Return the word whose hash is `value`: each step of `mix` undone."""
     value ^= (value >> 33) & 0x7FFFFFFF

@@ -198,6 +198,7 @@ TERMS: tuple[tuple[t.Term, object], ...] = (
     (t.With(lit(ask(1), MESSAGE), "n", number(3), MESSAGE, NOWHERE), ask(3)),
     (t.Extreme("min", (number(3), number(-1)), Range(-1, 3), NOWHERE), -1),
     (t.Extreme("max", (lit("low", LEVEL), lit("high", LEVEL)), LEVEL, NOWHERE), "high"),
+    (t.Apply("abs", (number(-3),), Range(0, 3), NOWHERE), 3),
     # folds
     (fold("all", less(X, number(3)), OVER_X), True),
     (fold("all", t.Or((equal(X, number(0)), FALSE), NOWHERE), OVER_X), False),

@@ -18,7 +18,11 @@ from checker.spark.explore import explore_spark
 from checker.spark.room import Room
 from checker.spark.session import Cluster
 
-QUIET = (("spark.ui.enabled", "false"), ("spark.default.parallelism", "2"))
+QUIET = (
+    ("spark.ui.enabled", "false"),
+    ("spark.default.parallelism", "2"),
+    ("spark.checker.driver", "0"),
+)
 
 
 def on_spark(

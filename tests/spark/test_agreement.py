@@ -80,3 +80,11 @@ def test_liveness_is_judged_on_what_spark_found(seed: int) -> None:
     found, wanted = on_spark(machine), locally(machine)
     assert_same(found, wanted)
     assert lassos(machine, found) == lassos(machine, wanted)
+
+
+def test_a_search_ends_where_the_declared_property_breaks() -> None:
+    machine = machine_of("delayed_operation", "plain_flag_without_lock", {})
+    found = on_spark(machine)
+    assert (found.stopped_by, found.distinct, found.depth) == ("violation", 451, 27)
+    assert {"legal", "completed_once"} <= {finding.property for finding in found.findings}
+    assert_same(found, locally(machine))

@@ -96,6 +96,7 @@ def test_a_cluster_that_loses_an_executor(
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.executor.memory": "512m",
         "spark.ui.enabled": "false",
+        "spark.checker.driver": "0",
         "spark.default.parallelism": "2",
         "spark.speculation": "true",
         "spark.speculation.multiplier": "1",

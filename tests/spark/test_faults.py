@@ -74,7 +74,8 @@ def test_killed_workers_cost_a_retry_and_no_count(tmp_path: Path) -> None:
 def test_a_killed_driver_resumes_from_the_last_whole_level(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "checker", "check", "two_phase", "--instance", "managers_7"]
     command += ["--engine", "spark", "--workers", "2", "--checkpoint", str(tmp_path)]
-    driver = subprocess.Popen([*command, "--conf", "spark.ui.enabled=false"], cwd=ROOT)
+    command += ["--conf", "spark.ui.enabled=false", "--conf", "spark.checker.driver=0"]
+    driver = subprocess.Popen(command, cwd=ROOT)
     assert eventually(lambda: manifests(tmp_path) >= 8)
     (java,) = below(driver.pid, "org.apache.spark.deploy.SparkSubmit")
     left = [mark.parent for mark in Path("/dev/shm").glob(f"checker-*/alive-{java}-*")]  # noqa: S108

@@ -29,8 +29,8 @@ def test_what_is_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("spark.checker.table", "/tmp", "spark.checker.tables and"),  # noqa: S108
-        ("spark.checker.Tables", "/tmp", "spark.checker.tables and"),  # noqa: S108
+        ("spark.checker.table", "/tmp", r"spark.checker.driver, spark.checker.tables and"),  # noqa: S108
+        ("spark.checker.Tables", "/tmp", r"spark.checker.driver, spark.checker.tables and"),  # noqa: S108
         (TABLES, "below/here", "an absolute path is expected, not 'below/here'"),
         (TABLES, "", "an absolute path is expected, not ''"),
         (TABLES, "/dev/null/below", "/dev/null/below on .*: no files can be kept here: Not a dir"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import time
 from pathlib import Path
 from threading import Event
 from typing import Self
@@ -73,6 +75,45 @@ def test_a_start_that_takes_long_is_told_of(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop")
     (text,) = not_started(Cluster(master="yarn"), monkeypatch)
     assert text.startswith("still waiting for Spark on yarn")
+
+
+def refused(master: str) -> tuple[str, float]:
+    """Return why a master is not taken, and after how long."""
+    begun = time.monotonic()
+    session = spark_session(Cluster(master=master), "test", lambda _text: None)
+    with pytest.raises(EnvironmentFailure, match="no master answers") as failure, session:
+        pass
+    return str(failure.value), time.monotonic() - begun
+
+
+def test_a_master_that_does_not_answer_is_told_of_before_spark_starts() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        text, seconds = refused(f"spark://127.0.0.1:{port},no-such-host.invalid:7077")
+    assert f"127.0.0.1:{port}: " in text
+    assert "no-such-host.invalid:7077: " in text
+    assert seconds < 15
+
+
+def test_masters_that_never_answer_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def silent(_address: object, timeout: float) -> socket.socket:
+        asked.append(timeout)
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(starting.socket, "create_connection", silent)
+    text, _ = refused("spark://" + ",".join(f"host{n}:7077" for n in range(4)))
+    assert text.count("timed out") == 4
+    assert max(asked) <= 5
+
+
+@pytest.mark.parametrize("master", ["spark://host", "spark://host:", "spark://a:1,b", "spark://:1"])
+def test_addresses_without_a_port_are_refused(master: str) -> None:
+    opened = spark_session(Cluster(master=master), "test", lambda _text: None)
+    with pytest.raises(UsageError, match="--master spark://"), opened:
+        pass
 
 
 def test_the_python_of_executors_can_be_a_property(monkeypatch: pytest.MonkeyPatch) -> None:

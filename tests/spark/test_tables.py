@@ -119,8 +119,8 @@ def test_machines_and_rows_are_counted(
     session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "graph")
-    words = ("--engine", "spark", "--instance", "restarts", "--out", out, "--progress", "none")
-    code, _ = checker(capfd, "graph", "controller_basics", *words)
+    words = ("--engine", "spark", "--instance", "lost_replies", "--out", out, "--progress", "none")
+    code, _ = checker(capfd, "graph", "controller", *words)
     assert code == 0
     levels = session.read.parquet(f"{out}/statistics/levels").collect()
     distinct = sum(row["states"] for row in levels)

@@ -26,6 +26,7 @@ SMALL = [
     ("kafka_13214", 11),
     ("kafka_10870", 12),
     ("kafka_13435", 14),
+    ("kafka_10134", 8),
 ]
 """Bugs of one client, and the steps of the shortest way to them."""
 
@@ -36,8 +37,8 @@ def settings(instance: InstanceEntry) -> dict[str, object]:
 
 
 def test_there_are_enough_bugs() -> None:
-    """A dozen of the historical bugs or more, and no fixed form without its bug."""
-    assert len(BUGS) >= 12
+    """Twenty of the historical bugs or more, and no fixed form without its bug."""
+    assert len(BUGS) >= 20
     fixed = {name for name in INSTANCES if name.endswith("_fixed")}
     assert fixed == {f"{name}_fixed" for name in BUGS}
 
@@ -80,6 +81,17 @@ def test_the_interpreter_finds_the_fix_good(name: str) -> None:
     """Nothing breaks in the fixed forms, and what must be reachable is."""
     result = check(Request("classic_group", name, engine="reference"), Silent())
     assert result.verdict.overall == "holds"
+
+
+def test_what_mends_a_finding_is_one_value() -> None:
+    """A finding and its mended form differ by one constant, and the newest value breaks."""
+    mended = [name for name in INSTANCES if name.endswith("_mended")]
+    assert len(mended) >= 6
+    for name in mended:
+        broken, holds = settings(INSTANCES[name.removesuffix("_mended")]), settings(INSTANCES[name])
+        changed = {key for key in broken | holds if broken.get(key) != holds.get(key)}
+        assert len(changed) == 1
+        assert changed <= {constant.name.text for constant in DOCUMENT.constants}
 
 
 def test_every_row_exists_somewhere() -> None:

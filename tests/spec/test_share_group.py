@@ -6,23 +6,18 @@ would be, and some instance has another verdict with it.
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import pytest
 from textual_mutants import Mutant, is_caught
 
-from checker.flow import Request, Silent, check
 from checker.library import find
-from checker.report.result import Result
 from checker.table import read
 from checker.table.document import InstanceEntry
-from checker.verdict.expectation import differences
 
 SYSTEM = find("share_group")
 DOCUMENT = read(SYSTEM)
 INSTANCES = {entry.name.text: entry for entry in DOCUMENT.instances}
-QUICK = [name for name, entry in INSTANCES.items() if entry.tier == "quick"]
 VARIED = ("kafka_", "candidate_")
 VARIANTS = {
     "deletion_covers",
@@ -471,28 +466,6 @@ def settings(entry: InstanceEntry) -> dict[str, object]:
     return {name.text: value for name, value, _ in entry.settings}
 
 
-@cache
-def run(instance: str) -> Result:
-    """Run an instance as declared."""
-    return check(Request(str(SYSTEM), instance), Silent())
-
-
-@pytest.mark.parametrize("instance", QUICK)
-def test_instance_is_as_declared(instance: str) -> None:
-    """Verdict, property, length, distinct states and depth."""
-    result = run(instance)
-    assert result.machine.expectation is not None
-    assert not differences(result.machine.expectation, result.verdict, result.exploration)
-
-
-def test_every_instance_declares_its_figures() -> None:
-    """Nothing that becomes reachable, or is so no longer, goes unnoticed."""
-    for entry in INSTANCES.values():
-        assert entry.expect is not None, entry.name.text
-        assert entry.expect.distinct, entry.name.text
-        assert entry.expect.depth, entry.name.text
-
-
 @pytest.mark.parametrize("name", [name for name in INSTANCES if name.startswith(VARIED)])
 def test_a_bug_is_its_variant_and_nothing_else(name: str) -> None:
     """Some instance with the same constants but the variant's holds."""
@@ -519,21 +492,3 @@ def test_a_mutant_is_caught(name: str, tmp_path: Path) -> None:
 def test_every_mutant_is_caught(name: str, tmp_path: Path) -> None:
     """The rest of the mutants."""
     assert is_caught(SYSTEM, MUTANTS[name], tmp_path)
-
-
-def test_every_row_fires_in_some_instance() -> None:
-    """A row that never fires is no specification."""
-    silent = {row.name.text for row in DOCUMENT.rows}
-    for instance in (
-        "lost_heartbeats",
-        "members_that_go",
-        "failing_initialisation",
-        "overtaking_initialisations",
-        "moving_coordinator",
-        "offset_deletion",
-        "growing_topic",
-        "deleted_topic",
-        "unequal_subscriptions",
-    ):
-        silent -= {row.row for row in run(instance).exploration.rows if row.fired}
-    assert not silent

@@ -6,7 +6,6 @@ all of them, and all instances, takes minutes: those are marked slow, a few of e
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,8 @@ from textual_mutants import text_of, write
 
 from checker.flow import Request, Silent, check
 from checker.library import find
-from checker.report.result import Result
 from checker.table import read
 from checker.table.document import InstanceEntry
-from checker.verdict.expectation import differences
 
 SYSTEM = find("share_partition")
 DOCUMENT = read(SYSTEM)
@@ -82,32 +79,11 @@ def settings(entry: InstanceEntry) -> dict[str, int | bool | str]:
     return {name.text: value for name, value, _ in entry.settings}
 
 
-@cache
-def run(instance: str) -> Result:
-    """Run an instance as declared."""
-    return check(Request(str(SYSTEM), instance), Silent())
-
-
 def changed(folder: Path, old: str, new: str) -> str:
     """Write the specification with one change and return where."""
     text = text_of(SYSTEM)
     assert text.count(old) == 1
     return str(write(text.replace(old, new), folder))
-
-
-@pytest.mark.parametrize("instance", rare(QUICK))
-def test_instance_is_as_declared(instance: str) -> None:
-    """Verdict, property, length, distinct states and depth."""
-    result = run(instance)
-    assert not differences(result.machine.expectation, result.verdict, result.exploration)
-
-
-def test_every_instance_declares_its_figures() -> None:
-    """Nothing that becomes reachable, or is so no longer, goes unnoticed."""
-    for entry in INSTANCES.values():
-        assert entry.expect is not None, entry.name.text
-        assert entry.expect.distinct is not None, entry.name.text
-        assert entry.expect.depth is not None, entry.name.text
 
 
 @pytest.mark.parametrize("name", BUGS)
@@ -162,20 +138,3 @@ def test_every_property_is_shown_to_fail() -> None:
         if entry.expect is not None and entry.expect.property is not None:
             broken |= {entry.expect.property.text, *(name.text for name in entry.expect.also)}
     assert {entry.name.text for entry in DOCUMENT.properties if entry.kind != "sometimes"} <= broken
-
-
-@pytest.mark.slow
-def test_every_row_fires_in_some_instance() -> None:
-    """A row that never fires is no specification."""
-    silent = {row.name.text for row in DOCUMENT.rows}
-    for instance in (
-        "leader_change",
-        "truncation",
-        "write_faults",
-        "compaction",
-        "slow_fetches",
-        "dead_letters",
-        "candidate_late_write",
-    ):
-        silent -= {row.row for row in run(instance).exploration.rows if row.fired}
-    assert not silent

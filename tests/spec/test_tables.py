@@ -12,6 +12,13 @@ from checker.table import StateTable, read_table
 TABLES = {entry.name: entry.path for entry in shipped() if entry.kind == "table"}
 
 PREVIOUS: dict[str, dict[str, set[str]]] = {
+    "coordinator_context": {
+        "INITIAL": set(),
+        "LOADING": {"INITIAL", "FAILED"},
+        "ACTIVE": {"LOADING"},
+        "FAILED": {"LOADING", "ACTIVE"},
+        "CLOSED": {"INITIAL", "LOADING", "ACTIVE", "FAILED"},
+    },
     "delayed_operation": {
         "CREATED": set(),
         "WATCHED": {"CREATED"},
@@ -23,6 +30,11 @@ PREVIOUS: dict[str, dict[str, set[str]]] = {
         "CompletingRebalance": {"PreparingRebalance"},
         "Stable": {"CompletingRebalance"},
         "Dead": {"Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead"},
+    },
+    "isr_state": {
+        "COMMITTED": {"COMMITTED", "PENDING_EXPAND", "PENDING_SHRINK"},
+        "PENDING_EXPAND": {"COMMITTED"},
+        "PENDING_SHRINK": {"COMMITTED"},
     },
     "member": {
         "UNJOINED": {"UNJOINED", "PREPARING_REBALANCE", "COMPLETING_REBALANCE", "STABLE"},
@@ -60,6 +72,80 @@ PREVIOUS: dict[str, dict[str, set[str]]] = {
         "ReplicaDeletionSuccessful": {"ReplicaDeletionStarted"},
         "ReplicaDeletionIneligible": {"OfflineReplica", "ReplicaDeletionStarted"},
     },
+    "consumer_group": {
+        "EMPTY": {"ASSIGNING", "RECONCILING", "STABLE"},
+        "ASSIGNING": {"EMPTY", "RECONCILING", "STABLE"},
+        "RECONCILING": {"EMPTY", "ASSIGNING", "STABLE"},
+        "STABLE": {"EMPTY", "ASSIGNING", "RECONCILING"},
+        "DEAD": {"EMPTY"},
+    },
+    "consumer_group_member": {
+        "NOT_A_MEMBER": {"STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNKNOWN"},
+        "STABLE": {
+            "NOT_A_MEMBER",
+            "STABLE",
+            "UNREVOKED_PARTITIONS",
+            "UNRELEASED_PARTITIONS",
+            "UNKNOWN",
+        },
+        "UNREVOKED_PARTITIONS": {"STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS"},
+        "UNRELEASED_PARTITIONS": {
+            "STABLE",
+            "UNREVOKED_PARTITIONS",
+            "UNRELEASED_PARTITIONS",
+            "UNKNOWN",
+        },
+        "UNKNOWN": set(),
+    },
+    "consumer_member": {
+        "UNSUBSCRIBED": {"PREPARE_LEAVING", "LEAVING", "FENCED"},
+        "JOINING": {"UNSUBSCRIBED", "FENCED", "STALE"},
+        "RECONCILING": {"STABLE", "JOINING", "ACKNOWLEDGING", "RECONCILING"},
+        "ACKNOWLEDGING": {"RECONCILING"},
+        "STABLE": {"JOINING", "ACKNOWLEDGING", "RECONCILING"},
+        "FENCED": {
+            "JOINING",
+            "STABLE",
+            "RECONCILING",
+            "ACKNOWLEDGING",
+            "PREPARE_LEAVING",
+            "LEAVING",
+        },
+        "PREPARE_LEAVING": {"JOINING", "STABLE", "RECONCILING", "ACKNOWLEDGING", "UNSUBSCRIBED"},
+        "LEAVING": {"PREPARE_LEAVING"},
+        "STALE": {"LEAVING"},
+        "FATAL": {
+            "JOINING",
+            "STABLE",
+            "RECONCILING",
+            "ACKNOWLEDGING",
+            "PREPARE_LEAVING",
+            "LEAVING",
+            "UNSUBSCRIBED",
+        },
+    },
+    "rewrite_consumer": {
+        "DOWN": {
+            "STARTING",
+            "PART_OF_A_GROUP",
+            "REDISCOVERING",
+            "STOPPED_CONSUMPTION",
+            "BLOCKED",
+        },
+        "STARTING": {"DOWN"},
+        "PART_OF_A_GROUP": {"STARTING", "STOPPED_CONSUMPTION", "REDISCOVERING"},
+        "REDISCOVERING": {"PART_OF_A_GROUP"},
+        "STOPPED_CONSUMPTION": {"PART_OF_A_GROUP", "BLOCKED"},
+        "BLOCKED": {"PART_OF_A_GROUP", "STOPPED_CONSUMPTION"},
+    },
+    "rewrite_coordinator": {
+        "DOWN": {"CATCH_UP", "READY", "STEADY", "PREPARE_FOR_REBALANCE", "REBALANCING"},
+        "CATCH_UP": {"DOWN"},
+        "READY": {"CATCH_UP"},
+        "STEADY": {"READY", "PREPARE_FOR_REBALANCE", "REBALANCING"},
+        "PREPARE_FOR_REBALANCE": {"READY", "STEADY"},
+        "REBALANCING": {"PREPARE_FOR_REBALANCE"},
+    },
     "share_group": {"EMPTY": {"STABLE"}, "STABLE": {"EMPTY"}, "DEAD": {"EMPTY"}},
     "share_member": {
         "UNSUBSCRIBED": {"JOINING", "STABLE"},
@@ -77,11 +163,23 @@ PREVIOUS: dict[str, dict[str, set[str]]] = {
 }
 
 CREATED = {
+    "isr_state": set(),
+    "coordinator_context": {"INITIAL"},
     "delayed_operation": set(),
     "group": {"Empty", "Stable"},
     "member": set(),
     "partition": {"NewPartition", "OnlinePartition", "OfflinePartition"},
     "replica": {"OnlineReplica", "ReplicaDeletionIneligible"},
+    "consumer_group": {"EMPTY", "ASSIGNING", "RECONCILING", "STABLE"},
+    "consumer_group_member": {
+        "STABLE",
+        "UNREVOKED_PARTITIONS",
+        "UNRELEASED_PARTITIONS",
+        "UNKNOWN",
+    },
+    "consumer_member": {"UNSUBSCRIBED"},
+    "rewrite_consumer": set(),
+    "rewrite_coordinator": set(),
     "share_group": {"EMPTY"},
     "share_member": set(),
     "share_record": {"AVAILABLE", "ACKNOWLEDGED", "ARCHIVING", "ARCHIVED"},

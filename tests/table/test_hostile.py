@@ -99,7 +99,7 @@ STATEMENTS = (
     "with a as b:\n    pass",
     "global x",
     "nonlocal x",
-    "assert x",
+    "assert x, y",
     "raise x",
     "return x",
     "a = b = c",

@@ -27,7 +27,7 @@ RUNS = [
     ("classic_group", "kafka_7824", 150),
     ("classic_group", "kafka_9801", 60),
     ("classic_group", "commits_and_a_failover", 60),
-    ("controller_basics", "default", 150),
+    ("controller", "default", 150),
     ("share_group", "default", 40),
     ("share_partition", "default", 100),
     ("share_partition", "dead_letters", 60),
@@ -200,11 +200,11 @@ def test_cells_are_marked(tmp_path: Path) -> None:
 def test_a_known_row_of_the_classic_group() -> None:
     matrices = {matrix.machine: matrix for matrix in every_row(find("classic_group"))}
     group = effects(matrices["coordinator.group"])
-    assert ("join_is_answered_again", "Stable") in group
-    assert ("join_is_answered_again", "Empty") not in group
-    (waits,) = group["join_waits", "PreparingRebalance"]
+    assert ("coordinator_join_follower_unchanged_in_stable", "Stable") in group
+    assert ("coordinator_join_follower_unchanged_in_stable", "Empty") not in group
+    (waits,) = group["coordinator_join_known_in_preparing", "PreparingRebalance"]
     assert waits.targets == ("Empty", "PreparingRebalance", "CompletingRebalance")
-    (written,) = group["assignment_is_written", "CompletingRebalance"]
+    (written,) = group["coordinator_append_assignment_ok", "CompletingRebalance"]
     assert written.targets == ("CompletingRebalance", "Stable")
     assert written.sends == ("SyncResponse(NONE)",)
 

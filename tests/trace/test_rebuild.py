@@ -1,6 +1,8 @@
 """Goal: a trace shows only what the reference semantics does, and says what went wrong."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from machines import (
@@ -18,11 +20,16 @@ from machines import (
 )
 
 from checker.errors import InternalError
+from checker.flow import machine_of
 from checker.machine.machine import Machine
 from checker.machine.types import Range
 from checker.search.exploration import Finding
 from checker.search.limits import Limits
 from checker.search.reference import explore_reference
+from checker.semantics import execute as execute_module
+from checker.semantics import successors as successors_module
+from checker.semantics.successors import initial_steps
+from checker.trace import rebuild as rebuild_module
 from checker.trace.naming import step_name
 from checker.trace.rebuild import rebuild
 
@@ -133,3 +140,25 @@ def test_everything_that_a_search_finds_can_be_rebuilt(known: object) -> None:
     for finding in explore_reference(machine, Limits(keep_going=True)).findings:
         trace = rebuild(machine, finding)
         assert trace.states == finding.path
+
+
+def test_of_many_initial_states_only_those_before_the_first_are_executed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = machine_of("termination_detection", "default", {"nodes": 5})
+    first = next(initial_steps(machine))
+    assert first.state is not None
+    executed = []
+    real = execute_module.executions
+
+    def counted(*arguments: Any) -> Iterator[Any]:
+        for execution in real(*arguments):
+            executed.append(execution)
+            yield execution
+
+    monkeypatch.setattr(successors_module, "executions", counted)
+    found = Finding("is_detected", "sometimes", 0, (first.state,))
+    monkeypatch.setattr(rebuild_module, "contradiction", lambda *_: None)
+    monkeypatch.setattr(rebuild_module, "_reasons", lambda *_: ())
+    assert rebuild(machine, found).steps[0].state == first.state
+    assert len(executed) == 1  # of 5,120

@@ -4,6 +4,13 @@
   var stories = Array.prototype.slice.call(document.querySelectorAll("[data-story]"));
   var current = 0, shown = stories.map(function () { return null; });
   function each(root, selector, todo) { Array.prototype.forEach.call(root.querySelectorAll(selector), todo); }
+  function make(name, kind, text) {
+    var item = document.createElement(name);
+    if (kind) { item.className = kind; }
+    if (text !== undefined) { item.textContent = text; }
+    return item;
+  }
+  function plain(place) { return place.replace(/\[[^\]]*\]/g, ""); }
   function within(box, item, sideways) {
     var outer = box.getBoundingClientRect(), inner = item.getBoundingClientRect();
     if (box.scrollHeight > box.clientHeight + 2) {
@@ -14,35 +21,118 @@
       box.scrollLeft += inner.left - outer.left - 40;
     }
   }
+  function wanted(root) {
+    var component = root.querySelector(".component").value, name = root.querySelector(".property").value;
+    var words = root.querySelector(".variable").value.split(/\s+/).filter(Boolean);
+    var reads = name ? root.data.reads[name] : null;
+    var free = !component && !name && !words.length;
+    function fits(place) {
+      if (component && place.split(".")[0].split("[")[0] !== component) { return false; }
+      if (reads && reads.indexOf(plain(place)) < 0) { return false; }
+      var asked = words.filter(function (word) { return word[0] !== "-"; });
+      if (asked.length && !asked.some(function (word) { return place.indexOf(word) >= 0; })) { return false; }
+      return !words.some(function (word) { return word.length > 1 && word[0] === "-" && place.indexOf(word.slice(1)) >= 0; });
+    }
+    return { free: free, fits: fits };
+  }
+  function filter(root) {
+    var asked = wanted(root);
+    each(root, "[data-place]", function (item) {
+      item.classList.toggle("filtered", !asked.fits(item.getAttribute("data-place")));
+    });
+    each(root, "li[data-step]", function (item) {
+      var all = item.querySelectorAll("[data-place]").length;
+      var left = item.querySelectorAll("[data-place]:not(.filtered)").length;
+      item.classList.toggle("quiet", !asked.free && !left && !item.classList.contains("breaks"));
+      if (all && left && !asked.free) { each(item, "details.more", function (box) { box.open = true; }); }
+    });
+    state(root, shown[stories.indexOf(root)] || 0);
+  }
+  function state(root, number) {
+    var data = root.data, values = [], fresh = {}, asked = wanted(root);
+    for (var step = 0; step <= number && step < data.steps.length; step += 1) {
+      fresh = {};
+      data.steps[step].forEach(function (change) { values[change[0]] = change[1]; fresh[change[0]] = true; });
+    }
+    var lit = root.querySelector(".lit"), body = root.querySelector(".values tbody");
+    lit.textContent = ""; body.textContent = "";
+    data.places.forEach(function (place, index) {
+      var states = data.machines[plain(place)], value = values[index];
+      if (value === undefined || value === null || !asked.fits(place)) { return; }
+      if (states) {
+        var line = make("p", "");
+        line.appendChild(make("code", "", place + " "));
+        states.forEach(function (name) {
+          var chip = make("span", name === value ? "chip now" : "chip", name);
+          if (name === value) { chip.setAttribute("aria-current", "true"); }
+          line.appendChild(chip);
+        });
+        lit.appendChild(line);
+        return;
+      }
+      var row = make("tr", fresh[index] && number ? "new" : ""), head = make("th", "");
+      head.setAttribute("scope", "row");
+      head.appendChild(make("code", "", place));
+      row.appendChild(head);
+      var cell = make("td", "");
+      cell.appendChild(make("code", "", value));
+      row.appendChild(cell);
+      body.appendChild(row);
+    });
+    var item = root.querySelector("li[data-step='" + number + "']"), at = item && item.querySelector(".at");
+    if (item && !at) {
+      each(root, "li[data-row]", function (other) {
+        if (!at && other.getAttribute("data-row") === item.getAttribute("data-row")) { at = other.querySelector(".at"); }
+      });
+    }
+    root.querySelector(".fired").textContent = number && item ? "Row " + item.getAttribute("data-row") + (at && at.textContent ? " (" + at.textContent + ")" : "") : "";
+  }
   function show(place, number, move) {
     var root = stories[place], last = root.querySelectorAll("li[data-step]").length - 1;
     number = Math.max(0, Math.min(last, number));
     current = place;
     shown[place] = number;
     each(root, ".on", function (item) { item.classList.remove("on"); });
-    each(root, "[aria-current]", function (item) { item.removeAttribute("aria-current"); });
+    each(root, "li[aria-current]", function (item) { item.removeAttribute("aria-current"); });
     each(root, "[data-step='" + number + "'], [data-sent='" + number + "'], [data-ended='" + number + "']",
       function (item) { item.classList.add("on"); });
-    var item = root.querySelector("li[data-step='" + number + "']");
+    var item = root.querySelector("li[data-step='" + number + "']"), phase = item.closest("details.phase");
+    if (phase) { phase.open = true; }
     item.setAttribute("aria-current", "step");
     root.querySelector(".where").textContent = "Step " + number + " of " + last + ": " +
       item.querySelector(".called").textContent;
-    var box = root.querySelector(".chart"), mark = root.querySelector("g[data-step='" + number + "']");
-    if (box && mark) { within(box, mark, true); }
+    var mark = root.querySelector("g[data-step='" + number + "']"), box = mark && mark.closest(".chart");
+    if (box) { within(box, mark, true); }
+    state(root, number);
     if (move) { item.scrollIntoView({ block: "nearest" }); }
   }
   function go(by) {
     var now = shown[current];
     show(current, now === null ? (by > 0 ? 1 : 0) : now + by, true);
   }
+  function choices(select, names) {
+    names.forEach(function (name) { var item = make("option", "", name); item.value = name; select.appendChild(item); });
+    select.parentNode.hidden = names.length < 2;
+  }
   stories.forEach(function (root, place) {
-    var bar = root.querySelector(".walk");
+    var bar = root.querySelector(".walk"), components = [];
+    root.data = JSON.parse(root.querySelector("script.states").textContent);
+    root.data.places.forEach(function (name) {
+      var word = name.split(".")[0].split("[")[0];
+      if (components.indexOf(word) < 0) { components.push(word); }
+    });
+    choices(bar.querySelector(".component"), components);
+    choices(bar.querySelector(".property"), Object.keys(root.data.reads));
     bar.hidden = false;
+    root.querySelector("details.state").hidden = false;
+    state(root, 0);
     bar.querySelector(".back").addEventListener("click", function () { current = place; go(-1); });
     bar.querySelector(".forth").addEventListener("click", function () { current = place; go(1); });
+    each(bar, "select", function (item) { item.addEventListener("change", function () { filter(root); }); });
+    bar.querySelector(".variable").addEventListener("input", function () { filter(root); });
     each(root, "[data-step]", function (item) {
       item.addEventListener("click", function (event) {
-        if (!event.target.closest("a") && !String(window.getSelection())) {
+        if (!event.target.closest("a, details.more") && !String(window.getSelection())) {
           show(place, Number(item.getAttribute("data-step")), item.tagName !== "LI");
         }
       });
@@ -50,6 +140,7 @@
   });
   document.addEventListener("keydown", function (event) {
     if (!stories.length || event.ctrlKey || event.metaKey || event.altKey) { return; }
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) { return; }
     if (event.key === "j" || event.key === "ArrowRight") { go(1); event.preventDefault(); }
     if (event.key === "k" || event.key === "ArrowLeft") { go(-1); event.preventDefault(); }
   });
@@ -58,5 +149,8 @@
     if (found && stories[found[1] - 1]) { show(found[1] - 1, Number(found[2]), true); }
   }
   window.addEventListener("hashchange", named);
+  window.addEventListener("beforeprint", function () {
+    each(document, "details.phase", function (item) { item.open = true; });
+  });
   named();
 }());

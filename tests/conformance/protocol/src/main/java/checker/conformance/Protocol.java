@@ -7,11 +7,13 @@ import java.io.BufferedReader;
 import java.io.FileOutputStream;
 import java.io.FileDescriptor;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.Map;
+import java.util.Properties;
 
 /**
  * The adapter's side of the line protocol of docs/conformance.md: a JSON object a line, a reply to
@@ -66,6 +68,15 @@ public final class Protocol {
       replies.flush();
     }
     System.exit(0);
+  }
+
+  /** The release of Kafka, as its jar of clients says. */
+  public static String kafka() throws IOException {
+    Properties said = new Properties();
+    try (InputStream file = Protocol.class.getResourceAsStream("/kafka/kafka-version.properties")) {
+      said.load(file);
+    }
+    return said.getProperty("version").strip();
   }
 
   private Map<String, Object> reply(String line) {

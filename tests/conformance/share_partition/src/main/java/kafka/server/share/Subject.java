@@ -5,33 +5,19 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
-import kafka.server.ReplicaManager;
 import org.apache.kafka.clients.consumer.internals.ShareAcquireMode;
 import org.apache.kafka.common.TopicIdPartition;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.compress.Compression;
-import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.record.MemoryRecords;
-import org.apache.kafka.common.record.SimpleRecord;
-import org.apache.kafka.common.utils.AppInfoParser;
-import org.apache.kafka.common.utils.Time;
-import org.apache.kafka.coordinator.group.GroupConfigManager;
 import org.apache.kafka.server.share.acknowledge.ShareAcknowledgementBatch;
 import org.apache.kafka.server.share.fetch.AcquisitionLockTimerTask;
 import org.apache.kafka.server.share.fetch.InFlightBatch;
@@ -43,16 +29,18 @@ import org.apache.kafka.server.storage.log.FetchPartitionData;
 import org.apache.kafka.server.util.timer.Timer;
 import org.apache.kafka.server.util.timer.TimerTask;
 import org.apache.kafka.server.util.timer.TimerTaskEntry;
-import org.mockito.Mockito;
 
 /** A SharePartition with a log of a few records, a persister that waits, and timers that never fire. */
 final class Subject implements Protocol.Subject {
   private static final Map<String, Byte> KINDS =
       Map.of("GAP", (byte) 0, "ACCEPT", (byte) 1, "RELEASE", (byte) 2, "REJECT", (byte) 3,
           "RENEW", (byte) 4);
+  private static final List<String> OF_THE_WINDOW =
+      List.of("start_offset", "end_offset", "delivery_complete_count", "find_next_fetch_offset",
+          "gap");
   private static final List<String> PER_RECORD =
       List.of("entry", "split", "state", "owner", "delivery_count", "transition", "timer",
-          "expired");
+          "expired", "dead_letter");
   static final TopicIdPartition PARTITION =
       new TopicIdPartition(Uuid.randomUuid(), new TopicPartition("topic", 0));
 
@@ -63,10 +51,7 @@ final class Subject implements Protocol.Subject {
   private final int logBatch;
   private final Set<Long> compacted = new HashSet<>();
   private final HeldPersister persister = new HeldPersister(PARTITION.topicId());
-  private final ReplicaManager replicas = stub(ReplicaManager.class);
-  private final GroupConfigManager configuration = stub(GroupConfigManager.class);
-  private final SharePartitionManager.SharePartitionListener listener =
-      stub(SharePartitionManager.SharePartitionListener.class);
+  private final DeadLetters deadLetters;
   private long logStart = 0;
   private SharePartition share;
 
@@ -76,6 +61,7 @@ final class Subject implements Protocol.Subject {
     deliveryLimit = with.get("delivery_limit").asInt();
     batchSize = with.get("batch_size").asInt();
     logBatch = with.get("log_batch").asInt();
+    deadLetters = new DeadLetters(with.get("dead_letter_queue").asBoolean());
     load();
   }
 
@@ -86,12 +72,9 @@ final class Subject implements Protocol.Subject {
         "records", "in_flight_limit", "delivery_limit", "batch_size", "log_batch")) {
       small.put(size, 1);
     }
+    small.put("dead_letter_queue", false);
     new Subject(small); // loading Kafka's classes takes seconds, and no request is to wait for it
-    Protocol.serve("SharePartition", AppInfoParser.getVersion(), Subject::new);
-  }
-
-  private static <T> T stub(Class<T> type) {
-    return Mockito.mock(type, Mockito.withSettings().stubOnly());
+    Protocol.serve("SharePartition", Protocol.kafka(), Subject::new);
   }
 
   @Override
@@ -120,6 +103,7 @@ final class Subject implements Protocol.Subject {
         return null;
       case "leader_changes":
         share = null;
+        deadLetters.forget();
         return null;
       case "state_is_read":
         persister.answer(with.get("start_offset").asLong(), persisted(with.get("batches")));
@@ -132,6 +116,10 @@ final class Subject implements Protocol.Subject {
 
   @Override
   public Object complete(String operation, String outcome, JsonNode with) {
+    if (operation.equals("dead_letter")) {
+      deadLetters.end(with.get("offset").asLong());
+      return null;
+    }
     switch (outcome) {
       case "done" -> persister.succeed();
       case "failed" -> persister.fail();
@@ -148,9 +136,8 @@ final class Subject implements Protocol.Subject {
 
   private void load() {
     share =
-        new SharePartition(
-            "group", PARTITION, 0, inFlightLimit, deliveryLimit, 30_000, new IdleTimer(),
-            Time.SYSTEM, persister, replicas, configuration, listener);
+        Release.open(
+            PARTITION, inFlightLimit, deliveryLimit, new IdleTimer(), persister, deadLetters);
     share.maybeInitialize().join();
   }
 
@@ -166,24 +153,14 @@ final class Subject implements Protocol.Subject {
 
   /** Return the batches of the log that lie between two offsets and still exist. */
   private FetchPartitionData fetched(long from, long last) {
-    List<MemoryRecords> found = new ArrayList<>();
-    int size = 0;
+    TreeMap<Long, Long> found = new TreeMap<>();
     for (long first = 0; first < records; first += logBatch) {
       long end = Math.min(first + logBatch, records) - 1;
-      if (compacted.contains(first) || end < from || end > last || end < logStart) {
-        continue;
+      if (!compacted.contains(first) && end >= from && end <= last && end >= logStart) {
+        found.put(first, end);
       }
-      SimpleRecord[] content = new SimpleRecord[(int) (end - first + 1)];
-      Arrays.fill(content, new SimpleRecord("value".getBytes(StandardCharsets.UTF_8)));
-      found.add(MemoryRecords.withRecords(first, Compression.NONE, content));
-      size += found.get(found.size() - 1).sizeInBytes();
     }
-    ByteBuffer joined = ByteBuffer.allocate(size);
-    found.forEach(batch -> joined.put(batch.buffer().duplicate()));
-    joined.flip();
-    return new FetchPartitionData(
-        Errors.NONE, records, logStart, MemoryRecords.readableRecords(joined), Optional.empty(),
-        OptionalLong.empty(), Optional.empty(), OptionalInt.empty(), false);
+    return Release.fetched(found, logStart, records);
   }
 
   /**
@@ -246,7 +223,11 @@ final class Subject implements Protocol.Subject {
     fields.put("write_start_offsets", persister.startOffsets());
     fields.put("write_batches", persister.batches());
     fields.put("active", share != null);
+    for (String name : PER_RECORD) {
+      fields.put(name, new TreeMap<Long, Object>());
+    }
     if (share == null) {
+      OF_THE_WINDOW.forEach(name -> fields.put(name, null));
       return fields;
     }
     var gap = share.persisterReadResultGapWindow();
@@ -257,9 +238,6 @@ final class Subject implements Protocol.Subject {
     fields.put(
         "gap",
         gap == null ? null : Map.of("start", gap.gapStartOffset(), "end", gap.endOffset()));
-    for (String name : PER_RECORD) {
-      fields.put(name, new TreeMap<Long, Object>());
-    }
     for (long offset = 0; offset < records; offset++) {
       InFlightState state = state(offset);
       if (state != null) {
@@ -281,7 +259,8 @@ final class Subject implements Protocol.Subject {
       state.deliveryCount(),
       state.hasOngoingStateTransition(),
       timer == null || timer.hasExpired() ? List.of() : List.of(owner(timer)),
-      timer != null && timer.hasExpired()
+      timer != null && timer.hasExpired(),
+      deadLetters.has(offset)
     };
     for (int place = 0; place < values.length; place++) {
       @SuppressWarnings("unchecked")

@@ -1,0 +1,64 @@
+"""Where many independent runs are done: `--engine local` or `spark` of verify and mutate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import click
+
+from checker.cli.options import Command, EngineChoice, cluster_options
+from checker.runs import Processes, Spread
+from checker.search.explore import cores
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What was asked for: an engine, so many processes or cores, and which Spark."""
+
+    engine: str = "local"
+    workers: int | None = None
+    master: str | None = None
+    conf: tuple[str, ...] = ()
+
+    def refuse(self) -> None:
+        """Raise UsageError for options that do not go together."""
+        self._choice.refuse()
+
+    @contextmanager
+    def spread(self, runs: int, tell: Callable[[str], None]) -> Iterator[Spread]:
+        """Yield what does so many `runs`; `tell` is told one sentence of what Spark does."""
+        if self.engine == "local":
+            yield Processes(max(min(self.workers or cores(), runs), 1))
+            return
+        from checker.spark.runs import runs_on_spark  # noqa: PLC0415 (PySpark is an extra)
+
+        with runs_on_spark(self._choice.cluster(), tell) as spread:
+            yield spread
+
+    @property
+    def _choice(self) -> EngineChoice:
+        return EngineChoice(self.engine, self.workers, None, None, None, self.master, self.conf)
+
+
+def spreading_options(command: Command) -> Command:
+    """Add where the runs are done: what `Where` is made of."""
+    for option in (
+        cluster_options,
+        click.option(
+            "--engine",
+            type=click.Choice(["local", "spark"]),
+            default="local",
+            show_default=True,
+            help="What does the runs: processes of this machine, or Spark.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(1),
+            metavar="N",
+            help="Processes, or cores of a local Spark; by default one a core.",
+        ),
+    ):
+        command = option(command)
+    return command

@@ -1,0 +1,304 @@
+"""What the browser asks: where a path leads, what can be done there, how to get somewhere else.
+
+A path is the numbers of the choices taken, the initial state's first. So nothing is kept for a
+browser: going back is a shorter path, a branch another one, and the same path is always the same.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections import OrderedDict, deque
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from checker import flow
+from checker.errors import EvaluationError, UsageError
+from checker.machine import terms
+from checker.machine.machine import Machine
+from checker.report.headline import fault_mark
+from checker.report.story import flattened
+from checker.search.limits import Limits
+from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.successor import State, Successor
+from checker.semantics.successors import as_mapping, initial_states, successors
+from checker.table import Document
+from checker.table.predicate import QUERY
+from checker.trace import itf
+from checker.trace.asked import term_of, value_in
+from checker.trace.naming import event_name, step_name
+from checker.trace.rebuild import make_step
+from checker.trace.trace import Step, Trace
+from checker.trace.walking import choice_name
+
+Json = dict[str, Any]
+Path = tuple[int, ...]
+
+KEPT = 5_000
+"""Nodes that are remembered; others are found again."""
+
+LONGEST = 2_000
+STATES_FROM_HERE = 30_000
+SECONDS_FROM_HERE = 20.0
+STATES_FROM_THE_START = 20_000_000
+SECONDS_FROM_THE_START = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A state on a path, the step that led to it, and what can come next."""
+
+    step: Step | None
+    state: State | None
+    choices: tuple[Successor, ...]
+
+
+class Explorer:
+    """Answers what the browser asks of one instance."""
+
+    def __init__(self, request: flow.Request, document: Document, machine: Machine) -> None:
+        self.request = request
+        self.document = document
+        self.machine = machine
+        self.first: Path = ()
+        self._nodes: OrderedDict[Path, Node] = OrderedDict()
+        starts = [item for item in initial_states(machine) if item.state is not None]
+        if len(starts) == 1:
+            self.first = (initial_states(machine).index(starts[0]),)
+
+    def node(self, path: Path) -> Node:
+        """Return where a path leads; UsageError where there is no such path."""
+        if len(path) > LONGEST:
+            raise UsageError(f"a path has at most {LONGEST} steps")
+        known = len(path)
+        while known and path[:known] not in self._nodes:
+            known -= 1
+        start = tuple(initial_states(self.machine))
+        node = self._nodes.get(path[:known]) or Node(None, None, start)
+        for length in range(known + 1, len(path) + 1):
+            node = self._next(node, path[length - 1], length - 1)
+            self._nodes[path[:length]] = node
+            if len(self._nodes) > KEPT:
+                self._nodes.popitem(last=False)
+        return node
+
+    def _next(self, node: Node, number: int, length: int) -> Node:
+        if not 0 <= number < len(node.choices):
+            raise UsageError(f"there is no choice {number} after {length} steps")
+        choice = node.choices[number]
+        if choice.state is None:
+            raise UsageError(f"{choice_name(choice, length)} leads nowhere")
+        before = choice.state if node.state is None else node.state
+        step = make_step(self.machine, length, before, choice)
+        return Node(step, choice.state, tuple(successors(self.machine, choice.state)))
+
+    def here(self, path: Path) -> Json:
+        """Return the steps of a path, the state at its end, and what can be done there."""
+        steps = self.steps(path)
+        node = self.node(path)
+        places = {} if node.state is None else flattened(self.machine, node.state)
+        before = self.node(path[:-1]).state if path else None
+        old = {} if before is None else flattened(self.machine, before)
+        new = [name for name, text in places.items() if len(path) > 1 and old.get(name) != text]
+        return {
+            "path": list(path),
+            "steps": [_told(step) for step in steps],
+            "places": places,
+            "changed": new,
+            "choices": [
+                self._choice(node, number, choice, len(path))
+                for number, choice in enumerate(node.choices)
+            ],
+            "properties": self._properties(node.state),
+            "command": self._command(path),
+        }
+
+    def about(self) -> Json:
+        """Return what is explored, and where a path begins."""
+        tables = {table.name: [name for name, _ in table.states] for table in self.machine.tables}
+        machines = {
+            variable.name: tables[variable.table]
+            for variable in self.machine.variables
+            if variable.table is not None and variable.table in tables
+        }
+        return {
+            "name": self.machine.name,
+            "instance": self.machine.instance,
+            "about": self.machine.about,
+            "first": list(self.first),
+            "machines": machines,
+        }
+
+    def steps(self, path: Path) -> tuple[Step, ...]:
+        """Return the steps of a path, the initial state as the first."""
+        found = (self.node(path[: length + 1]).step for length in range(len(path)))
+        return tuple(step for step in found if step is not None)
+
+    def _choice(self, node: Node, number: int, choice: Successor, length: int) -> Json:
+        before = node.state if node.state is not None else choice.state or ()
+        step = make_step(self.machine, length, before, choice)
+        marks = []
+        marks += ["fails"] if choice.error is not None else []
+        marks += ["beyond the bounds"] if choice.cut == "bounds" else []
+        marks += ["needs an id that there is not"] if choice.cut == "ids" else []
+        marks += ["illegal"] if choice.illegal else []
+        marks += ["changes nothing"] if length and choice.state == node.state else []
+        return {
+            **_told(step),
+            "name": choice_name(choice, length),
+            "number": number,
+            "possible": choice.state is not None,
+            "marks": marks,
+        }
+
+    def _properties(self, state: State | None) -> list[Json]:
+        found: list[Json] = []
+        if state is None:
+            return found
+        context = Context(as_mapping(self.machine, state), {})
+        for item in self.machine.properties:
+            if item.kind in {"always", "sometimes"}:
+                value = "no value"
+                with suppress(EvaluationError):
+                    value = "true" if evaluate(item.condition, context) else "false"
+                broken = item.kind == "always" and value == "false"
+                found.append(
+                    {"name": item.name, "kind": item.kind, "value": value, "broken": broken}
+                )
+        return found
+
+    def _command(self, path: Path) -> str:
+        """Return the path as a command line: the steps by name, into the walk of the terminal.
+
+        A name that several steps have is no way to say which; then it is the number.
+        """
+        words = self._origin().command.split("checker step", 1)[1]
+        told = []
+        for length in range(len(self.first), len(path)):
+            names = [choice_name(item, length) for item in self.node(path[:length]).choices]
+            name = names[path[length]]
+            told.append(name if names.count(name) == 1 else str(path[length] + 1))
+        lines = shlex.join(["printf", "%s\\n", *told]) if told else "true"
+        return f"{lines} | checker step{words}"
+
+    def _origin(self) -> Any:
+        origin = flow.provenance(self.request, self.document)
+        return replace(origin, command=origin.command.replace("checker check", "checker step", 1))
+
+    def as_itf(self, path: Path) -> str:
+        """Return a path as a trace (ITF JSON)."""
+        trace = Trace(self.machine, "", "sometimes", "", self.steps(path), (), None, ())
+        return itf.dump(trace, self._origin())
+
+    def value(self, path: Path, text: str) -> Json:
+        """Return the value of an expression at the end of a path, and along it."""
+        term = term_of(self.document, self.request.instance, self.request.overrides, text)
+        values = []
+        for step in self.steps(path):
+            assert step.state is not None
+            values.append(value_in(self.machine, term, step.state)[0])
+        return {"values": values}
+
+    def follow(self, states: tuple[State, ...]) -> Path:
+        """Return the path along some states; UsageError where no step leads to the next."""
+        path: Path = ()
+        for number, state in enumerate(states):
+            choices = self.node(path).choices
+            found = next(
+                (place_ for place_, choice in enumerate(choices) if choice.state == state), None
+            )
+            if found is None:
+                raise UsageError(f"the trace does not fit {self.machine.name}: no step {number}")
+            path = (*path, found)
+        return path
+
+    def load(self, text: str) -> Path:
+        """Return the path of a recorded trace."""
+        data = itf.load(text, "the trace")
+        return self.follow(itf.read_states(self.machine, data, "the trace"))
+
+    def seek(self, path: Path, predicate: str, *, start: bool) -> Json:
+        """Return a shortest path to a state that satisfies a predicate, or what is known instead.
+
+        From the start the search is the one of `check`; from here it is the interpreter's, which
+        goes less far.
+        """
+        return self._from_start(predicate) if start or not path else self._from(path, predicate)
+
+    def _from_start(self, predicate: str) -> Json:
+        _, asked = flow.question(self.request, predicate, flow.Silent())
+        wanted = asked.properties[0]
+        never = replace(
+            wanted, kind="always", condition=terms.Not(wanted.condition, wanted.condition.span)
+        )
+        limits = Limits(states=STATES_FROM_THE_START, seconds=SECONDS_FROM_THE_START)
+        result = flow.check_machine(
+            replace(self.request, limits=limits),
+            self.document,
+            replace(asked, properties=(never,), deadlock=False, expectation=None),
+            flow.Silent(),
+        )
+        for trace in result.traces:
+            if trace.property_name == QUERY and trace.kind == "always":
+                return {"path": list(self.follow(trace.states))}
+        searched = result.exploration
+        if searched.exhaustive:
+            return {"path": None, "said": f"no state of {searched.distinct:,} satisfies it"}
+        said = f"not found in {searched.distinct:,} states, complete to depth"
+        return {"path": None, "said": f"{said} {searched.depth_complete}"}
+
+    def _from(self, path: Path, predicate: str) -> Json:
+        request = self.request
+        term = term_of(self.document, request.instance, request.overrides, predicate)
+        begun = time.monotonic()
+        start = self.node(path).state
+        assert start is not None
+        met = {start}
+        waiting: deque[tuple[State, Path]] = deque([(start, path)])
+        while waiting:
+            state, way = waiting.popleft()
+            if evaluate(term, Context(as_mapping(self.machine, state), {})) is True:
+                return {"path": list(way)}
+            if len(met) > STATES_FROM_HERE or time.monotonic() - begun > SECONDS_FROM_HERE:
+                steps = len(way) - len(path)
+                said = f"not found within {steps} steps from here ({len(met):,} states)"
+                return {"path": None, "said": said}
+            for number, choice in enumerate(successors(self.machine, state)):
+                if choice.state is not None and choice.cut is None and choice.state not in met:
+                    met.add(choice.state)
+                    waiting.append((choice.state, (*way, number)))
+        return {"path": None, "said": f"no state from here on satisfies it ({len(met):,} states)"}
+
+
+def path_of(text: str) -> Path:
+    """Return the path that `0.3.1` says; UsageError where it says none."""
+    if not text:
+        return ()
+    parts = text.split(".")
+    if len(parts) > LONGEST or not all(part.isdecimal() and len(part) < 7 for part in parts):
+        raise UsageError("a path is numbers with dots between them")
+    return tuple(int(part) for part in parts)
+
+
+def as_text(data: Json) -> str:
+    """Return an answer as JSON."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _told(step: Step) -> Json:
+    """Return a step as the browser shows it."""
+    details = [f"{event.label} {event_name(event)}" for event in step.events]
+    details += [str(change).replace(" -> ", " → ") for change in step.changes]
+    details += [f"illegal: {move.machine} {move.origin} → {move.target}" for move in step.illegal]
+    details += [step.error] if step.error is not None else []
+    return {
+        "name": step_name(step),
+        "row": step.row,
+        "actor": step.actor or "",
+        "fault": fault_mark(step) if step.fault is not None else "",
+        "about": step.about,
+        "source": step.source,
+        "details": details,
+    }

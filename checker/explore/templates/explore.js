@@ -1,0 +1,175 @@
+(function () {
+  "use strict";
+  // The address holds the token and the path, so that it can be reloaded and kept as a bookmark.
+  var address = location.hash.slice(1).split("/"), token = address[0], about = null, shown = null, kept = [], told = [];
+  function by(id) { return document.getElementById(id); }
+  function make(name, kind, text) {
+    var item = document.createElement(name);
+    if (kind) { item.className = kind; }
+    if (text !== undefined) { item.textContent = text; }
+    return item;
+  }
+  function empty(item) { while (item.firstChild) { item.removeChild(item.firstChild); } return item; }
+  function say(text) { by("said").textContent = text || ""; }
+  function ask(name, fields) {
+    document.body.setAttribute("aria-busy", "true");
+    return fetch("/api/" + name, { method: "POST", headers: { "X-Checker-Token": token, "Content-Type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields || {}).toString(), credentials: "omit", cache: "no-store" })
+      .then(function (reply) { return reply.json(); })
+      .then(function (data) { if (data.error) { throw new Error(data.error); } return data; })
+      .finally(function () { document.body.removeAttribute("aria-busy"); });
+  }
+  function fail(error) { say(error.message); }
+  function go(path) {
+    say("");
+    return ask("here", { path: path.join(".") }).then(function (data) {
+      shown = data; told = []; draw();
+      history.replaceState(null, "", "#" + token + "/" + shown.path.join("."));
+    }).catch(fail);
+  }
+  function plain(place) { return place.replace(/\[[^\]]*\]/g, ""); }
+  function details(list) {
+    var box = make("ul", "details");
+    list.forEach(function (text) { var line = make("li"); line.appendChild(make("code", "", text)); box.appendChild(line); });
+    return box;
+  }
+  function steps() {
+    var box = empty(by("steps"));
+    shown.steps.forEach(function (step, number) {
+      var line = make("li"), button = make("button", "go");
+      button.type = "button";
+      button.appendChild(make("code", "", step.name));
+      button.addEventListener("click", function () { go(shown.path.slice(0, number + 1)); });
+      line.appendChild(button);
+      if (step.fault) { line.appendChild(make("span", "tag fault", step.fault)); }
+      if (told[number] !== undefined) { line.appendChild(make("code", "told", told[number])); }
+      if (number === shown.steps.length - 1 && number) {
+        if (step.about) { line.appendChild(make("p", "dim", step.about)); }
+        line.appendChild(details(step.details));
+        line.setAttribute("aria-current", "step");
+      }
+      box.appendChild(line);
+    });
+  }
+  function choices() {
+    var box = empty(by("choices")), words = by("filter").value.split(/\s+/).filter(Boolean), count = 0;
+    shown.choices.forEach(function (choice) {
+      if (!words.every(function (word) { return choice.name.indexOf(word) >= 0; })) { return; }
+      count += 1;
+      var line = make("li"), button = make("button", "take");
+      button.type = "button";
+      button.disabled = !choice.possible;
+      button.appendChild(make("code", "", choice.name));
+      button.addEventListener("click", function () { go(shown.path.concat([choice.number])); });
+      line.appendChild(button);
+      if (choice.actor) { line.appendChild(make("span", "tag", choice.actor)); }
+      if (choice.fault) { line.appendChild(make("span", "tag fault", choice.fault)); }
+      choice.marks.forEach(function (mark) { line.appendChild(make("span", mark === "changes nothing" ? "tag" : "tag bad", mark)); });
+      if (choice.about) { line.appendChild(make("p", "dim", choice.about)); }
+      var more = make("details"), head = make("summary", "dim", "what it would change");
+      more.appendChild(head);
+      more.appendChild(details(choice.details));
+      if (choice.source) { more.appendChild(make("p", "dim", choice.source)); }
+      line.appendChild(more);
+      box.appendChild(line);
+    });
+    by("count").textContent = count + (count === 1 ? " step" : " steps");
+    if (!shown.choices.length) { box.appendChild(make("li", "broken", "Nothing can happen here.")); }
+  }
+  function state() {
+    var lit = empty(by("lit")), body = empty(by("places")), words = by("variables").value.split(/\s+/).filter(Boolean);
+    var wanted = words.filter(function (word) { return word[0] !== "-"; });
+    Object.keys(shown.places).forEach(function (place) {
+      var value = shown.places[place], states = about.machines[plain(place)];
+      if (states) {
+        var line = make("p", "");
+        line.appendChild(make("code", "", place + " "));
+        states.forEach(function (name) {
+          var chip = make("span", name === value ? "chip now" : "chip", name);
+          if (name === value) { chip.setAttribute("aria-current", "true"); }
+          line.appendChild(chip);
+        });
+        lit.appendChild(line);
+        return;
+      }
+      if (wanted.length && !wanted.some(function (word) { return place.indexOf(word) >= 0; })) { return; }
+      if (words.some(function (word) { return word.length > 1 && word[0] === "-" && place.indexOf(word.slice(1)) >= 0; })) { return; }
+      var row = make("tr", shown.changed.indexOf(place) >= 0 ? "new" : ""), head = make("th"), cell = make("td");
+      head.setAttribute("scope", "row");
+      head.appendChild(make("code", "", place));
+      cell.appendChild(make("code", "", value));
+      row.appendChild(head); row.appendChild(cell);
+      body.appendChild(row);
+    });
+    var list = empty(by("properties"));
+    shown.properties.forEach(function (item) {
+      list.appendChild(make("li", item.broken ? "broken" : "dim", item.name + " (" + item.kind + "): " + item.value));
+    });
+  }
+  function branches() {
+    var box = empty(by("branches"));
+    by("kept").hidden = !kept.length;
+    kept.forEach(function (branch) {
+      var line = make("li"), button = make("button", "go", branch.name);
+      button.type = "button";
+      button.addEventListener("click", function () { go(branch.path); });
+      line.appendChild(button);
+      box.appendChild(line);
+    });
+  }
+  function draw() {
+    steps(); choices(); state(); branches();
+    by("back").disabled = shown.path.length <= about.first.length;
+    by("command").textContent = shown.command;
+  }
+  function seek(from) {
+    say("searching …");
+    ask("seek", { path: shown.path.join("."), text: by("text").value, from: from }).then(function (found) {
+      if (found.path) { go(found.path); } else { say(found.said); }
+    }).catch(fail);
+  }
+  by("back").addEventListener("click", function () { go(shown.path.slice(0, -1)); });
+  by("restart").addEventListener("click", function () { go(about.first); });
+  by("keep").addEventListener("click", function () {
+    var last = shown.steps[shown.steps.length - 1];
+    kept.push({ path: shown.path, name: (shown.steps.length - 1) + " steps, last " + (last ? last.name : "none") });
+    branches();
+  });
+  by("filter").addEventListener("input", choices);
+  by("variables").addEventListener("input", state);
+  by("ask").addEventListener("submit", function (event) {
+    event.preventDefault();
+    say("");
+    ask("value", { path: shown.path.join("."), text: by("text").value }).then(function (found) { told = found.values; steps(); }).catch(fail);
+  });
+  by("seek").addEventListener("click", function () { seek("here"); });
+  by("seekstart").addEventListener("click", function () { seek("start"); });
+  by("save").addEventListener("click", function () {
+    ask("trace", { path: shown.path.join(".") }).then(function (found) {
+      var link = make("a");
+      link.href = URL.createObjectURL(new Blob([found.trace], { type: "application/json" }));
+      link.download = "path.itf.json";
+      link.click();
+    }).catch(fail);
+  });
+  by("load").addEventListener("change", function (event) {
+    if (!event.target.files.length) { return; }
+    event.target.files[0].text().then(function (text) { return ask("load", { text: text }); })
+      .then(function (found) { return go(found.path); }).catch(fail);
+  });
+  document.addEventListener("keydown", function (event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA)$/.test(event.target.tagName) || !shown) { return; }
+    if ((event.key === "Backspace" || event.key === "k") && !by("back").disabled) { by("back").click(); event.preventDefault(); }
+    if (/^[1-9]$/.test(event.key)) {
+      var buttons = by("choices").querySelectorAll("button.take");
+      if (buttons[event.key - 1]) { buttons[event.key - 1].click(); }
+    }
+  });
+  ask("about").then(function (data) {
+    about = data;
+    by("name").textContent = data.name + ", instance " + data.instance;
+    document.title = data.name + ": explore";
+    by("about").textContent = data.about;
+    return go(/^\d+(\.\d+)*$/.test(address[1] || "") ? address[1].split(".").map(Number) : data.begin);
+  }).catch(fail);
+}());

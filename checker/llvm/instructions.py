@@ -1,0 +1,169 @@
+"""Machine instructions for compiled functions: memory, atomics, calls through an address.
+
+Each is written in LLVM's terms. All operands and results are words (int64). An address is trusted;
+whoever makes one keeps the memory alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from checker.errors import InternalError
+
+LANES = 8
+"""Words of a cache line, which `compare_line` looks at together."""
+
+DECLARATIONS = (
+    "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
+    "declare i64 @llvm.cttz.i64(i64, i1)",
+)
+
+New = Callable[[], str]
+"""Gives a new name for a value."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """What a compiled function can say that Python cannot.
+
+    `write` takes where new names come from and the operands; it returns lines of IR and the result.
+    """
+
+    about: str
+    write: Callable[[New, Sequence[str]], tuple[list[str], str]]
+
+    def __call__(self, *operands: int) -> int:
+        """Only compiled code runs this; here it is what a type checker sees."""
+        raise InternalError(f"outside of compiled code: {self.about} {operands}")
+
+
+def _pointer(new: New, address: str) -> tuple[str, str]:
+    name = new()
+    return f"{name} = inttoptr i64 {address} to ptr", name
+
+
+def _reading(about: str, text: str) -> Instruction:
+    def write(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+        line, pointer = _pointer(new, operands[0])
+        result = new()
+        return [line, f"{result} = {text.format(pointer)}"], result
+
+    return Instruction(about, write)
+
+
+def _writing(about: str, text: str) -> Instruction:
+    def write(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+        line, pointer = _pointer(new, operands[0])
+        return [line, text.format(operands[1], pointer)], "0"
+
+    return Instruction(about, write)
+
+
+load = _reading("the word at an address", "load i64, ptr {0}")
+store = _writing("put a word at an address: store(address, value)", "store i64 {0}, ptr {1}")
+load_acquire = _reading(
+    "the word at an address; what its writer wrote before it is visible from here on",
+    "load atomic i64, ptr {0} acquire, align 8",
+)
+store_release = _writing(
+    "put a word at an address; who reads it with `load_acquire` sees all writes before it",
+    "store atomic i64 {0}, ptr {1} release, align 8",
+)
+
+
+def _store_short(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    line, pointer = _pointer(new, operands[0])
+    short = new()
+    lines = [line, f"{short} = trunc i64 {operands[1]} to i16", f"store i16 {short}, ptr {pointer}"]
+    return lines, "0"
+
+
+store_short = Instruction("put the low 16 bits of a word at an address", _store_short)
+
+
+def _compare_and_swap(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    line, pointer = _pointer(new, operands[0])
+    pair, result = new(), new()
+    swap = f"cmpxchg ptr {pointer}, i64 {operands[1]}, i64 {operands[2]} acq_rel acquire"
+    return [line, f"{pair} = {swap}", f"{result} = extractvalue {{ i64, i1 }} {pair}, 0"], result
+
+
+compare_and_swap = Instruction(
+    "put a word at an address if another is there: compare_and_swap(address, expected, value); "
+    "what was there",
+    _compare_and_swap,
+)
+
+
+def _fetch_add(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    line, pointer = _pointer(new, operands[0])
+    result = new()
+    return [line, f"{result} = atomicrmw add ptr {pointer}, i64 {operands[1]} monotonic"], result
+
+
+fetch_add = Instruction(
+    "add to the word at an address in one step: fetch_add(address, value); what was there",
+    _fetch_add,
+)
+
+
+def _compare_line(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    text, pointer = _pointer(new, operands[0])
+    vector = f"<{LANES} x i64>"
+    line = new()
+    lines = [text, f"{line} = load {vector}, ptr {pointer}, align 8"]
+    result = "0"
+    for place, wanted in enumerate((operands[1], "0", operands[2])):
+        one, lanes, equal, byte, word, moved, joined = (new() for _ in range(7))
+        zeros = f"<{LANES} x i32> zeroinitializer"
+        lines += [
+            f"{one} = insertelement {vector} poison, i64 {wanted}, i32 0",
+            f"{lanes} = shufflevector {vector} {one}, {vector} poison, {zeros}",
+            f"{equal} = icmp eq {vector} {line}, {lanes}",
+            f"{byte} = bitcast <{LANES} x i1> {equal} to i{LANES}",
+            f"{word} = zext i{LANES} {byte} to i64",
+            f"{moved} = shl i64 {word}, {8 * place}",
+            f"{joined} = or i64 {result}, {moved}",
+        ]
+        result = joined
+    return lines, result
+
+
+compare_line = Instruction(
+    "compare the words of the line at an address with a key, 0 and a mark: bit i says that word i "
+    "is the key, bit 8 + i that it is 0, bit 16 + i that it is the mark. The line is read once, "
+    "but its words not all at one time; a word is read whole",
+    _compare_line,
+)
+
+
+def _lowest_bit(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    result = new()
+    return [f"{result} = call i64 @llvm.cttz.i64(i64 {operands[0]}, i1 true)"], result
+
+
+lowest_bit = Instruction(
+    "the number of the lowest bit that is set in a word that is not 0", _lowest_bit
+)
+
+
+def _prefetch(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    line, pointer = _pointer(new, operands[0])
+    return [line, f"call void @llvm.prefetch.p0(ptr {pointer}, i32 1, i32 3, i32 1)"], "0"
+
+
+prefetch = Instruction("ask for the cache line at an address, soon to be written", _prefetch)
+
+
+def _call(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    line, pointer = _pointer(new, operands[0])
+    result = new()
+    given = ", ".join(f"i64 {operand}" for operand in operands[1:])
+    return [line, f"{result} = call i64 {pointer}({given})"], result
+
+
+call = Instruction(
+    "call a function through its address: call(address, ...); pointers are passed as addresses",
+    _call,
+)

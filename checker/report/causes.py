@@ -1,0 +1,84 @@
+"""Why it happened: of a run's steps those that what failed depends on, each with the reason.
+
+A step matters if it changed a place that the failed part of the property reads, if it sent what
+such a step received, or if it started the operation that one was told of. The last step always
+does. What is left out may still have been needed for a row to be enabled: the run is a shortest
+one, and no step of it can simply be dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from checker.report.travels import Journey
+from checker.trace.trace import Change, Reason, Step, Trace
+
+_KEYS = re.compile(r"\[[^\]]*\]")
+
+
+def reads_of(traces: Iterable[Trace]) -> tuple[str, ...]:
+    """Return the places that the deciding parts of some properties read."""
+    found = [
+        name for trace in traces for reason in deciding(trace.reasons) for name in reason.reads
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def deciding(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    """Return the parts that decide: the last one, and those beside it that had to be as it is.
+
+    Of a false `or` every part is false, and each of them had to be.
+    """
+    found: list[Reason] = []
+    for reason in reversed(reasons):
+        if (reason.depth, reason.value) != (reasons[-1].depth, reasons[-1].value):
+            break
+        found.insert(0, reason)
+    return tuple(found)
+
+
+def concerns(change: Change, reads: Iterable[str]) -> bool:
+    """Whether a change is one of a place that is read, or of a part of one."""
+    plain = _KEYS.sub("", change.place)
+    for name in reads:
+        place = plain if "[" not in name else change.place
+        if place == name or place.startswith((f"{name}.", f"{name}[")):
+            return True
+        if name.startswith((f"{place}.", f"{place}[")):
+            return True
+    return False
+
+
+def causes(trace: Trace, way: Journey, reads: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
+    """Return the steps that matter, with what each has to do with it; empty where unknown."""
+    if not reads:
+        return {}
+    found: dict[int, list[str]] = {}
+    for step in trace.steps[1:]:
+        told = _touched(step, reads)
+        if told or (step.number == trace.length and trace.loop is None):
+            found[step.number] = told
+    open_steps = sorted(found, reverse=True)
+    while open_steps:
+        number = open_steps.pop()
+        for travel in way.travels:
+            if travel.ended != number or travel.sent in {None, number}:
+                continue
+            assert travel.sent is not None
+            if travel.sent not in found:
+                open_steps.append(travel.sent)
+            name = str(getattr(travel.message, "name", "a message"))
+            text = f"sent the {name} of step {number}"
+            told = found.setdefault(travel.sent, [])
+            told += [] if text in told else [text]
+    return {number: tuple(found[number]) for number in sorted(found)}
+
+
+def _touched(step: Step, reads: tuple[str, ...]) -> list[str]:
+    told = [
+        str(change).replace(" -> ", " → ") for change in step.changes if concerns(change, reads)
+    ]
+    names = {_KEYS.sub("", name) for name in reads}
+    told += [f"{event.label} {event.channel}" for event in step.events if event.variable in names]
+    return told

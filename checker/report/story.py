@@ -1,0 +1,360 @@
+"""A run that shows something wrong, as a page tells it: the answer, why, phases, steps, states."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from checker.machine.machine import Machine
+from checker.machine.terms import Read
+from checker.machine.types import Map, Type
+from checker.machine.walk import walk
+from checker.report.causes import causes, concerns, deciding, reads_of
+from checker.report.chart import Chart, chart
+from checker.report.headline import (
+    fault_mark,
+    loop_end,
+    loop_text,
+    other_title,
+    reason_text,
+    stories,
+    title,
+)
+from checker.report.lanes import Lanes, lanes
+from checker.report.phases import phases
+from checker.report.result import Result
+from checker.report.telling import grouped, other_file
+from checker.report.travels import Journey, journey
+from checker.report.variants import designs_read
+from checker.semantics.successor import State
+from checker.semantics.values import MapValue, format_value
+from checker.trace.naming import binding_texts, event_name, place, step_name
+from checker.trace.trace import Reason, Step, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A line of a step: a message, or a change of a place that the failed part reads or not."""
+
+    label: str
+    text: str
+    place: str
+    telling: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step as it is read: its name and marks, what happened.
+
+    Its row's prose, source and place are given where the row comes first; `designs` are the
+    constants on which the row's text depends and that are not the default here. `matters` is why
+    the failed part depends on it; a step that does not, of a run where others do, is `aside`.
+    """
+
+    number: int
+    name: str
+    lane: str
+    actor: str
+    fault: str
+    prose: str
+    designs: tuple[tuple[str, str], ...]
+    details: tuple[Detail, ...]
+    wrong: tuple[str, ...]
+    source: str
+    place: str
+    row: str
+    breaks: bool
+    loop_begins: bool
+    outside: bool
+    matters: tuple[str, ...]
+    aside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one trace shows: the property, why it matters, why it has the value it has.
+
+    `decisive` are the parts that decide, `bindings` for whom, `given` the other parts that hold
+    them up; `chain` is the whole condition, part by part.
+    """
+
+    name: str
+    title: str
+    why: str
+    verb: str
+    decisive: tuple[tuple[Reason, str], ...]
+    bindings: tuple[tuple[str, str], ...]
+    given: tuple[str, ...]
+    chain: tuple[tuple[Reason, str], ...]
+    failure: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A phase of a run: its steps, what is drawn of them, what happens in a few words."""
+
+    first: int
+    last: int
+    title: str
+    chart: Chart | None
+    steps: tuple[StepView, ...]
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A run that is shown once, with all that it is the answer to."""
+
+    number: int
+    length: int
+    answers: tuple[Answer, ...]
+    chart: Chart | None
+    parts: tuple[Part, ...]
+    causes: tuple[StepView, ...]
+    loop_end: str
+    loop_text: tuple[str, ...]
+    ending: str
+    files: tuple[str, ...]
+    states: str
+
+
+def story_views(result: Result, files: dict[str, str]) -> tuple[Story, ...]:
+    """Return the runs that show something wrong; what the same run shows is told together."""
+    parties = lanes(result.document, result.machine)
+    return tuple(
+        _story(number, traces, parties, files, result)
+        for number, traces in enumerate(grouped(result.failures), 1)
+    )
+
+
+def _story(
+    number: int, traces: list[Trace], parties: Lanes, files: dict[str, str], result: Result
+) -> Story:
+    trace = traces[0]
+    way = journey(trace, parties)
+    steps = _steps(traces, way, result)
+    drawn = chart(trace, parties)
+    parts = phases(trace)
+    names = [item.property_name for item in traces]
+    views = []
+    for part in parts:
+        low = 0 if part.first == 1 else part.first
+        views.append(
+            Part(
+                first=part.first,
+                last=part.last,
+                title=part.title,
+                chart=None if drawn is None else drawn.part(part.first, part.last),
+                steps=steps[low : part.last + 1],
+                open=part is parts[-1],
+            )
+        )
+    if not parts:
+        views = [Part(0, 0, "", None, steps, open=True)]
+    matter = tuple(step for step in steps if step.matters)
+    return Story(
+        number=number,
+        length=trace.length,
+        answers=tuple(_answer(item) for item in traces),
+        chart=drawn,
+        parts=tuple(views),
+        causes=matter if any(step.aside for step in steps) else (),
+        loop_end=loop_end(trace),
+        loop_text=tuple(loop_text(trace)),
+        ending=_ending(traces),
+        files=tuple(files[name] for name in names if name in files),
+        states=states_data(trace.machine, trace.steps, traces),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A further shortest run: what it is like, its chart, the names of its steps."""
+
+    title: str
+    number: int
+    chart: Chart | None
+    names: tuple[str, ...]
+    file: str
+
+
+def other_views(result: Result) -> tuple[Other, ...]:
+    """Return the further runs that were asked for."""
+    parties = lanes(result.document, result.machine)
+    return tuple(
+        Other(
+            other_title(trace),
+            number,
+            chart(trace, parties),
+            tuple(step_name(step) for step in trace.steps),
+            other_file(trace, number),
+        )
+        for number, trace in enumerate(result.others, 1)
+    )
+
+
+def _answer(trace: Trace) -> Answer:
+    failure = trace.failure
+    decisive = deciding(trace.reasons)
+    told = [reason_text(reason) for reason in trace.reasons]
+    given = [
+        text
+        for reason, text in zip(trace.reasons, told, strict=True)
+        if reason.values and reason.value == "true" and reason not in decisive
+    ]
+    chain = tuple(zip(trace.reasons, told, strict=True))
+    return Answer(
+        name=trace.property_name,
+        title=title(trace),
+        why=trace.why,
+        verb="holds" if trace.kind == "sometimes" else "fails",
+        decisive=tuple((reason, reason_text(reason)) for reason in decisive),
+        bindings=tuple(item for reason in trace.reasons for item in reason.bindings),
+        given=tuple(dict.fromkeys(text.removesuffix(" is true") for text in given)),
+        chain=chain if len(chain) > 1 else (),
+        failure=f"{failure.code}: {failure.message}, {failure.place}" if failure else "",
+        notes=trace.notes,
+    )
+
+
+def _ending(traces: Iterable[Trace]) -> str:
+    """Return what is wrong with the last step, in a sentence; empty for a run that has no end."""
+    said = {
+        "deadlock": "After this step nothing but a fault can happen.",
+        "legal": "This step makes a move that its state table lacks.",
+    }
+    found = []
+    for trace in traces:
+        if trace.loop is not None:
+            continue
+        if trace.failure is not None:
+            found.append("Here the evaluation ends with an error.")
+        else:
+            found.append(said.get(trace.kind, f"This breaks {trace.property_name}."))
+    return " ".join(dict.fromkeys(found))
+
+
+def _steps(traces: list[Trace], way: Journey, result: Result) -> tuple[StepView, ...]:
+    trace = traces[0]
+    told = stories(trace)
+    firsts = {step.row: step.number for step in reversed(trace.steps)}
+    reads = reads_of(traces)
+    matter = causes(trace, way, reads)
+    designs = designs_read(result.document, result.machine)
+    values = {name: format_value(value) for name, value in result.machine.constants}
+    found = []
+    for step in trace.steps:
+        first = firsts[step.row] == step.number
+        view = _step(trace, step, reads, first=first)
+        found.append(
+            replace(
+                view,
+                lane=way.actors.get(step.number, ""),
+                prose=told.get(step.number, ""),
+                designs=tuple((name, values[name]) for name in designs.get(step.row, ()) if first),
+                matters=matter.get(step.number, ()) or (("the end",) if view.breaks else ()),
+                aside=bool(matter) and step.number not in matter and bool(step.number),
+            )
+        )
+    return tuple(found)
+
+
+def _step(trace: Trace, step: Step, reads: tuple[str, ...], *, first: bool) -> StepView:
+    details = []
+    if len(step.bindings) > 1:
+        named = ", ".join(f"{name} = {value}" for name, value in binding_texts(step.bindings))
+        details.append(Detail("with", named, "", telling=False))
+    details += [
+        Detail(event.label, event_name(event), event.channel, telling=False)
+        for event in step.events
+    ]
+    details += [
+        Detail("", str(change).replace(" -> ", " → "), change.place, concerns(change, reads))
+        for change in step.changes
+    ]
+    wrong = [
+        f"illegal {move.kind}: {move.machine} {move.origin} → {move.target} "
+        f"is not in table {move.table}"
+        for move in step.illegal
+    ]
+    wrong += [step.error] if step.error is not None else []
+    spans = {action.name: action.span for action in trace.machine.actions}
+    span = spans.get(step.row, trace.machine.initial.span)
+    return StepView(
+        number=step.number,
+        name=step_name(step),
+        lane="",
+        actor=step.actor or "",
+        fault=fault_mark(step) if step.fault is not None else "",
+        prose="",
+        designs=(),
+        details=tuple(details),
+        wrong=tuple(wrong),
+        source=step.source if first else "",
+        place=place(span).rpartition(":")[0] if first else "",
+        row=step.row,
+        breaks=step.number == trace.length and trace.loop is None,
+        loop_begins=trace.loop is not None and step.number == trace.loop.start < trace.length,
+        outside=step.outside_bounds,
+        matters=(),
+        aside=False,
+    )
+
+
+def flattened(machine: Machine, state: State) -> dict[str, str]:
+    """Return the places of a state with their values; a variable for each member is several."""
+    found: dict[str, str] = {}
+    for variable, value in zip(machine.variables, state, strict=True):
+        kind: Type = variable.type
+        component, dot, rest = variable.name.partition(".")
+        if isinstance(kind, Map) and kind.total and isinstance(value, MapValue):
+            for key, item in value.items():
+                found[f"{component}[{format_value(key)}]{dot}{rest}"] = format_value(item)
+        else:
+            found[variable.name] = format_value(value)
+    return found
+
+
+def states_data(machine: Machine, steps: Iterable[Step], traces: Iterable[Trace] = ()) -> str:
+    """Return the states of a run for the page's script: the places, and what each step changed.
+
+    With the states of each state table's machines, and what each property reads, for filters.
+    """
+    places: list[str] = []
+    before: dict[str, str] = {}
+    changed: list[list[list[object]]] = []
+    for step in steps:
+        here = before if step.state is None else flattened(machine, step.state)
+        known = {name: number for number, name in enumerate(places)}
+        for name in here:
+            if name not in known:
+                known[name] = len(places)
+                places.append(name)
+        gone: list[list[object]] = [[known[name], None] for name in before if name not in here]
+        new: list[list[object]] = [
+            [known[name], text] for name, text in here.items() if before.get(name) != text
+        ]
+        changed.append([*gone, *new])
+        before = here
+    tables = {table.name: list(table.states) for table in machine.tables}
+    machines = {
+        variable.name: [
+            state if isinstance(state, str) else state[0] for state in tables[variable.table]
+        ]
+        for variable in machine.variables
+        if variable.table is not None and variable.table in tables
+    }
+    wanted = {trace.property_name for trace in traces}
+    reads = {
+        item.name: sorted(
+            {node.variable for node in walk(item.condition) if isinstance(node, Read)}
+        )
+        for item in machine.properties
+        if item.name in wanted or not wanted
+    }
+    data = {"places": places, "steps": changed, "machines": machines, "reads": reads}
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    # Within a script element nothing is escaped: no tag can begin, none can end.
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

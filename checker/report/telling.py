@@ -1,0 +1,59 @@
+"""Which findings are told together, and under which names their files are.
+
+Several properties that one run breaks have one story.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from checker.trace.claim import contradiction, property_context
+from checker.trace.explain import explain
+from checker.trace.trace import Reason, Trace
+
+
+def grouped(failures: Iterable[Trace]) -> list[list[Trace]]:
+    """Return traces by run: what an earlier run breaks too is told with it, not a second time.
+
+    The reference semantics says whether it does; the reasons are then those of that run.
+    """
+    groups: list[list[Trace]] = []
+    for trace in failures:
+        for group in groups:
+            told = _told_by(group[0], trace)
+            if told is not None:
+                group.append(told)
+                break
+        else:
+            groups.append([trace])
+    return groups
+
+
+def _told_by(shown: Trace, trace: Trace) -> Trace | None:
+    """Return `trace` as what is wrong with the run of `shown`; None where that shows no such."""
+    if (shown.states, shown.length, shown.loop) == (trace.states, trace.length, trace.loop):
+        return trace
+    unlike = shown.failure is not None or trace.failure is not None or not shown.states
+    if unlike or shown.length != trace.length or (shown.loop is None) != (trace.loop is None):
+        return None
+    loop = None if shown.loop is None else shown.loop.start
+    machine, name = shown.machine, trace.property_name
+    if contradiction(machine, name, trace.kind, shown.states, loop) is not None:
+        return None
+    declared = next((item for item in machine.properties if item.name == name), None)
+    reasons: tuple[Reason, ...] = ()
+    if declared is not None and trace.reasons:
+        reasons = explain(declared.condition, property_context(machine, shown.states, declared))
+    return replace(trace, steps=shown.steps, reasons=reasons)
+
+
+def other_file(trace: Trace, number: int) -> str:
+    """Return the name of the ITF file of a further run."""
+    return f"{in_paths(trace.property_name)}.other-{number}.itf.json"
+
+
+def in_paths(name: str) -> str:
+    """Return the name of a property for a file: `settles(c1, 2)` as `settles-c1-2`."""
+    return re.sub(r"[^\w.]+", "-", name).strip("-")

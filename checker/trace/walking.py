@@ -1,0 +1,83 @@
+"""A walk through a machine: a path from an initial state on, and what can come next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.errors import UsageError
+from checker.machine.machine import Machine
+from checker.semantics.successor import State, Successor
+from checker.semantics.successors import initial_states, successors
+from checker.semantics.values import format_value
+from checker.trace.rebuild import make_step
+from checker.trace.trace import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One step of a walk, and the state that it led to."""
+
+    step: Step
+    state: State
+
+
+class Walk:
+    """A path through a machine, from an initial state on, with what can come next."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.path: list[Taken] = []
+        self.choices: list[Successor] = []
+        self.restart()
+
+    def restart(self) -> None:
+        """Go before the beginning; where there is one initial state, into it."""
+        self.path.clear()
+        self.look()
+        possible = [item for item in self.choices if item.state is not None]
+        if len(possible) == 1:
+            self.take(possible[0])
+
+    def look(self) -> None:
+        """Find out what can come next."""
+        here = self.path[-1].state if self.path else None
+        self.choices = (
+            initial_states(self.machine) if here is None else successors(self.machine, here)
+        )
+
+    def take(self, choice: Successor) -> Step:
+        """Take a step; one that fails, or leads nowhere, is told and not taken."""
+        before = self.path[-1].state if self.path else ()
+        if choice.state is None:
+            return make_step(self.machine, len(self.path), before, choice)
+        if not self.path:
+            before = choice.state
+        made = make_step(self.machine, len(self.path), before, choice)
+        self.path.append(Taken(made, choice.state))
+        self.look()
+        return made
+
+    def back(self, count: int) -> None:
+        """Undo steps, the first state never."""
+        del self.path[max(len(self.path) - count, 1) :]
+        self.look()
+
+    def follow(self, states: tuple[State, ...]) -> None:
+        """Walk along the states of a trace; UsageError where no step leads from one to the next."""
+        self.path.clear()
+        self.look()
+        for number, state in enumerate(states):
+            found = next((item for item in self.choices if item.state == state), None)
+            if found is None:
+                raise UsageError(f"the trace does not fit {self.machine.name}: no step {number}")
+            self.take(found)
+
+
+def choice_name(choice: Successor, number: int) -> str:
+    """Return a step's name as traces print it."""
+    if not number:
+        picks = ", ".join(format_value(value) for _, value in (*choice.bindings, *choice.picks))
+        return f"initial state {picks}".strip()
+    values = ", ".join(format_value(value) for _, value in choice.bindings)
+    picks = ", ".join(format_value(value) for _, value in choice.picks)
+    return choice.action + f"({values})" * bool(values) + f" pick {picks}" * bool(picks)

@@ -1,0 +1,97 @@
+"""Goal: a search that is killed at any moment, or that can write no more, loses nothing that it
+said it had and says what it lost.
+"""
+
+import json
+import resource
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_processes import COUNTERS, PATIENCE_SECONDS, command, environment, with_defaults
+
+SEARCH = ("check", "counters.yaml", "--set", "Place=5", "--workers", "1")
+"""100,000 states, 46 levels."""
+
+VARIES = ("seconds", "compile_seconds", "peak_rss_bytes", "checkpoint", "bytes_per_state")
+FEW_BYTES = 1 << 14
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "counters.yaml").write_text(COUNTERS)
+    return tmp_path
+
+
+def searched(folder: Path, *words: str, before: Callable[[], None] = with_defaults) -> Any:
+    """Run a search to its end; return its exit code, its object, and what it says besides."""
+    ended = subprocess.run(
+        command([*SEARCH, "--format", "json", *words]),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+        preexec_fn=before,
+    )
+    assert ended.stdout, ended.stderr
+    return ended.returncode, json.loads(ended.stdout), ended.stderr
+
+
+def killed(folder: Path, levels: int) -> None:
+    """Run a search with checkpoints and kill it when so many are there, or one half written."""
+    words = ("--checkpoint", "kept", "--checkpoint-seconds", "0")
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(
+        command([*SEARCH, *words]), cwd=folder, env=environment(), stdout=nothing, stderr=nothing
+    ) as process:
+        end = time.monotonic() + PATIENCE_SECONDS
+        kept = folder / "kept"
+        while len(list(kept.glob("states-*.bin"))) < levels or not list(kept.glob("manifest.json")):
+            assert process.poll() is None, "it was over before"
+            assert time.monotonic() < end
+        process.kill()
+
+
+def told(found: Any) -> object:
+    return {key: value for key, value in found.items() if key not in VARIES}
+
+
+def test_a_search_that_was_killed_at_any_moment_goes_on(folder: Path) -> None:
+    code, wanted, _ = searched(folder)
+    assert (code, wanted["distinct"]) == (0, 100_000)
+    for levels in (1, 9, 23, 38):
+        killed(folder, levels)
+        again, found, _ = searched(folder, "--resume", "kept")
+        assert (again, told(found)) == (0, told(wanted))
+        for file in (folder / "kept").iterdir():
+            file.unlink()
+
+
+def few_bytes() -> None:
+    """Let no file become long: what a full disk does to whoever writes."""
+    with_defaults()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FEW_BYTES, FEW_BYTES))
+
+
+def test_a_disk_that_is_full_costs_checkpoints_and_nothing_else(folder: Path) -> None:
+    words = ("--checkpoint", "kept", "--checkpoint-seconds", "0")
+    code, found, said = searched(folder, *words, before=few_bytes)
+    assert (code, found["verdict"], found["distinct"]) == (0, "holds", 100_000)
+    assert "no checkpoint was written to kept" in said
+    # What was written before is whole, and can be gone on from.
+    again, resumed, _ = searched(folder, "--resume", "kept")
+    assert (again, resumed["distinct"]) == (0, 100_000)
+
+
+def test_a_disk_that_is_full_ends_a_search_that_needs_it_honestly(folder: Path) -> None:
+    words = ("--set", "Place=6", "--memory", "12MiB")
+    code, found, _ = searched(folder, *words, before=few_bytes)
+    assert (code, found["verdict"], found["stopped_by"]) == (20, "inconclusive", "memory")
+    assert 0 < found["distinct"] < 1_000_000
+    code, found, _ = searched(folder, *words)
+    assert (code, found["verdict"], found["distinct"]) == (0, "holds", 1_000_000)

@@ -1,0 +1,107 @@
+"""Goal: released classes of Kafka go along the runs of docs/candidates, state by state."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from adapter import SUBJECTS, build, missing
+
+from checker import flow
+from checker.conformance.adapter import Adapter
+from checker.conformance.bind import bind
+from checker.conformance.mapping import read_mapping
+from checker.conformance.session import Counts, Session, Tally
+from checker.conformance.space import Space
+from checker.library import find
+
+HERE = Path(__file__).parent
+PAGES = HERE.parents[1] / "docs" / "candidates"
+CONFIRMED: dict[tuple[str, str], str | None] = {
+    ("share_group", "candidate_late_answer"): None,
+    ("share_group", "candidate_late_subscription"): None,
+    ("share_group", "candidate_members_during_deletion"): None,
+    ("share_group", "candidate_repeated_answer"): None,
+    ("share_partition", "candidate_compacted_gap"): None,
+    ("share_partition", "candidate_emptied_cache"): None,
+    ("share_partition", "candidate_expired_below_start"): None,
+    ("share_partition", "candidate_expired_without_dead_letter"): "given_up_is_a_dead_letter",
+    ("share_partition", "candidate_failed_write_fills_window"): None,
+    ("share_partition", "candidate_gap_below_log_start"): None,
+    ("share_partition", "candidate_gap_moves_back"): None,
+    ("share_partition", "candidate_stale_record_fills_window"): None,
+    ("share_partition", "candidate_truncation_fills_window"): None,
+    ("share_state", "candidate_repeated_initialise"): "success_is_durable",
+    ("share_state", "candidate_reset_forgets_leader"): None,
+}
+"""Systems and instances whose violating run the newest release that is driven goes along.
+
+With a property the run is the one that violates it where every candidate is as the class has it:
+what another candidate does lies on the way.
+"""
+
+FAST = {
+    ("share_group", "candidate_members_during_deletion"),
+    ("share_partition", "candidate_gap_below_log_start"),
+    ("share_state", "candidate_reset_forgets_leader"),
+}
+"""Those that are driven by default; all together take minutes."""
+
+
+def along(system: str, instance: str) -> tuple[int, str | None]:
+    """Drive a class along the violating run of an instance; how far it went, what then differed."""
+    release = SUBJECTS[system].releases[-1]
+    judged = CONFIRMED[system, instance]
+    kafka: dict[str, int | bool | str] = {"as_in_kafka": True} if judged else {}
+    properties = (judged,) if judged else None
+    asked = flow.Request(system, instance, kafka, properties=properties)
+    trace = flow.check(asked, flow.Silent()).failures[0]
+    request = flow.Request(system, instance, kafka, properties=(), symmetry=False)
+    document, machine = flow.prepare(request, flow.Silent())
+    mapping = read_mapping(find(system).parent / "conformance.yaml")
+    space = Space(bind(document, machine, mapping, kafka))
+    command = f"{sys.executable} {HERE / 'adapter.py'} {system} --release {release}"
+    with Adapter(command, 60, 120) as adapter:
+        session = Session(space, adapter, Counts([Tally() for _ in space.bound.rows]))
+        first = trace.steps[0].state
+        start = next(key for key in space.initial() if space.state(key) == first)
+        assert session.begin(start) is None
+        for step in trace.steps[1:]:
+            assert session.here is not None
+            choice, edge = next(
+                (choice, edge)
+                for choice in space.node(session.here).choices
+                for edge in choice.edges
+                if space.state(edge.target) == step.state
+            )
+            difference = session.take(choice, edge)
+            if difference is not None:
+                return step.number, ", ".join(item.name for item in difference.items)
+            assert session.here is not None
+            assert space.state(session.here) == step.state
+    return trace.length, None
+
+
+@pytest.mark.parametrize(
+    ("system", "instance"),
+    [
+        pytest.param(*named, marks=() if named in FAST else pytest.mark.slow)
+        for named in sorted(CONFIRMED)
+    ],
+)
+def test_the_class_goes_along_the_violating_run(system: str, instance: str) -> None:
+    lacking = missing() or build(system, SUBJECTS[system].releases[-1])
+    if lacking is not None:
+        pytest.skip(lacking[-300:])
+    steps, difference = along(system, instance)
+    assert difference is None, f"step {steps}: {difference}"
+
+
+def test_every_page_names_runs_that_were_driven() -> None:
+    for page in sorted(PAGES.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        named = set(re.findall(r"checker check (\w+) --instance (\w+)", text))
+        assert named or page.name == "README.md", page.name
+        assert named <= set(CONFIRMED) or "seen in the model only" in text, page.name

@@ -1,0 +1,32 @@
+"""Goal: what people try first, coming from other languages, is answered with what to write."""
+
+from pathlib import Path
+
+import pytest
+
+from checker.errors import SpecificationError
+from checker.flow import machine_of
+
+MISLED = {
+    "variables:\n  n: {type: 0..1, per: [K, K], initial: '0'}\n": ("T111", "map of a map"),
+    "variables:\n  n: {type: int, initial: '0'}\n": ("N206", "0..9"),
+    "variables:\n  n: {type: 'union(Rd, Wr)', initial: '0'}\n": ("T130", "A or B"),
+    "rows:\n  - {row: a, for: {r: Rd or Wr}, do: pass}\n": ("Y303", "`types:`"),
+    "rows:\n  - {row: a, for: {r: '{x for x in 0..3}'}, do: pass}\n": ("T130", "range(4)"),
+    "definitions:\n  low(): 1 == 2\n": ("N203", "a name of its own"),
+    "properties:\n  p: {eventually_alway: true, why: x.}\n": ("T113", "eventually_always"),
+}
+
+
+@pytest.mark.parametrize("text", MISLED)
+def test_what_people_try_first_is_answered_with_what_to_write(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(
+        "system: p\nabout: x.\nconstants:\n  K: {ids: 2}\nmessages:\n  Rd: {a: 0..1}\n"
+        "  Wr: {a: 0..1}\ntypes:\n  Level: one of low, high\n" + text
+    )
+    with pytest.raises(SpecificationError) as caught:
+        machine_of(str(path), "default", {})
+    code, said = MISLED[text]
+    found = next(item for item in caught.value.diagnostics if item.code == code)
+    assert said in (found.help or "")

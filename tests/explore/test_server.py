@@ -1,0 +1,191 @@
+"""Goal: the server answers who has the token, on loopback, and lets nothing of others in or out."""
+
+import http.client
+import json
+import re
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from checker import flow
+from checker.explore.explorer import Explorer
+from checker.explore.server import HEADER, LARGEST, Server, page
+
+SCRIPT = "<img src=x onerror=alert(1)>"
+SPEC = f"""\
+system: lamp
+about: "A lamp {SCRIPT}"
+variables:
+  lit: {{type: bool, initial: "false"}}
+  presses: {{type: "0..3", initial: "0"}}
+rows:
+  - row: press
+    about: "Somebody presses. {SCRIPT}"
+    when: presses < 3
+    do: |
+      lit = not lit
+      presses += 1
+  - row: rest
+    when: presses > 0
+    do: presses = presses
+properties:
+  rarely_pressed:
+    always: presses < 3
+    why: it wears out.
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    file = tmp_path / "lamp.yaml"
+    file.write_text(SPEC)
+    request = flow.Request(str(file))
+    explorer = Explorer(request, *flow.prepare(request, flow.Silent()))
+    with Server(explorer, explorer.first) as made:
+        thread = threading.Thread(target=made.serve_forever, daemon=True)
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join(10)
+
+
+def asked(
+    server: Server,
+    name: str,
+    *,
+    method: str = "POST",
+    token: str | None = None,
+    host: str | None = None,
+    **fields: str,
+) -> tuple[int, str, dict[str, str]]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+    headers = {HEADER: server.token if token is None else token}
+    headers["Content-Type"] = "application/x-www-form-urlencoded"
+    if host is not None:
+        headers["Host"] = host
+    connection.request(method, name, urlencode(fields), headers)
+    reply = connection.getresponse()
+    found = reply.status, reply.read().decode(), dict(reply.getheaders())
+    connection.close()
+    return found
+
+
+def test_a_walk_by_its_questions(server: Server) -> None:
+    _, text, _ = asked(server, "/api/about")
+    about = json.loads(text)
+    assert about["name"] == "lamp"
+    _, text, _ = asked(server, "/api/here", path=".".join(map(str, about["begin"])))
+    here = json.loads(text)
+    assert [item["name"] for item in here["choices"]] == ["press"]
+    assert here["places"] == {"lit": "false", "presses": "0"}
+    _, text, _ = asked(server, "/api/seek", path="0", text="presses == 3", **{"from": "here"})
+    path = json.loads(text)["path"]
+    assert len(path) == 4
+    _, text, _ = asked(server, "/api/here", path=".".join(map(str, path)))
+    end = json.loads(text)
+    assert end["properties"][0]["broken"] is True
+    assert [item["marks"] for item in end["choices"]] == [["changes nothing"]]
+    _, text, _ = asked(server, "/api/trace", path=".".join(map(str, path)))
+    trace = json.loads(text)["trace"]
+    _, text, _ = asked(server, "/api/load", text=trace)
+    assert json.loads(text)["path"] == path
+
+
+def test_nothing_is_said_without_the_token(server: Server) -> None:
+    for token in (
+        "",
+        "x",
+        server.token[:-1],
+        server.token + "x",
+        "\u00e9".encode().decode("latin1"),
+    ):
+        status, text, _ = asked(server, "/api/about", token=token)
+        assert status == 403
+        assert "lamp" not in text
+    status, text, _ = asked(server, "/", method="GET", token="")
+    assert status == 200
+    assert "lamp" not in text
+    assert server.token not in text
+
+
+def test_other_hosts_are_refused(server: Server) -> None:
+    for host in ("example.org", f"example.org:{server.server_port}", "127.0.0.1", ""):
+        for method, name in (("GET", "/"), ("POST", "/api/about")):
+            assert asked(server, name, method=method, host=host)[0] == 403
+    good = f"localhost:{server.server_port}"
+    assert asked(server, "/api/about", host=good)[0] == 200
+
+
+def test_only_loopback_is_listened_on(server: Server) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    assert server.socket.family == socket.AF_INET
+
+
+def test_what_makes_no_sense_is_an_error_and_the_server_goes_on(server: Server) -> None:
+    for name, fields in (
+        ("/api/here", {"path": "0.77"}),
+        ("/api/here", {"path": "x"}),
+        ("/api/value", {"path": "0", "text": "nobody"}),
+        ("/api/value", {"path": "0", "text": "open('/etc/passwd')"}),
+        ("/api/seek", {"path": "0", "text": "presses +"}),
+        ("/api/seek", {"path": "0", "text": "presses", "from": "start"}),
+        ("/api/load", {"text": "no trace"}),
+    ):
+        status, text, _ = asked(server, name, **fields)
+        assert (status, bool(json.loads(text)["error"])) == (400, True), (name, text)
+    assert asked(server, "/api/nothing")[0] == 404
+    assert asked(server, "/../../etc/passwd", method="GET")[0] == 404
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+    connection.putrequest("POST", "/api/load")
+    connection.putheader(HEADER, server.token)
+    connection.putheader("Content-Length", str(LARGEST + 1))
+    connection.endheaders()
+    assert connection.getresponse().status == 413
+    assert asked(server, "/api/about")[0] == 200
+
+
+def test_the_page_runs_its_own_script_alone_and_may_not_be_framed(server: Server) -> None:
+    _, text, headers = asked(server, "/", method="GET")
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    script = re.search(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert script is not None
+    for word in ("innerHTML", "outerHTML", "document.write", "eval(", "insertAdjacent"):
+        assert word not in script[1], "what a specification says is text"
+    assert page()[0] == text
+
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
+def test_in_a_browser(server: Server, tmp_path: Path) -> None:
+    _, text, _ = asked(server, "/api/seek", path="0", text="presses == 2", **{"from": "here"})
+    path = ".".join(map(str, json.loads(text)["path"]))
+    command = [
+        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=8000", "--dump-dom",
+        f"{server.address}/{path}",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    seen = done.stdout
+    assert '<h1 id="name">lamp, instance default</h1>' in seen
+    assert "A lamp &lt;img src=x onerror=alert(1)&gt;" in seen
+    assert "<img" not in seen
+    assert '<tr class="new"><th scope="row"><code>presses</code></th><td><code>2</code>' in seen
+    assert "rarely_pressed (always): true" in seen
+    assert "2 steps</span>" in seen
+    assert "printf" in seen

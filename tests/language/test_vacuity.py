@@ -1,0 +1,120 @@
+"""Goal: what passes only because it says nothing is found, by every engine alike."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker import flow
+from checker.cli.main import run as command
+from checker.report.result import Result
+from checker.verdict import exits
+from checker.verdict.vacuity import vacuous
+
+LIGHT = """\
+system: light
+about: A lamp that is switched on at most twice, and a switch that nobody touches.
+constants:
+  Room: {ids: [kitchen, cellar]}
+  most: 2
+types:
+  Level: one of low, high
+variables:
+  n: {type: 0..3, initial: "0"}
+  mains: {type: bool, initial: "true"}
+  level: {type: Level, per: Room, initial: low}
+rows:
+  - {row: turn, when: n < most, do: n += 1}
+  - {row: blow, when: n > 2, do: n = 0}
+  - {row: rest, do: pass}
+properties:
+  holds_of_some: {always: "implies(n == 2, n > 1)", why: its left side is met.}
+  holds_of_none:
+    always: n >= 0 and all(implies(n == 3, level[r] == high) for r in Room)
+    why: n is never 3.
+  steps_of_none: {step: "implies(next(n) < n, n == 3)", why: n never falls.}
+  steps_of_some: {step: "implies(next(n) > n, n < 3)", why: n rises.}
+  over_nothing: {always: "all(n < 3 for r in Room if level[r] == high)", why: none is high.}
+  untouched: {always: mains, why: nobody touches it.}
+  runs: {step: "ran(turn) or n == next(n)", why: it looks at rows.}
+  follows: {leads_to: {from: n == 3, to: n == 0}, why: n is never 3.}
+instances:
+  default: {}
+  more: {set: {most: 3}}
+  stopped: {set: {most: 3}, expect: {verdict: violated, property: holds_of_none}}
+"""
+
+NEVER = {
+    "holds_of_none": "the left side of `implies` never holds",
+    "steps_of_none": "the left side of `implies` never holds",
+    "over_nothing": "`all` runs over nothing, ever",
+    "follows": "`from` never holds, so that nothing has to follow",
+    "untouched": "nothing that it reads is ever changed by a step",
+    "blow": "this row never fires",
+}
+
+
+def run(folder: Path, engine: str = "local", instance: str = "default", **other: object) -> Result:
+    path = folder / "light.yaml"
+    path.write_text(LIGHT)
+    request = flow.Request(str(path), instance, engine=engine, workers=1, **other)  # type: ignore[arg-type]
+    return flow.check(request, flow.Silent())
+
+
+@pytest.mark.parametrize("engine", ["local", "reference"])
+def test_what_says_nothing_is_found(engine: str, tmp_path: Path) -> None:
+    result = run(tmp_path, engine, vacuity="warn")
+    found = [(item.name, item.message) for item in vacuous(result.looked)]
+    assert found == list(NEVER.items())
+    assert result.verdict.exit_code == exits.HOLDS
+    places = {item.name: item.span.line for item in vacuous(result.looked)}
+    assert LIGHT.splitlines()[places["steps_of_none"] - 1].strip().startswith("steps_of_none:")
+
+
+@pytest.mark.parametrize("engine", ["local", "reference"])
+def test_asking_changes_nothing_else(engine: str, tmp_path: Path) -> None:
+    plain, asked = run(tmp_path, engine), run(tmp_path, engine, vacuity="error")
+    assert plain.looked == ()
+    assert plain.verdict.properties == asked.verdict.properties
+    assert plain.machine == asked.machine
+    for name in ("distinct", "generated", "levels", "findings", "rows", "stopped_by"):
+        assert getattr(plain.exploration, name) == getattr(asked.exploration, name)
+    assert asked.verdict.exit_code == exits.UNWITNESSED
+
+
+def test_a_search_that_ended_early_says_only_what_it_met(tmp_path: Path) -> None:
+    result = run(tmp_path, instance="stopped", vacuity="error")
+    assert result.verdict.exit_code == exits.SAFETY
+    assert vacuous(result.looked) == ()
+    seen = {item.name: item.seen for item in result.looked if "implies" in item.message}
+    assert seen["holds_of_none"] is True
+    assert seen["steps_of_none"] is None
+
+
+def test_verify_looks_at_all_instances_together(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "light.yaml"
+    path.write_text(LIGHT)
+
+    def verified(*words: str) -> tuple[int, dict[str, list[dict[str, object]]]]:
+        fixed = ["verify", str(path), "--fresh", "--workers", "1", "--format", "json"]
+        code = command([*fixed, "--instance", "default", *words])
+        return code, json.loads(capfd.readouterr().out)
+
+    code, told = verified("--vacuity", "error")
+    assert code == exits.UNWITNESSED
+    assert all(item["met"] for item in told["instances"])
+    assert {item["name"] for item in told["vacuous"]} == set(NEVER)
+    code, told = verified()
+    assert code == exits.HOLDS
+    assert "vacuous" not in told
+    _, told = verified("--vacuity", "warn", "--instance", "stopped")
+    assert {item["name"] for item in told["vacuous"]} == set(NEVER) - {"holds_of_none", "follows"}
+
+
+def test_check_prints_what_is_vacuous(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "light.yaml"
+    path.write_text(LIGHT)
+    assert command(["check", str(path), "--vacuity", "error"]) == exits.UNWITNESSED
+    assert "blow: this row never fires" in " ".join(capfd.readouterr().out.split())

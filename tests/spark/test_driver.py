@@ -1,0 +1,163 @@
+"""Goal: levels that the driver finds itself are those that the owners of the shards would find."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from machines import KNOWN, Known, lamp, overflow, two_phase
+from pairs import assert_same, locally, on_spark
+from random_machines import lively_machine, seeded_machine
+from symmetric_machines import symmetric_machine
+
+from checker.errors import UsageError
+from checker.flow import machine_of
+from checker.machine.machine import Machine
+from checker.search.limits import Limits
+from checker.spark.driver import LEVEL, Seen, Small, small
+from checker.spark.room import Room
+
+HERE = Room(level=LEVEL)
+"""The driver takes all of these small searches."""
+pytestmark = pytest.mark.usefixtures("session")
+
+
+def distinct_rows(rows: np.ndarray) -> np.ndarray:
+    return np.unique(rows, axis=0)
+
+
+# ------------------------------------------------------------------------------ what is small
+
+
+@pytest.mark.parametrize(
+    ("frontier", "distinct", "taken"),
+    [(1, 1, True), (100, 2000, True), (101, 200, False), (100, 2001, False), (0, 5, False)],
+)
+def test_which_levels_the_driver_takes(frontier: int, distinct: int, *, taken: bool) -> None:
+    assert Small(100, 2000).takes(frontier, distinct) is taken
+
+
+def test_what_is_small_is_said_by_a_property_and_bounded_by_memory() -> None:
+    assert small({}, None, 1) == Small(LEVEL, 20 * LEVEL)
+    assert small({"spark.checker.driver": "50"}, None, 1) == Small(50, 1000)
+    assert small({"spark.checker.driver": "50"}, 7, 1) == Small(7, 140)
+    assert small({}, None, 64).states == (1 << 28) // (8 * 64)
+    assert not small({"spark.checker.driver": "0"}, None, 1).takes(1, 1)
+
+
+@pytest.mark.parametrize("value", ["", "-1", "many", "1e6", "1234567890"])
+def test_numbers_of_states_that_are_none(value: str) -> None:
+    with pytest.raises(UsageError, match=r"spark\.checker\.driver: a number of states"):
+        small({"spark.checker.driver": value}, None, 1)
+
+
+# ------------------------------------------------------------------------------- what is seen
+
+
+@pytest.mark.parametrize("words", [1, 3])
+def test_states_that_were_seen_are_told_from_others(words: int) -> None:
+    random = np.random.default_rng(words)
+    states = distinct_rows(random.integers(0, 1 << 40, (30_000, words)))
+    random.shuffle(states)
+    seen = Seen(words)
+    for start in range(0, 20_000, 5_000):
+        seen.add(states[start : start + 5_000])
+    seen.add(states[:10])  # they are there already
+    actions = np.arange(len(states), dtype=np.uint16)
+    left, left_actions = seen.absent(states, actions)
+    assert left.tolist() == states[20_000:].tolist()
+    assert left_actions.tolist() == actions[20_000:].tolist()
+
+
+# --------------------------------------------------------------------------------- agreement
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.machine.name)
+def test_machines_with_known_counts(known: Known) -> None:
+    limits = Limits(keep_going=True)
+    assert_same(on_spark(known.machine, limits, room=HERE), locally(known.machine, limits))
+
+
+@pytest.mark.parametrize("machine", [overflow(), lamp()], ids=lambda machine: machine.name)
+def test_machines_that_fail(machine: Machine) -> None:
+    assert_same(on_spark(machine, room=HERE), locally(machine))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_machines(seed: int) -> None:
+    machine = seeded_machine(seed, states=300)
+    limits = Limits(keep_going=True, depth=6)
+    assert_same(on_spark(machine, limits, room=HERE), locally(machine, limits))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_symmetric_machines(seed: int) -> None:
+    machine = symmetric_machine(seed, states=500)
+    limits = Limits(keep_going=True)
+    assert_same(on_spark(machine, limits, room=HERE), locally(machine, limits))
+
+
+@pytest.mark.parametrize("level", [1, 40])
+def test_a_search_goes_over_to_the_executors_where_levels_grow(level: int) -> None:
+    machine = two_phase(4)
+    assert_same(on_spark(machine, room=Room(level=level)), locally(machine))
+
+
+def test_a_violation_is_found_on_the_other_side_of_the_step() -> None:
+    machine = machine_of("classic_group", "kafka_7824", {})
+    for level in (0, 4, LEVEL):
+        assert_same(on_spark(machine, room=Room(level=level)), locally(machine))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_liveness_that_does_not_fit_reads_what_the_driver_found(seed: int) -> None:
+    machine = lively_machine(seed, states=100)
+    tight = Room(whole=1, level=LEVEL)
+    found = on_spark(machine, room=tight)
+    wanted = on_spark(machine, room=Room(whole=1, level=0))
+    assert found.endless == wanted.endless
+
+
+# ---------------------------------------------------------------------------- kept and resumed
+
+
+def test_what_the_driver_found_is_stored_and_gone_on_from(tmp_path: Path) -> None:
+    machine = two_phase(3)
+    wanted = locally(machine)
+    for first, then in ((LEVEL, LEVEL), (LEVEL, 0), (0, LEVEL), (12, 30)):
+        place = tmp_path / f"{first}-{then}"
+        limits = Limits(depth=5)
+        begun = on_spark(machine, limits, checkpoint=place, room=Room(level=first))
+        assert_same(begun, locally(machine, limits))
+        assert begun.checkpoint is not None
+        assert begun.checkpoint.distinct == begun.distinct
+        assert_same(on_spark(machine, resume=place, room=Room(level=then)), wanted)
+        again = on_spark(machine, resume=place, room=Room(level=then))
+        assert_same(again, wanted)
+
+
+def test_levels_beyond_the_limit_are_not_stored(tmp_path: Path) -> None:
+    machine = two_phase(3)
+    found = on_spark(machine, Limits(states=100), checkpoint=tmp_path, room=HERE)
+    assert (found.distinct, found.stopped_by) == (100, "states")
+    assert_same(on_spark(machine, resume=tmp_path, room=HERE), locally(machine))
+
+
+def test_a_level_that_was_left_half_written_is_replaced(tmp_path: Path) -> None:
+    machine = two_phase(3)
+    on_spark(machine, Limits(depth=4), checkpoint=tmp_path, room=HERE)
+    last = max(int(file.stem) for file in tmp_path.glob("manifests/*.json"))
+    (tmp_path / f"manifests/{last:05}.json").unlink()
+    again = on_spark(machine, resume=tmp_path, room=HERE)
+    assert_same(again, locally(machine))
+    assert_same(on_spark(machine, resume=tmp_path, room=Room(level=0)), locally(machine))
+
+
+def test_stored_states_that_are_missing_are_told_of(tmp_path: Path) -> None:
+    machine = two_phase(3)
+    on_spark(machine, Limits(depth=4), checkpoint=tmp_path, room=HERE)
+    for part in tmp_path.glob("levels/level=00002/part-*.parquet"):
+        part.unlink()
+    with pytest.raises(UsageError, match="damaged"):
+        on_spark(machine, resume=tmp_path, room=HERE)

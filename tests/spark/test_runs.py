@@ -1,0 +1,66 @@
+"""Goal: many runs on Spark: each item once, errors raised, a run that is lost told of."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from checker.cli.main import run
+from checker.errors import UsageError
+from checker.library import find
+from checker.runs import Lost
+from checker.spark.runs import SparkRuns
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_each_item_is_done_once(session: SparkSession) -> None:
+    found = list(SparkRuns(session).each(math.factorial, range(9)))
+    assert dict(found) == {number: math.factorial(number) for number in range(9)}
+    assert len(found) == 9
+
+
+def test_what_a_run_raises_is_raised(session: SparkSession) -> None:
+    with pytest.raises(UsageError, match="there is no specification"):
+        list(SparkRuns(session).each(find, ["no such specification"]))
+
+
+def test_a_worker_that_dies_each_time_loses_its_run_only(session: SparkSession) -> None:
+    found = dict(SparkRuns(session).each(os._exit, [3]))
+    (made,) = found.values()
+    assert isinstance(made, Lost)
+    assert "Spark lost it" in made.reason
+    assert dict(SparkRuns(session).each(math.sqrt, [4])) == {4: 2.0}
+
+
+def test_what_is_left_early_is_cancelled(session: SparkSession) -> None:
+    for number, made in SparkRuns(session).each(math.factorial, range(40)):
+        assert made == math.factorial(number)
+        break
+    assert dict(SparkRuns(session).each(math.sqrt, [9])) == {9: 3.0}
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, object]:
+    code = run([*words, "--progress", "none", "--format", "json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.usefixtures("session")
+def test_verify_and_mutate_find_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["verify", "die_hard", "--fresh"], ["mutate", "die_hard"]):
+        there = told(capsys, *words, "--engine", "spark")
+        here = told(capsys, *words)
+        assert without_seconds(there) == without_seconds(here)
+
+
+def without_seconds(found: object) -> object:
+    if isinstance(found, dict):
+        return {key: without_seconds(item) for key, item in found.items() if key != "seconds"}
+    if isinstance(found, (list, tuple)):
+        return [without_seconds(item) for item in found]
+    return found

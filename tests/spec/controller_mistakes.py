@@ -1,0 +1,282 @@
+"""Mistakes in the controller's systems, each of which breaks one property that no variant breaks.
+
+By system and property: the file, what stands there, what the mistake puts in its place, and the
+instance that notices where it is not `default`.
+"""
+
+CONTROLLER_SYSTEMS = ("controller", "controller_failover", "topic_deletion", "reassignment")
+CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("controller", "leader_is_in_sync"): (
+        "procedures.yaml",
+        "write_record(min(b for b in rest & controller.live), rest)",
+        "write_record(zookeeper.leader, rest)",
+        "controlled_shutdown",
+    ),
+    ("controller", "leader_epoch_never_falls"): (
+        "procedures.yaml",
+        "    zookeeper.leader_epoch += 1\n",
+        "",
+    ),
+    ("controller", "leader_epoch_rises_for_a_reason"): (
+        "procedures.yaml",
+        "    elif controller.partition == OfflinePartition:\n",
+        "    else:\n",
+    ),
+    ("controller", "every_change_has_a_version"): (
+        "procedures.yaml",
+        "    zookeeper.version += 1\n",
+        "",
+    ),
+    ("controller", "leaders_do_not_stop"): (
+        "procedures.yaml",
+        "electable(): controller.live - controller.shutting_down",
+        "electable(): controller.live",
+        "controlled_shutdown",
+    ),
+    ("controller", "the_first_live_replica_is_elected"): (
+        "procedures.yaml",
+        "write_record(min(b for b in clean), clean)",
+        "write_record(max(b for b in clean), clean)",
+    ),
+    ("controller", "preferred_election_elects_the_first"): (
+        "procedures.yaml",
+        "write_record(preferred, zookeeper.isr)",
+        "write_record(preferred, {preferred})",
+        "preferred_election",
+    ),
+    ("controller", "controller_knows_the_leader"): (
+        "procedures.yaml",
+        "    controller.leader = zookeeper.leader\n",
+        "",
+    ),
+    ("controller", "cache_lags_only_until_a_report"): (
+        "controller.yaml",
+        "      zookeeper.notified = false\n      read_record()\n      send",
+        "      zookeeper.notified = false\n      send",
+    ),
+    ("controller", "controller_knows_who_lives"): (
+        "broker.yaml",
+        "and not writes(b)\n    do: |\n      zookeeper.registered[b] = 0\n      watch_fires()\n",
+        "and not writes(b)\n    do: |\n      zookeeper.registered[b] = 0\n",
+    ),
+    ("controller", "shutting_down_brokers_are_live"): (
+        "procedures.yaml",
+        "    controller.shutting_down -= dead\n",
+        "",
+        "controlled_shutdown",
+    ),
+    ("controller", "online_has_a_live_leader"): (
+        "procedures.yaml",
+        "        controller.partition = OfflinePartition\n",
+        "        pass\n",
+    ),
+    ("controller", "offline_only_without_choice"): (
+        "procedures.yaml",
+        "        elect_offline_leader()\n",
+        "        pass\n",
+    ),
+    ("controller", "dead_replicas_leave_the_isr"): (
+        "broker.yaml",
+        "              broker[b].isr = isr\n",
+        "              broker[b].isr = {b}\n",
+        "kafka_3143_isr",
+    ),
+    ("controller", "clients_find_the_leader"): (
+        "procedures.yaml",
+        "        send(requests[b], leader_and_isr(b))\n    send_metadata(controller.live)\n",
+        "        send(requests[b], leader_and_isr(b))\n",
+    ),
+    ("controller", "replicas_of_the_living_are_online"): (
+        "procedures.yaml",
+        "        replicas_to_online(started)\n",
+        "        pass\n",
+    ),
+    ("controller", "replicas_of_the_dead_are_offline"): (
+        "procedures.yaml",
+        "            remove_from_isr(b)\n            replica[b].state = OfflineReplica\n",
+        "            remove_from_isr(b)\n",
+        "lagging_followers",
+    ),
+    ("controller", "metadata_never_goes_back"): (
+        "broker.yaml",
+        "broker[b].seen_epoch = leader_epoch",
+        "broker[b].seen_epoch = leader_epoch if leader == b else 0",
+        "controlled_shutdown",
+    ),
+    ("controller", "stopped_broker_knows_nothing"): (
+        "procedures.yaml",
+        "    broker[b].leader_epoch = 0\n",
+        "",
+    ),
+    ("controller", "only_leaders_keep_an_isr"): (
+        "broker.yaml",
+        "isr = empty\n              broker[b].version = 0\n          history",
+        "isr = broker[b].isr\n              broker[b].version = 0\n          history",
+        "controlled_shutdown",
+    ),
+    ("controller", "only_followers_are_added"): (
+        "broker.yaml",
+        "      and broker[follower].leader_epoch == broker[b].leader_epoch\n",
+        "",
+        "document",
+    ),
+    ("controller", "isr_grows_by_followers_only"): (
+        "broker.yaml",
+        "if zookeeper.version == version and not (shutting",
+        "if not (shutting",
+        "document",
+    ),
+    ("controller", "a_change_is_reported"): (
+        "procedures.yaml",
+        "        broker[b].report_due = true\n",
+        "",
+    ),
+    ("controller", "stopping_leader_leaves_the_isr"): (
+        "procedures.yaml",
+        "write_record(min(b for b in rest & controller.live), rest)",
+        "write_record(min(b for b in rest & controller.live), zookeeper.isr)",
+        "controlled_shutdown",
+    ),
+    ("controller", "stopping_follower_is_taken_offline"): (
+        "controller.yaml",
+        "              replicas_to_offline({b})\n",
+        "              pass\n",
+        "controlled_shutdown",
+    ),
+    ("controller", "process_ends_in_order"): (
+        "broker.yaml",
+        "when: broker[b].stopping and broker[b].told_to_go and",
+        "when: broker[b].stopping and",
+        "controlled_shutdown",
+    ),
+    ("controller", "a_session_is_not_a_process"): (
+        "broker.yaml",
+        "      watch_fires()\n    fault: lost_session",
+        "      watch_fires()\n      broker[b].hosting = false\n    fault: lost_session",
+        "lost_session",
+    ),
+    ("controller", "online_again"): (
+        "procedures.yaml",
+        "        elect_offline_leader()\n",
+        "        pass\n",
+        "offline_settles",
+    ),
+    ("controller", "leadership_leaves_a_stopping_broker"): (
+        "controller.yaml",
+        "              elect_leader_for_shutdown()\n",
+        "              pass\n",
+        "shutdown_settles",
+    ),
+    ("controller", "shutdown_ends"): (
+        "controller.yaml",
+        "              elect_leader_for_shutdown()\n",
+        "              pass\n",
+        "shutdown_settles",
+    ),
+    ("controller", "dead_replica_leaves_the_isr"): (
+        "broker.yaml",
+        "      watch_fires()\n    fair: weak\n    actor: zookeeper",
+        "      watch_fires()\n    actor: zookeeper",
+    ),
+    ("controller", "living_replica_gets_into_the_isr"): (
+        "broker.yaml",
+        "broker[b].isr | {follower}, broker[b].version, broker[b].leader_epoch))\n    fair: weak",
+        "broker[b].isr | {follower}, broker[b].version, broker[b].leader_epoch))",
+    ),
+    ("controller", "cache_is_refreshed"): (
+        "controller.yaml",
+        "      read_record()\n      send_metadata(controller.live)\n    fair: weak",
+        "      read_record()\n      send_metadata(controller.live)",
+    ),
+    ("controller", "all_becomes_quiet"): (
+        "broker.yaml",
+        "          broker[b].seen_epoch = leader_epoch\n    fair: weak",
+        "          broker[b].seen_epoch = leader_epoch",
+    ),
+    ("controller_failover", "leader_is_in_sync"): (
+        "controller.yaml",
+        "isr=candidates(c),",
+        "isr=zookeeper.record.isr - candidates(c),",
+    ),
+    ("controller_failover", "partition_has_a_live_leader"): (
+        "declarations.yaml",
+        "controller[c].cache.leader is none or controller[c].cache.leader not in live(c)",
+        "controller[c].cache.leader is none",
+    ),
+    ("topic_deletion", "nothing_is_left_behind"): (
+        "declarations.yaml",
+        "all(replica[b].state == ReplicaDeletionSuccessful for b in Broker)",
+        "in_state(ReplicaDeletionSuccessful)",
+    ),
+    ("topic_deletion", "nothing_is_deleted_unasked"): (
+        "controller.yaml",
+        "controller.queued = zookeeper.request\n",
+        "controller.queued = true\n",
+        "failover_and_crash",
+    ),
+    ("topic_deletion", "deleted_replicas_have_no_log"): (
+        "broker.yaml",
+        "      broker[b].has_log = false\n",
+        "",
+    ),
+    ("topic_deletion", "gone_partition_has_no_replica_in_use"): (
+        "controller.yaml",
+        "                  ask(b, NonExistentReplica)\n",
+        "                  pass\n",
+    ),
+    ("topic_deletion", "started_replica_is_answered"): (
+        "controller.yaml",
+        "                  fail_deletion(dead)\n",
+        "                  pass\n",
+    ),
+    ("reassignment", "leader_is_in_sync"): (
+        "controller.yaml",
+        "for b in controller.target & controller.live), zookeeper.isr)",
+        "for b in controller.target & controller.live), zookeeper.isr & {zookeeper.leader})",
+    ),
+    ("reassignment", "isr_is_never_empty"): (
+        "broker.yaml",
+        "    do: zookeeper.isr.discard(f)\n",
+        "    do: zookeeper.isr.clear()\n",
+    ),
+    ("reassignment", "isr_is_assigned"): (
+        "controller.yaml",
+        "      stop_replicas(zookeeper.assigned - controller.target)\n",
+        "      pass\n",
+    ),
+    ("reassignment", "leader_epoch_never_falls"): (
+        "declarations.yaml",
+        "    zookeeper.epoch += 1\n    controller.epoch",
+        "    controller.epoch",
+    ),
+    ("reassignment", "new_replicas_are_in_sync_first"): (
+        "controller.yaml",
+        "and controller.target <= zookeeper.isr and len(",
+        "and len(",
+    ),
+    ("reassignment", "old_replicas_serve_until_then"): (
+        "declarations.yaml",
+        "zookeeper.assigned = zookeeper.original | target",
+        "zookeeper.assigned = target",
+    ),
+    ("reassignment", "memory_is_what_is_stored"): (
+        "declarations.yaml",
+        "    controller.assigned = zookeeper.assigned\n    controller.phase = begun",
+        "    controller.phase = begun",
+    ),
+    ("reassignment", "replicas_know_the_leader_epoch"): (
+        "controller.yaml",
+        "(controller.assigned)\n      send_metadata()\n      controller.phase = waiting",
+        "(empty)\n      send_metadata()\n      controller.phase = waiting",
+    ),
+    ("reassignment", "nothing_is_left_behind"): (
+        "declarations.yaml",
+        "        send(requests[b], DeleteReplica(controller.epoch))",
+        "        pass",
+    ),
+    ("reassignment", "move_ends"): (
+        "controller.yaml",
+        "      controller.phase = waiting\n",
+        "      controller.phase = idle\n",
+    ),
+}

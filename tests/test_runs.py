@@ -1,0 +1,43 @@
+"""Goal: many runs in processes: each item once, errors raised, a killed process told of."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+
+import pytest
+
+from checker.errors import UsageError
+from checker.library import find
+from checker.runs import Lost, Processes
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_each_item_is_done_once(processes: int) -> None:
+    found = dict(Processes(processes).each(math.factorial, range(6)))
+    assert found == {number: math.factorial(number) for number in range(6)}
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_a_run_raises_is_raised(processes: int) -> None:
+    with pytest.raises(UsageError, match="there is no specification"):
+        list(Processes(processes).each(find, ["no such specification", "nor this"]))
+
+
+def test_a_process_that_dies_is_no_result() -> None:
+    found = dict(Processes(2).each(os._exit, [3, 4]))
+    assert set(found) == {3, 4}
+    assert all(isinstance(made, Lost) and "killed" in made.reason for made in found.values())
+
+
+def test_whoever_leaves_early_waits_for_nobody() -> None:
+    begun = time.monotonic()
+    for seconds, _ in Processes(2).each(time.sleep, [0, 60]):
+        assert seconds == 0
+        break
+    assert time.monotonic() - begun < 30
+
+
+def test_processes_share_the_memory() -> None:
+    assert Processes(4).memory == pytest.approx(Processes(1).memory / 4, rel=0.2)

@@ -1,0 +1,149 @@
+"""Goal: of all shortest runs, listed one by one, the calmest is told, and none twice."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from checker import flow
+from checker.cli.options import EngineChoice
+from checker.errors import UsageError
+from checker.machine.machine import Machine
+from checker.semantics.successor import State, Successor
+from checker.semantics.successors import initial_states, successors
+from checker.trace.calmest import calmest
+from checker.trace.claim import contradiction
+from checker.trace.trace import Trace
+
+SPEC = """\
+system: relay
+about: Two runners carry a baton; somebody may push it.
+variables:
+  one: {type: "0..3", initial: "0"}
+  two: {type: "0..3", initial: "0"}
+  turned: {type: bool, initial: "false"}
+faults:
+  push: {budget: "2"}
+rows:
+  - {row: pushed_one, when: one < 3, do: one += 1, fault: push, actor: wind}
+  - {row: first_runs, when: one < 3, do: one += 1, actor: first}
+  - {row: second_runs, when: two < 3, do: two += 1, actor: second}
+  - {row: second_turns, when: not turned and two == 1, do: turned = true, actor: second}
+terminal:
+  - one == 3 and two == 3
+properties:
+  PROPERTY
+"""
+PROPERTIES = {
+    "always": "far: {always: one + two < 4, why: it is far.}",
+    "turned": "straight: {always: 'not (turned and one == 2)', why: nobody turns.}",
+    "step": "slow: {step: 'not (one == 2 and two == 2 and next(one) == 3)', why: it is slow.}",
+}
+
+
+def checked(folder: Path, which: str) -> Trace:
+    file = folder / "relay.yaml"
+    file.write_text(SPEC.replace("PROPERTY", PROPERTIES[which]))
+    return shortest(str(file), "default")
+
+
+def shortest(spec: str, instance: str) -> Trace:
+    request = flow.Request(spec, instance, engine="reference")
+    return flow.check(request, flow.Silent()).failures[0]
+
+
+def runs(
+    machine: Machine, length: int
+) -> Iterator[tuple[tuple[State, ...], tuple[Successor, ...]]]:
+    """Yield every run of so many steps, by the reference semantics."""
+    waiting: list[tuple[tuple[State, ...], tuple[Successor, ...]]] = [
+        ((item.state,), ())
+        for item in initial_states(machine)
+        if item.state is not None and item.cut is None
+    ]
+    while waiting:
+        states, taken = waiting.pop()
+        if len(taken) == length:
+            yield states, taken
+            continue
+        waiting += [
+            ((*states, item.state), (*taken, item))
+            for item in successors(machine, states[-1])
+            if item.state is not None and item.cut is None
+        ]
+
+
+def cost(machine: Machine, rows: list[str]) -> tuple[int, int]:
+    actions = {action.name: action for action in machine.actions}
+    actors = [actions[row].actor or row for row in rows]
+    faults = sum(actions[row].fault is not None for row in rows)
+    return faults, sum(one != other for one, other in pairwise(actors))
+
+
+def best(trace: Trace) -> tuple[tuple[int, int], set[tuple[str, ...]]]:
+    machine = trace.machine
+    costs, kinds = [], set()
+    for states, taken in runs(machine, trace.length):
+        if contradiction(machine, trace.property_name, trace.kind, states) is None:
+            rows = [item.action for item in taken]
+            costs.append(cost(machine, rows))
+            kinds.add(tuple(sorted(rows)))
+    return min(costs), kinds
+
+
+def rows_of(trace: Trace) -> list[str]:
+    return [step.row for step in trace.steps[1:]]
+
+
+@pytest.mark.parametrize("which", PROPERTIES)
+def test_it_is_the_calmest_of_all_shortest_runs_and_the_others_are_unlike_it(
+    tmp_path: Path, which: str
+) -> None:
+    trace = checked(tmp_path, which)
+    least, kinds = best(trace)
+    found = calmest(trace, 100)
+    assert cost(trace.machine, rows_of(found[0])) == least
+    costs = [cost(trace.machine, rows_of(item)) for item in found]
+    assert costs == sorted(costs)
+    told = [tuple(sorted(rows_of(item))) for item in found]
+    assert len(told) == len(set(told))
+    assert set(told) == kinds
+    for item in found:
+        assert item.length == trace.length
+        assert item.property_name == trace.property_name
+        assert contradiction(trace.machine, item.property_name, item.kind, item.states) is None
+
+
+def test_a_shipped_counterexample_with_symmetry() -> None:
+    trace = shortest("classic_group", "kafka_7824")
+    least, kinds = best(trace)
+    found = calmest(trace, 3)
+    assert cost(trace.machine, rows_of(found[0])) == least
+    assert {tuple(sorted(rows_of(item))) for item in found} <= kinds
+    assert len(found) == min(3, len(kinds))
+
+
+def test_nothing_is_said_where_the_graph_is_too_large_or_nothing_is_asked(tmp_path: Path) -> None:
+    trace = checked(tmp_path, "always")
+    assert calmest(trace, 1, states_max=3) == ()
+    assert calmest(trace, 0) == ()
+
+
+def test_check_shows_them(tmp_path: Path) -> None:
+    checked(tmp_path, "always")
+    request = flow.Request(
+        str(tmp_path / "relay.yaml"), others=2, report=tmp_path / "report", workers=1
+    )
+    result = flow.check(request, flow.Silent())
+    assert len(result.others) == 2
+    assert result.others[0].property_name == "far"
+    text = (tmp_path / "report" / "index.html").read_text()
+    assert text.count("Another shortest run: far (violated, 4 steps)") == 2
+    assert (tmp_path / "report" / "far.other-2.itf.json").is_file()
+
+
+def test_only_the_local_engine_has_the_graph() -> None:
+    choice = EngineChoice("reference", None, None, None, None, None, (), others=1)
+    with pytest.raises(UsageError, match="--traces"):
+        choice.refuse()
