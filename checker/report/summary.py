@@ -10,6 +10,7 @@ from checker.errors import Diagnostic
 from checker.report.profile import profile_object
 from checker.report.result import Result
 from checker.semantics.symmetry import reduces
+from checker.verdict.vacuity import Looked, vacuous
 
 Json = dict[str, object]
 
@@ -72,6 +73,18 @@ def summary(result: Result, files: Mapping[str, str]) -> Json:
         "profile": profile_object(exploration),
         "warnings": [diagnostic_object(warning) for warning in machine.warnings],
         "error": _failure(result),
+        **({"vacuous": [told(item) for item in vacuous(result.looked)]} if result.looked else {}),
+    }
+
+
+def told(item: Looked) -> Json:
+    """Return what may be vacuous as JSON."""
+    return {
+        "name": item.name,
+        "message": item.message,
+        "file": item.span.source.name,
+        "line": item.span.line,
+        "column": item.span.column,
     }
 
 
@@ -124,9 +137,19 @@ def specification_errors(spec: str, diagnostics: tuple[Diagnostic, ...]) -> Json
 def timeless(result: Json) -> Json:
     """Return a run's object without what differs from one run or machine to the next."""
     kept = {key: value for key, value in result.items() if key not in OF_THE_MACHINE_IT_RAN_ON}
-    warnings = kept["warnings"]
-    assert isinstance(warnings, list)
-    kept["warnings"] = [
-        {**item, "file": "/".join(PurePath(item["file"]).parts[-2:])} for item in warnings
-    ]
+    for key in ("without_symmetry", "warnings", "vacuous"):
+        if key in kept:
+            kept[key] = [_anywhere(item) for item in _objects(kept[key])]
     return kept
+
+
+def _objects(value: object) -> list[Json]:
+    """Return a value that is known to be a list of JSON objects."""
+    assert isinstance(value, list)
+    return value
+
+
+def _anywhere(item: Json) -> Json:
+    """Return a located message without its place, its file named as from any checkout."""
+    kept = {key: value for key, value in item.items() if key not in {"line", "column"}}
+    return {**kept, "file": "/".join(PurePath(str(item["file"])).parts[-2:])}

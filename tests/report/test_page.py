@@ -107,6 +107,15 @@ def test_committed_reports_have_each_wrong_run_once_and_no_places_in_files() -> 
     assert re.search(r"\.yaml:\d+:\d+", asked_for["start_never_falls.itf.json"])
 
 
+def test_committed_reports_name_no_folder_of_this_machine() -> None:
+    request = flow.Request(spec="consumer_rewrite_09", instance="hole_unknown_id", workers=1)
+    result = flow.check(request, flow.Silent())
+    assert result.machine.unlike
+    here = str(Path(library.find("consumer_rewrite_09")).parents[1])
+    for text in files.rendered(result, committed=True).values():
+        assert here not in text
+
+
 def test_a_comment_more_changes_no_committed_page(tmp_path: Path) -> None:
     source = Path(library.find("alternating_bit"))
     shutil.copytree(source.parent, tmp_path / "one")
