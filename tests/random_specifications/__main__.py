@@ -12,7 +12,9 @@ from collections import Counter
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from .comparing import ENGINES, judge
+from checker.spark.session import Cluster, spark_session
+
+from .comparing import DISTRIBUTED, ENGINES, judge
 from .drawing import specifications
 
 
@@ -26,8 +28,20 @@ def main() -> None:
     parser.add_argument(
         "--reference-only", action="store_true", help="without compiling: many more in the time"
     )
+    parser.add_argument(
+        "--spark", action="store_true", help="with Spark, too: a second or two each"
+    )
     given_arguments = parser.parse_args()
     engines = ENGINES[:1] if given_arguments.reference_only else ENGINES
+    if given_arguments.spark:
+        with spark_session(Cluster(workers=2, conf=DISTRIBUTED), "random", lambda _text: None):
+            draw(given_arguments, (*engines, ("spark", None)))
+    else:
+        draw(given_arguments, engines)
+
+
+def draw(given_arguments: argparse.Namespace, engines: tuple[tuple[str, int | None], ...]) -> None:
+    """Draw, judge and count; the first difference ends it."""
     seen: Counter[str] = Counter()
     phases = [Phase.generate] if given_arguments.no_shrink else [Phase.generate, Phase.shrink]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -53,6 +53,15 @@ class Step:
     state: State | None = None
     failed: bool = False
     illegal: bool = False
+
+
+def distinct(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield the steps of one row with its bindings without those that come to the same."""
+    seen = set[tuple[State | None, bool]]()
+    for step in steps:
+        if step.failed or (step.state, step.illegal) not in seen:
+            seen.add((step.state, step.illegal))
+            yield step
 
 
 @dataclass
@@ -421,10 +430,13 @@ def allowed(table: dict[str, Any], how: str, old: str, new: str) -> bool:
 
 
 class Stepper:
-    """The initial states of a model and the steps out of a state."""
+    """The initial states of a model and the steps out of a state.
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    `once`: steps of one row with the same bindings that come to the same are one, as under symmetry.
+    """
+
+    def __init__(self, model: Model, *, once: bool = False) -> None:
+        self.model, self.once = model, once
         self.names = list(model.variables)
 
     def pack(self, state: dict[str, Any]) -> State:
@@ -470,13 +482,19 @@ class Stepper:
             if instance.failed:
                 yield Step(row, name, failed=True)
                 continue
-            script: list[int] | None = []
-            while script is not None:
-                run = Run(self.model, state, instance.names, script)
-                step = self._execute(run, row, instance, name)
-                if step is not None:
-                    yield step
-                script = following(run)
+            steps = self._picked(row, state, instance, name)
+            yield from distinct(steps) if self.once else steps
+
+    def _picked(
+        self, row: Row, state: dict[str, Any], instance: Instance, name: tuple[Any, ...]
+    ) -> Iterator[Step]:
+        script: list[int] | None = []
+        while script is not None:
+            run = Run(self.model, state, instance.names, script)
+            step = self._execute(run, row, instance, name)
+            if step is not None:
+                yield step
+            script = following(run)
 
     def _execute(
         self, run: Run, row: Row, instance: Instance, name: tuple[Any, ...]

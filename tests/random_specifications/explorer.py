@@ -49,8 +49,8 @@ class Explorer:
     """One search. `reduce`: of states that differ by symmetric ids only one is kept."""
 
     def __init__(self, model: Model, *, reduce: bool, most: int) -> None:
-        self.model, self.stepper, self.most = model, Stepper(model), most
         self.reduce = reduce and bool(model.symmetric)
+        self.model, self.stepper, self.most = model, Stepper(model, once=self.reduce), most
         self.result = Explored()
         self.numbers: dict[State, int] = {}
         self.edges: list[list[tuple[int, tuple[Any, ...] | None]]] = []
