@@ -21,6 +21,9 @@ the declared ones. What is not as declared is in bold.
 
 TITLE = "What the specifications show"
 
+HOME = "[All systems](../README.md)"
+"""What stands on the page of each system, and on nobody else's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -124,6 +127,7 @@ def write(wanted: Mapping[str, str], directory: Path) -> None:
     """Write the reports, and remove those of violations that are no more."""
     for name in _left_over(wanted, directory):
         (directory / name).unlink()
+        _remove_empty((directory / name).parent, directory)
     for name, content in wanted.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -140,15 +144,24 @@ def stale(wanted: Mapping[str, str], directory: Path) -> list[str]:
     return sorted({*different, *_left_over(wanted, directory)})
 
 
+def _remove_empty(folder: Path, directory: Path) -> None:
+    """Remove a folder of `directory` and those around it, as long as nothing is in them."""
+    while folder != directory and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
+
+
 def _left_over(wanted: Mapping[str, str], directory: Path) -> list[str]:
     """Return files of earlier reports that are not wanted any more.
 
-    A folder is a report if it holds a report's JSON object; other folders are somebody else's.
+    A folder is a report if it holds a report's JSON object, and a system's if its page says so;
+    other folders are somebody else's.
     """
     folders = [path.parent for path in directory.glob(f"*/*/{OBJECT}")]
-    pages = [folder.parent / PAGE for folder in folders]
     known = [folder / name for folder in folders for name in (PAGE, OBJECT)]
     known += [path for folder in folders for path in folder.glob("*.itf.json")]
-    known += dict.fromkeys(pages)
+    known += [
+        page for page in directory.glob(f"*/{PAGE}") if HOME in page.read_text("utf-8", "replace")
+    ]
     names = [path.relative_to(directory).as_posix() for path in known if path.is_file()]
     return sorted(name for name in names if name not in wanted)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from checker.report import diagrams
-from checker.report.dashboard import Line, instance_table
+from checker.report.dashboard import HOME, Line, instance_table
 from checker.report.files import PAGE
 from checker.report.markdown import code, fenced, paragraph, table, text
 from checker.report.matrix import matrix_sections
@@ -26,7 +26,7 @@ def system_page(document: Document, lines: Sequence[Line]) -> str:
     """Return the page of a system whose instances are `lines`."""
     parts = [f"# {document.name.text}", "", *paragraph(document.about)]
     parts += [f"Source: {text(document.source)}", ""] if document.source else []
-    parts += ["[All systems](../README.md)", "", "## Instances", ""]
+    parts += [HOME, "", "## Instances", ""]
     parts += instance_table(lines, "")
     parts += _properties(document, lines)
     parts += _tables(document)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from checker.report.dashboard import Line, pages, stale, write
+from checker.report.dashboard import HOME, Line, pages, stale, write
 
 LINES = [
     Line("group", "default", "quick", "holds", "holds", 48213, 37, met=True),
@@ -35,8 +35,9 @@ def test_every_instance_has_a_line_and_violations_a_report() -> None:
 
 
 def test_systems_have_a_page_that_goes_with_them(tmp_path: Path) -> None:
-    wanted = pages(LINES, systems={"group": ("A group.", "# group\n")})
-    assert wanted["group/README.md"] == "# group\n"
+    page = f"# group\n\n{HOME}\n"
+    wanted = pages(LINES, systems={"group": ("A group.", page)})
+    assert wanted["group/README.md"] == page
     assert "| [group](group/README.md) | 2 | yes | A group. |" in wanted["README.md"]
     assert "| clock | 1 | **1 not** |  |" in wanted["README.md"]
     write(wanted, tmp_path)
@@ -62,6 +63,20 @@ def test_reports_of_violations_that_are_no_more_are_removed(tmp_path: Path) -> N
     write(fewer, tmp_path)
     assert stale(fewer, tmp_path) == []
     assert other.read_text() == "mine"
+
+
+def test_the_folder_of_a_system_that_is_gone_goes_too(tmp_path: Path) -> None:
+    write(pages(LINES, systems={"group": ("A group.", f"# group\n\n{HOME}\n")}), tmp_path)
+    fewer = pages([line for line in LINES if line.system != "group"])
+    assert [name for name in stale(fewer, tmp_path) if name.startswith("group")] == [
+        "group/README.md",
+        "group/bug/README.md",
+        "group/bug/a.itf.json",
+        "group/bug/verdict.json",
+    ]
+    write(fewer, tmp_path)
+    assert stale(fewer, tmp_path) == []
+    assert not (tmp_path / "group").exists()
 
 
 def test_files_that_are_no_reports_stay(tmp_path: Path) -> None:
