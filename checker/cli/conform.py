@@ -8,18 +8,16 @@ from pathlib import Path
 
 import click
 
-from checker import __version__, flow, library
+from checker import __version__
 from checker.cli.interrupts import interruptible
-from checker.cli.options import MAPPING, mapping_option, model_options, output_options, overrides
+from checker.cli.mapped import mapped, mapped_options
 from checker.cli.progress import Style, observing
 from checker.conformance import told
 from checker.conformance.adapter import Adapter
-from checker.conformance.bind import bind
 from checker.conformance.drive import Cover, Options, drive
-from checker.conformance.mapping import Mapping, read_mapping
+from checker.conformance.mapping import Mapping
 from checker.conformance.result import Conformance, as_object, conformance_of
 from checker.conformance.space import Space
-from checker.errors import UsageError
 from checker.report import terminal
 from checker.verdict import exits
 
@@ -29,7 +27,6 @@ DEFAULT = Options()
 
 @click.command()
 @click.argument("spec")
-@mapping_option
 @click.option(
     "--adapter",
     "command",
@@ -37,7 +34,6 @@ DEFAULT = Options()
     metavar="COMMAND",
     help="The program that speaks for the implementation; started without a shell.",
 )
-@model_options
 @click.option(
     "--cover",
     type=click.Choice(["auto", "transitions", "rows"]),
@@ -80,21 +76,7 @@ DEFAULT = Options()
     metavar="S",
     help="How long it may take for the first one.",
 )
-@click.option(
-    "--junit",
-    "junit_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the result as JUnit XML, a case a row.",
-)
-@click.option(
-    "--page",
-    "page_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the result as a Markdown page.",
-)
-@output_options
+@mapped_options
 def conform(
     spec: str,
     given: Path | None,
@@ -119,37 +101,20 @@ def conform(
     Exit code 0: it does as the model says, but for differences that the mapping declares; 1: it
     does not; 20: nothing differs, but not everything was tried.
     """
-    request = flow.Request(
-        spec, instance or "default", overrides(settings), properties=(), symmetry=False
-    )
     with observing(progress) as observer, interruptible("local") as interrupt:
-        document, machine = flow.prepare(request, observer)
-        mapping = read_mapping(mapping_file(spec, given))
-        bound = bind(document, machine, mapping, dict(request.overrides))
+        found = mapped(spec, given, instance, settings, observer, recorded=False)
         observer.stage("build")
-        space = Space(bound)
+        space = Space(found.bound)
         observer.stage("drive")
         options = Options(cover, limit_states, depth, seed, limit_steps, limit_seconds)
         with Adapter(command, reply_seconds, start_seconds) as adapter:
             run = drive(space, adapter, options, interrupt, observer.notice)
-            result = conformance_of(
-                space, run, flow.spec_name(document.path), command, adapter.name, adapter.version
-            )
+            result = conformance_of(space, run, found.name, command, adapter.name, adapter.version)
     again = _again(result, settings, given, cover)
-    _write(result, mapping, again, form, junit_file, page_file)
+    _write(result, found.mapping, again, form, junit_file, page_file)
     if interrupt.is_set() and result.verdict == "undecided":
         return exits.INTERRUPTED
     return EXITS[result.verdict]
-
-
-def mapping_file(spec: str, given: Path | None) -> Path:
-    """Return the mapping to take; UsageError where none is given and none beside `spec`."""
-    if given is not None:
-        return given
-    beside = library.find(spec).parent / MAPPING
-    if not beside.is_file():
-        raise UsageError(f"{spec} has no {MAPPING} beside it; name one with --mapping FILE")
-    return beside
 
 
 def _write(

@@ -16,9 +16,6 @@ from checker.spark.session import Cluster
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-MAPPING = "conformance.yaml"
-"""What the mapping beside a specification is called."""
-
 SIZES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -45,16 +42,6 @@ def model_options(command: Command) -> Command:
         command = option(command)
     return command
 
-
-mapping_option = click.option(
-    "--mapping",
-    "given",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Which call a row is, what is observed, which rows a log does not show.  "
-    f"[{MAPPING} beside SPEC]",
-)
-"""The mapping of `conform` and `validate`."""
 
 trace_option = click.option(
     "--trace",

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from checker import __version__, flow
-from checker.cli.conform import mapping_file
+from checker import __version__
 from checker.cli.interrupts import interruptible
-from checker.cli.options import mapping_option, model_options, output_options, overrides
+from checker.cli.mapped import Mapped, mapped, mapped_options
 from checker.cli.progress import Style, observing
-from checker.conformance.bind import bind
-from checker.conformance.explain import Explanation, Nearest, explain
-from checker.conformance.log import read_log
-from checker.conformance.mapping import read_mapping
+from checker.conformance import story
+from checker.conformance.explain import Limits, Taken, explain
+from checker.conformance.log import Log
 from checker.conformance.space import Space
 from checker.report import terminal
-from checker.semantics.values import format_value
-from checker.trace.naming import step_name
-from checker.trace.rebuild import format_state, make_step
 from checker.verdict import exits
 
 EXITS = {
@@ -31,166 +27,109 @@ EXITS = {
     "diverges": exits.DIFFERENCE,
     "inconclusive": exits.INCONCLUSIVE,
 }
+DEFAULT = Limits()
 
 
 @click.command()
 @click.argument("spec")
-@click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@mapping_option
-@model_options
+@click.argument(
+    "logs",
+    metavar="LOG...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
 @click.option(
     "--limit-states",
     type=click.IntRange(1),
-    default=10_000,
+    default=DEFAULT.places,
     show_default=True,
     metavar="N",
     help="States that may fit at a time; beyond, some are dropped and nothing diverges any more.",
+)
+@click.option(
+    "--limit-lines",
+    type=click.IntRange(1),
+    default=DEFAULT.lines,
+    show_default=True,
+    metavar="N",
+    help="Lines that may lie within the error of the clocks; beyond, nothing is decided.",
 )
 @click.option(
     "--run",
     "run_file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write a run that explains the log, a step a line, with the line of the log.",
+    help="Write a run that explains the log, or as much of it as can be, a step a line.",
 )
-@output_options
+@mapped_options
 def validate(
     spec: str,
-    log: Path,
+    logs: tuple[Path, ...],
     given: Path | None,
     instance: str | None,
     settings: tuple[str, ...],
     limit_states: int,
+    limit_lines: int,
     run_file: Path | None,
+    junit_file: Path | None,
+    page_file: Path | None,
     form: str,
     progress: Style,
 ) -> int:
-    """Decide whether SPEC explains the run that LOG recorded.
+    """Decide whether SPEC explains the run that LOG recorded; of several, one a clock.
 
     Exit code 0: some run of the model shows every line; 1: none does; 20: undecided.
     """
-    request = flow.Request(
-        spec, instance or "default", overrides(settings), properties=(), symmetry=False
-    )
     with observing(progress) as observer, interruptible("local") as interrupt:
-        document, machine = flow.prepare(request, observer)
-        mapping = read_mapping(mapping_file(spec, given))
-        bound = bind(document, machine, mapping, dict(request.overrides))
+        found = mapped(spec, given, instance, settings, observer, recorded=True)
         observer.stage("build")
-        space = Space(bound)
+        space = Space(found.bound)
         observer.stage("explain")
-        found = explain(space, read_log(log), limit_states, interrupt)
-    if run_file is not None and found.verdict == "explained":
-        run_file.write_text("".join(f"{json.dumps(line)}\n" for line in _run(space, found)))
-    name = flow.spec_name(document.path)
+        log = Log(logs, found.mapping.recording)
+        limits = Limits(limit_states, limit_lines)
+        begun = time.perf_counter()
+        with ExitStack() as stack:
+            sink = None if run_file is None else _writer(space, run_file, stack)
+            clock = found.mapping.recording.clock
+            explanation = explain(space, log.events(), clock, limits, interrupt, sink)
+        seconds = time.perf_counter() - begun
+    told = story.Told(space, found.name, logs, explanation, log.left_out, seconds)
+    again = _again(found, logs, given, settings)
+    if junit_file is not None:
+        story.write_junit(told, junit_file)
+    if page_file is not None:
+        page_file.parent.mkdir(parents=True, exist_ok=True)
+        page_file.write_text(story.page(told, found.mapping.about, again), encoding="utf-8")
     if form == "json":
-        click.echo(json.dumps(_object(space, name, log, found)))
+        click.echo(json.dumps(story.told_object(told, __version__)))
     else:
-        _print(terminal.console(), space, name, log, found)
-    return EXITS[found.verdict]
+        story.print_told(terminal.console(), told)
+    if interrupt.is_set() and explanation.verdict == "inconclusive":
+        return exits.INTERRUPTED
+    return EXITS[explanation.verdict]
 
 
-def _run(space: Space, found: Explanation) -> list[dict[str, object]]:
-    lines: list[dict[str, object]] = []
-    for number, (event, key, edge) in enumerate(found.run, start=1):
-        step = make_step(space.bound.machine, number, space.state(key), space.successor(key, edge))
-        lines.append({"line": None if event is None else event.line, "step": step_name(step)})
-    return lines
+def _writer(space: Space, file: Path, stack: ExitStack) -> Callable[[Taken], None]:
+    """Return what writes each step of a run to a file."""
+    names = story.StepNames(space)
+    lines = stack.enter_context(file.open("w", encoding="utf-8"))
+
+    def write(taken: Taken) -> None:
+        lines.write(f"{json.dumps(names.line(taken))}\n")
+
+    return write
 
 
-def _object(space: Space, name: str, log: Path, found: Explanation) -> dict[str, object]:
-    near = found.nearest
-    return {
-        "checker": __version__,
-        "spec": name,
-        "instance": space.bound.machine.instance,
-        "log": str(log),
-        "verdict": found.verdict,
-        "events": found.events,
-        "hidden_steps": sum(event is None for event, _, _ in found.run),
-        "rows": found.seen_rows,
-        "states_at_most": found.most,
-        "why": found.why,
-        "line": None if found.event is None else found.event.line,
-        "event": None if found.event is None else json.loads(found.event.text),
-        "states": found.possible,
-        "allowed": [json.loads(text) for text in found.allowed],
-        "nearest": None
-        if near is None
-        else {
-            "row": near.row,
-            "step": _step(near),
-            "guard": near.guard,
-            "place": near.place,
-            "items": [
-                {"name": item, "expected": expected, "observed": observed}
-                for item, expected, observed in near.items
-            ],
-        },
-    }
-
-
-def _step(near: Nearest) -> str:
-    values = ", ".join(format_value(value) for _, value in near.bindings)
-    return f"{near.row}({values})" if values else near.row
-
-
-def _print(out: Console, space: Space, name: str, log: Path, found: Explanation) -> None:
-    if found.verdict == "explained":
-        hidden = sum(event is None for event, _, _ in found.run)
-        out.print(
-            Text(
-                f"explained: all {found.events:,} lines of {log} are a run of {name}, with "
-                f"{hidden:,} hidden steps; at most {found.most:,} states fitted at a time",
-                style="bold green",
-            )
-        )
-        return
-    event = found.event
-    where = "at the beginning" if event is None else f"at line {event.line}"
-    style = "bold red" if found.verdict == "diverges" else "bold yellow"
-    out.print(
-        Text(
-            f"{found.verdict}: {name} explains {found.events:,} lines of {log} and stops {where}",
-            style=style,
-        )
-    )
-    if found.why is not None:
-        out.print(Text(f"note: {found.why}", style="yellow"))
-    if event is None:
-        return
-    out.print(f"  line {event.line}: {event.text}")
-    _print_allowed(out, found)
-    if found.nearest is not None:
-        _print_nearest(out, found.nearest)
-    shown = len(found.states)
-    for number, key in enumerate(found.states, start=1):
-        out.print(f"state {number} of {found.possible:,} before that line:")
-        out.print(format_state(space.bound.machine, space.state(key)))
-    if shown < found.possible:
-        out.print(f"and {found.possible - shown:,} more states")
-
-
-def _print_allowed(out: Console, found: Explanation) -> None:
-    if not found.allowed:
-        out.print("the model allows nothing of that name there")
-        return
-    out.print("the model allows there:")
-    for text in found.allowed[:8]:
-        out.print(f"  {text}")
-    if len(found.allowed) > 8:
-        out.print(f"  and {len(found.allowed) - 8} more")
-
-
-def _print_nearest(out: Console, near: Nearest) -> None:
-    out.print(Text(f"the nearest row is {_step(near)}", style="bold"))
-    if near.guard is not None:
-        out.print(Text(f"  its guard is false in: {near.guard}   ({near.place})", style="red"))
-    if not near.items:
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("", "what", "the model", "the log"):
-        table.add_column(title)
-    for item, expected, observed in near.items:
-        table.add_row("  ", item, json.dumps(expected), json.dumps(observed))
-    out.print(table)
+def _again(
+    found: Mapped,
+    logs: tuple[Path, ...],
+    given: Path | None,
+    settings: tuple[str, ...],
+) -> str:
+    """Return the command that decides the same once more."""
+    words = ["checker", "validate", found.name, *(str(log) for log in logs)]
+    words += ["--instance", found.bound.machine.instance]
+    words += [word for setting in settings for word in ("--set", setting)]
+    words += ["--mapping", str(given)] if given is not None else []
+    return shlex.join(words)

@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from checker.conformance.mapping import Arguments, Kind, KnownDifference, MappedRow, Mapping
-from checker.elaborate import build, world_of
+from checker.conformance.recording import MappedTimer
+from checker.elaborate import build, convert, world_of
 from checker.elaborate.constants import Setting
 from checker.elaborate.context import Context, Term, expression
+from checker.elaborate.rows import action_of
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.errors import Diagnostic, SpecificationError
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
-from checker.machine.relations import item_of
-from checker.machine.types import Id
+from checker.machine.relations import item_of, show
+from checker.machine.types import Bool, Id, Set
 from checker.semantics.plain import Names
 from checker.table.document import Cell, Document, Word
 from checker.table.problems import nearest
@@ -50,6 +52,27 @@ class BoundRow:
 
 
 @dataclass(frozen=True, eq=False)
+class BoundTimer:
+    """A timer: the armed ones in a state, and which one a row's step sets or is the firing of."""
+
+    name: str
+    armed: Term
+    sets: Terms
+    fires: Terms
+    least: int
+    greatest: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class BoundWindow:
+    """Numbers that slide: the keys they stand under, and the step that makes them one less."""
+
+    name: str
+    values: frozenset[str]
+    slide: Action
+
+
+@dataclass(frozen=True, eq=False)
 class Bound:
     """A mapping that fits a machine. `rows` are in the order of the machine's actions.
 
@@ -64,6 +87,15 @@ class Bound:
     reset: Terms
     names: Names
     known: tuple[KnownDifference, ...]
+    timers: tuple[BoundTimer, ...] = ()
+    windows: tuple[BoundWindow, ...] = ()
+    recorded: bool = False
+    """Whether it is to explain a recorded run, so that nothing is driven."""
+
+    def for_recorded(self) -> Bound:
+        """Return it for a recorded run, without what only driving needs."""
+        rows = tuple(replace(row, refused=None, known=()) for row in self.rows)
+        return replace(self, rows=rows, known=(), recorded=True)
 
 
 class _OwnNames(Allocator):
@@ -119,6 +151,8 @@ class _Binder:
         known_rows = {*written, *(action.name for action in self.machine.actions)}
         for row in mapping.rows:
             self._row_exists(row.row, known_rows, generated=_is_generated(row.row.text, document))
+        if mapping.rest is not None:
+            mapped |= {name: _silent(name, mapping.rest) for name in self._unmentioned(mapped)}
         for row_name in self._unmentioned(mapped):
             self.problems.add(
                 "T114",
@@ -146,10 +180,68 @@ class _Binder:
             reset=self._terms(mapping.reset, {}, _OwnNames(), following=False),
             names=self._names(),
             known=mapping.known,
+            timers=tuple(self._timer(timer) for timer in mapping.recording.timers),
+            windows=tuple(self._windows(document)),
         )
 
-    def _unmentioned(self, mapped: dict[str, MappedRow]) -> Iterable[str]:
-        return (action.name for action in self.machine.actions if action.name not in mapped)
+    def _unmentioned(self, mapped: dict[str, MappedRow]) -> list[str]:
+        return [action.name for action in self.machine.actions if action.name not in mapped]
+
+    def _timer(self, mapped: MappedTimer) -> BoundTimer:
+        armed = self._term(mapped.armed, {}, _OwnNames(), following=False)
+        if armed is not None and not isinstance(armed.type, Set | Bool):
+            self.problems.add(
+                "Y301",
+                "`armed` is neither a set nor a condition",
+                mapped.armed.span,
+                expected="the set of those for which the timer runs, or whether it does",
+                found=show(armed.type),
+            )
+        return BoundTimer(
+            mapped.name.text,
+            armed or convert.truth(False, mapped.armed.span),
+            self._terms_of_rows(mapped.sets),
+            self._terms_of_rows(mapped.fires),
+            mapped.least,
+            mapped.greatest,
+        )
+
+    def _terms_of_rows(self, cells: Arguments) -> Terms:
+        """Return rows that the machine has with an expression over each one's names."""
+        actions = {action.name: action for action in self.machine.actions}
+        written = {row.row.text for row in self.mapping.rows} | actions.keys()
+        found = []
+        for word, cell in cells:
+            self._row_exists(word, written, generated=False)
+            if word.text in actions:
+                term = self._term(cell, names_of(actions[word.text]), _OwnNames())
+                found += [(word.text, term)] if term is not None else []
+        return tuple(found)
+
+    def _windows(self, document: Document) -> Iterable[BoundWindow]:
+        for window in self.mapping.recording.windows:
+            row = replace(
+                document.rows[0],
+                name=Word(f"mapping.window.{window.name.text}", window.name.span),
+                on=None,
+                bindings=(),
+                only_if=None,
+                inside=(),
+                lets=(),
+                when=window.when,
+                do=window.do,
+                to=(),
+                send=(),
+                fault=None,
+                fair=None,
+                span=window.name.span,
+            )
+            slide = None
+            with collecting(self.problems):
+                slide = action_of(self.world, row)
+            if slide is not None:
+                values = frozenset(word.text for word in window.values)
+                yield BoundWindow(window.name.text, values, slide)
 
     def _row_exists(self, word: Word, known: set[str], *, generated: bool) -> None:
         if word.text in known or generated:
@@ -266,6 +358,10 @@ class _Binder:
         except Wrong as wrong:
             self.problems.extend([wrong.diagnostic])
         return None
+
+
+def _silent(name: str, why: Word) -> MappedRow:
+    return MappedRow(Word(name, why.span), "silent", why, None, (), None, None)
 
 
 def names_of(action: Action) -> dict[str, Term]:

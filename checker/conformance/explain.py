@@ -1,406 +1,433 @@
 """Takes a Space and a log, makes an Explanation: whether some run of the model shows all of it.
 
-Line by line the set of states is kept that the model may be in, each with what the log's ids are
-in it. Between two lines any hidden steps may have happened. A line keeps the states that one of
-its steps leads to with the same answer and the same fields, as far as the line knows them.
+Line by line the places are kept at which the model may be. Between two lines any hidden steps may
+have happened, and requests under way may have been done. A line keeps the places that one of its
+steps leads to with the same answer and the same fields, as far as the line knows them.
+
+Lines of observers whose clocks differ are taken in every order that the clocks leave open: a place
+says which lines were taken `ahead` of earlier ones. How many can be is bounded by the clocks.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from checker.conformance.bind import BoundRow
 from checker.conformance.log import Event
-from checker.conformance.space import Choice, Edge, Expected, Key, Space
-from checker.errors import EvaluationError
-from checker.machine import terms as t
-from checker.machine.types import Id, Option, Type
-from checker.machine.walk import walk
+from checker.conformance.nearest import Nearest, TooEarly, nearest, too_early
+from checker.conformance.places import Place, Steps
+from checker.conformance.recording import Clock
+from checker.conformance.space import Edge, Key, Space
+from checker.errors import UsageError
 from checker.search.progress import Interrupt, interrupted
-from checker.semantics.evaluate import Context, evaluate
-from checker.semantics.plain import as_json, normal
-from checker.semantics.successors import as_mapping, instances_of
-from checker.trace.naming import excerpt, place
 
 Verdict = Literal["explained", "diverges", "inconclusive"]
 
-Names = tuple[tuple[str, str, str], ...]
-"""What names of the log are: type, name in the log, id of the model."""
+Taken = tuple[Event | None, Key, Edge]
+"""A step of a run: the line that it explains, the state before, the step."""
 
-_SHOWN = 3
+SHOWN = 3
 """States that are shown, and looked through for the nearest row, where no step fits."""
+
+_LAST = 8
+"""Steps of the run up to there that are shown."""
+
+_SWEEP = 1000
+"""Lines after which what leads to nothing is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A state that the model may be in, with what the log's ids are in it."""
+class Limits:
+    """What may be kept at a time: places that fit, lines whose order is open."""
 
-    key: Key
-    names: Names
+    places: int = 10_000
+    lines: int = 1_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Came:
-    """How a place was come to: the steps since the one before, the last of them the line's."""
+    """How a place was come to: the place after the line before, and the steps since."""
 
     before: Place | None
-    edges: tuple[tuple[Key, Edge], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """The row that comes nearest to a line that no step explains.
-
-    Either its guard is false, in the part that is shown, or it is enabled and `items` differ.
-    """
-
-    row: str
-    bindings: tuple[tuple[str, object], ...]
-    guard: str | None
-    place: str
-    items: tuple[tuple[str, object, object], ...]
+    steps: tuple[Taken, ...]
 
 
 @dataclass
 class Explanation:
-    """The verdict on a log. `events` were explained; `event` is the first that was not."""
+    """The verdict on a log. `events` were explained; `event` is the first that was not.
+
+    `places` are some of those before it, `possible` how many there are; `last` are the last steps
+    of a run to the first of them.
+    """
 
     verdict: Verdict
     events: int = 0
     event: Event | None = None
-    states: tuple[Key, ...] = ()
+    places: tuple[Place, ...] = ()
     possible: int = 0
     allowed: tuple[str, ...] = ()
     nearest: Nearest | None = None
+    early: tuple[TooEarly, ...] = ()
     why: str | None = None
-    run: tuple[tuple[Event | None, Key, Edge], ...] = ()
-    start: Key = b""
-    seen_rows: dict[str, int] = field(default_factory=dict)
+    last: tuple[Taken, ...] = ()
+    rows: dict[str, int] = field(default_factory=dict)
+    steps: int = 0
+    hidden: int = 0
     most: int = 0
+
+
+class _StoppedError(Exception):
+    """Why nothing can be decided any more."""
 
 
 def explain(
     space: Space,
     events: Iterable[Event],
-    limit: int,
+    clock: Clock | None = None,
+    limits: Limits | None = None,
     interrupt: Interrupt | None = None,
+    sink: Callable[[Taken], None] | None = None,
 ) -> Explanation:
-    """Return whether the model explains a log, with at most `limit` states at a time."""
-    return _Explainer(space, limit, interrupt).explained(events)
+    """Return whether the model explains a log; `sink` gets the steps of a run that does so.
+
+    Where nothing explains all of it, they are a run that explains what comes before.
+    """
+    return _Explainer(space, clock or Clock(), limits or Limits(), interrupt, sink).explained(
+        events
+    )
+
+
+class _Lines:
+    """The lines of a log from the first that some place has not taken, in the order of times."""
+
+    def __init__(self, events: Iterable[Event], clock: Clock, limit: int) -> None:
+        self.events, self.clock, self.limit = iter(events), clock, limit
+        self.widest = max([clock.error, *(error for _, error in clock.errors)])
+        self.kept: deque[Event] = deque()
+        self.first = 0
+        self.read = 0
+
+    def line(self, number: int) -> Event | None:
+        """Return a line by its number; None after the last."""
+        while number >= self.read:
+            event = next(self.events, None)
+            if event is None:
+                return None
+            if self.widest and event.at is None:
+                raise UsageError(
+                    f"line {event.line}: the mapping gives clocks an error, so each line needs a "
+                    "time"
+                )
+            self.kept.append(event)
+            self.read += 1
+            if len(self.kept) > self.limit:
+                raise _StoppedError(
+                    f"more than {self.limit:,} lines lie within the error of the clocks"
+                )
+        return self.kept[number - self.first]
+
+    def forget(self, number: int) -> None:
+        """Forget the lines before one."""
+        while self.first < number:
+            self.kept.popleft()
+            self.first += 1
+
+    def next(self, base: int, ahead: tuple[int, ...]) -> Iterator[int]:
+        """Yield the lines that may be the next one: those that none must come before."""
+        first = self.line(base)
+        if first is None:
+            return
+        yield base
+        if not self.widest:
+            return
+        latest, seen, number = self._latest(first), {first.stream}, base
+        while True:
+            number += 1
+            event = self.line(number)
+            assert first.at is not None
+            if event is None or (event.at or 0) - self.widest > latest:
+                return
+            if number in ahead:
+                continue
+            if event.stream not in seen and self._earliest(event) <= latest:
+                yield number
+            seen.add(event.stream)
+            latest = min(latest, self._latest(event))
+
+    def _earliest(self, event: Event) -> float:
+        assert event.at is not None
+        return event.at - self.clock.error_of(event.stream)
+
+    def _latest(self, event: Event) -> float:
+        assert event.at is not None
+        return event.at + self.clock.error_of(event.stream)
 
 
 class _Explainer:
-    def __init__(self, space: Space, limit: int, interrupt: Interrupt | None) -> None:
-        self.space, self.limit, self.interrupt = space, limit, interrupt
-        self.hidden = {
-            n
-            for n, row in enumerate(space.bound.rows)
-            if row.kind == "silent" or row.action.name in space.bound.hidden
-        }
+    def __init__(
+        self,
+        space: Space,
+        clock: Clock,
+        limits: Limits,
+        interrupt: Interrupt | None,
+        sink: Callable[[Taken], None] | None,
+    ) -> None:
+        self.space, self.clock, self.limits, self.interrupt = space, clock, limits, interrupt
+        self.steps = Steps(space)
+        self.sink = sink
         self.cut = False
-        self.most = 0
-        self.history: list[tuple[Event | None, dict[Place, Came]]] = []
-        self._asked: dict[str, dict[str, Any]] = {}
-        self._outside = {
-            (kind.name, space.bound.names.get((kind.name, member), member)): member
-            for kind in space.bound.machine.ids
-            for member in kind.members
-        }
+        self.found = Explanation("explained")
+        self.last: deque[Taken] = deque(maxlen=_LAST)
+        self.history: list[dict[Place, Came]] = []
+        self.open: dict[str, Event] = {}
+        self.ways: dict[Place, tuple[Place, Taken | None]] = {}
 
     def explained(self, events: Iterable[Event]) -> Explanation:
-        places = self._beginning(None)
+        lines = _Lines(events, self.clock, self.limits.lines)
+        places = self._begun([(place, Came(None, ())) for place in self.steps.initial()])
         number = 0
-        for event in events:
-            if interrupted(self.interrupt):
-                return Explanation("inconclusive", number, why="an interrupt")
-            if event.do == "reset":
-                places = self._beginning(event)
+        try:
+            while lines.line(number) is not None:
+                if interrupted(self.interrupt):
+                    return self._ended("inconclusive", number, places, why="an interrupt")
+                found = self._line(number, places, lines)
+                if not found:
+                    return self._unexplained(number, places, lines)
+                places = self._kept(found)
+                self._remember(places)
                 number += 1
-                continue
-            wide = self._closed(places)
-            found: dict[Place, Came] = {}
-            for state, came in wide.items():
-                for after, edge in self._after(state, event):
-                    edges = (*came.edges, *([(state.key, edge)] if edge is not None else []))
-                    found.setdefault(after, Came(came.before, edges))
-            if not found:
-                return self._unexplained(number, event, wide)
-            places = self._kept(found)
-            self.history.append((event, places))
-            self.most = max(self.most, len(places))
-            number += 1
-            self.space.forget()
-        return self._whole(number, places)
+                lines.forget(number - _most_ahead(places))
+                if number % _SWEEP == 0:
+                    self._sweep()
+        except _StoppedError as stop:
+            return self._ended("inconclusive", number, places, why=str(stop))
+        if not places:
+            return self._ended("diverges", number, places, why="the model has no initial state")
+        return self._ended("explained", number, places)
 
-    def _beginning(self, event: Event | None) -> dict[Place, Came]:
-        places = {Place(key, ()): Came(None, ()) for key in self.space.initial()}
-        if event is not None and event.fields:
-            places = {p: c for p, c in places.items() if self._shows(p.key, event, p.names)}
-        self.history.append((event, places))
+    def _begun(self, found: Iterable[tuple[Place, Came]]) -> dict[Place, Came]:
+        places = dict(found)
+        self.history = [places]
         return places
-
-    def _closed(self, places: dict[Place, Came]) -> dict[Place, Came]:
-        """Return the places and all that hidden steps lead to from them."""
-        found = {state: Came(state, ()) for state in places}
-        waiting = list(found)
-        for state in waiting:
-            if len(found) >= self.limit:
-                self.cut = True
-                break
-            for choice in self.space.node(state.key).choices:
-                for edge in choice.edges:
-                    after = Place(edge.target, state.names)
-                    if edge.row in self.hidden and after not in found:
-                        came = found[state]
-                        found[after] = Came(came.before, (*came.edges, (state.key, edge)))
-                        waiting.append(after)
-        self.most = max(self.most, len(found))
-        return found
-
-    def _kept(self, found: dict[Place, Came]) -> dict[Place, Came]:
-        if len(found) <= self.limit:
-            return found
-        self.cut = True
-        return dict(list(found.items())[: self.limit])
 
     # --------------------------------------------------------------------------- one line
 
-    def _after(self, state: Place, event: Event) -> Iterator[tuple[Place, Edge | None]]:
-        """Yield where a line leads from a place."""
-        if event.do is None:
-            if self._shows(state.key, event, state.names):
-                yield state, None
-            return
-        for choice in self.space.node(state.key).choices:
-            if not self._is_asked(choice, event):
-                continue
-            for edge in choice.edges:
-                names = self._arguments(edge, choice, event, state.names)
-                if names is not None:
-                    names = self._answer(edge.answer, event, names)
-                if names is not None and self._shows(edge.target, event, names):
-                    yield Place(edge.target, names), edge
-
-    def _is_asked(self, choice: Choice, event: Event) -> bool:
-        if choice.request is None:
-            return False
-        asked = self._request(choice.request)
-        return (
-            asked["do"] == event.do
-            and asked["name"] == event.name
-            and event.outcome in (None, asked.get("outcome"))
-        )
-
-    def _request(self, text: str) -> dict[str, Any]:
-        if text not in self._asked:
-            self._asked[text] = json.loads(text)
-        return self._asked[text]
-
-    def _arguments(self, edge: Edge, choice: Choice, event: Event, names: Names) -> Names | None:
-        assert choice.request is not None
-        said = self._request(choice.request)["with"]
-        kinds = {label.item: label.type for label in self.space.labels(edge.row)}
-        found: Names | None = names
-        for name, value in event.arguments.items():
-            if name not in kinds:
-                return None
-            found = self._same(kinds[name], said[name], value, found or ())
-            if found is None:
-                return None
+    def _line(self, number: int, places: dict[Place, Came], lines: _Lines) -> dict[Place, Came]:
+        """Return where the lines that may be the next one lead."""
+        orders: dict[tuple[int, ...], list[tuple[int, Event, tuple[int, ...]]]] = {}
+        for place in places:
+            if place.ahead not in orders:
+                orders[place.ahead] = list(_orders(number, place.ahead, lines))
+        nexts = [event for order in orders.values() for _, event, _ in order]
+        for event in nexts:
+            if event.do is not None and event.id is not None:
+                self.open[event.id] = event
+        times = [self._times(event) for event in nexts]
+        until = max((late for _, late in times), default=float("inf"))
+        wide = self._closed(places, until)
+        found: dict[Place, Came] = {}
+        for place in wide:
+            for _, event, ahead in orders[place.ahead]:
+                self._taken(place, event, ahead, found)
+        self.steps.forget()
         return found
 
-    def _answer(self, expected: Expected | None, event: Event, names: Names) -> Names | None:
-        if expected is None or not event.answered:
-            return names
-        return self._same(expected.type, expected.value, event.answer, names)
+    def _taken(
+        self, place: Place, event: Event, ahead: tuple[int, ...], found: dict[Place, Came]
+    ) -> None:
+        if event.do == "reset":
+            self._reset(place, event, ahead, found)
+            return
+        for after, edge in self.steps.taking(place, event, *self._times(event)):
+            kept = self.steps.released(after, self.open)
+            if kept.ahead != ahead:
+                kept = replace(kept, ahead=ahead)
+            if kept not in found:
+                step = None if edge is None else (event, place.key, edge)
+                found[kept] = self._came(place, step)
 
-    def _shows(self, key: Key, event: Event, names: Names) -> bool:
-        if not event.fields:
-            return True
-        observed = {item.item: item for item in self.space.node(key).observed}
-        return all(
-            name in observed
-            and self._same(observed[name].type, observed[name].value, value, names) is not None
-            for name, value in event.fields.items()
-        )
+    def _reset(
+        self, place: Place, event: Event, ahead: tuple[int, ...], found: dict[Place, Came]
+    ) -> None:
+        earliest, _ = self._times(event)
+        for begun in self.steps.initial():
+            at = self.steps.at(begun.key, begun.binding, earliest)
+            seen = self.steps.seen(replace(at, ahead=ahead), event)
+            if seen is not None and seen not in found:
+                found[seen] = self._came(place, None)
 
-    def _same(self, kind: Type, expected: Any, value: Any, names: Names) -> Names | None:
-        """Return the names with which a value of the log is the model's; None if with none."""
-        inner = kind.item if isinstance(kind, Option) else kind
-        if isinstance(inner, Id) and isinstance(value, str) and isinstance(expected, str):
-            if (inner.name, value) in self._outside:
-                return names if value == expected else None
-            for type_name, outside, inside in names:
-                if type_name == inner.name and (outside == value or inside == expected):
-                    return names if (outside, inside) == (value, expected) else None
-            return (*names, (inner.name, value, expected))
-        known = {outside: inside for _, outside, inside in names}
-        return names if normal(kind, _renamed(value, known)) == normal(kind, expected) else None
+    def _times(self, event: Event) -> tuple[float, float]:
+        """Return when a line was at the earliest, and at the latest."""
+        if event.at is None:
+            if self.steps.timers:
+                raise UsageError(
+                    f"line {event.line} has no time (`at`), and the mapping has timers"
+                )
+            return float("-inf"), float("inf")
+        error = self.clock.error_of(event.stream)
+        return event.at - error, event.at + error
 
-    # ------------------------------------------------------------------------ the verdict
-
-    def _whole(self, number: int, places: dict[Place, Came]) -> Explanation:
-        """Return that all was explained, with a run that does so."""
-        if not places:
-            return Explanation("diverges", number, why="nothing begins as the log does")
-        last = next(iter(places))
-        steps: list[tuple[Event | None, Key, Edge]] = []
-        state: Place | None = last
-        start = last.key
-        for event, found in reversed(self.history):
-            if state is None or state not in found:
+    def _closed(self, places: dict[Place, Came], until: float) -> list[Place]:
+        """Return the places and all that hidden steps lead to from them."""
+        self.steps.early.steps.clear()
+        self.ways = {}
+        found = list(places)
+        known = set(found)
+        for place in found:
+            if len(found) >= self.limits.places:
+                self.cut = True
                 break
-            start = state.key
-            came = found[state]
-            if came.before is None:
+            for event, edge, after in self.steps.unseen(place, until, self.open):
+                kept = self.steps.released(after, self.open)
+                if kept not in known:
+                    known.add(kept)
+                    found.append(kept)
+                    self.ways[kept] = (place, (event, place.key, edge))
+        self.found.most = max(self.found.most, len(found))
+        return found
+
+    def _came(self, place: Place, step: Taken | None) -> Came:
+        """Return how a place of this line was come to, by the way to the one before it."""
+        steps = [] if step is None else [step]
+        while place in self.ways:
+            place, hidden = self.ways[place]
+            if hidden is not None:
+                steps.append(hidden)
+        return Came(place, tuple(reversed(steps)))
+
+    def _kept(self, found: dict[Place, Came]) -> dict[Place, Came]:
+        if len(found) <= self.limits.places:
+            return found
+        self.cut = True
+        return dict(list(found.items())[: self.limits.places])
+
+    # ------------------------------------------------------------------------ what is kept
+
+    def _remember(self, places: dict[Place, Came]) -> None:
+        """Keep how places were come to; where there is one only, its run is certain."""
+        self.history.append(places)
+        if len(places) == 1:
+            (place,) = places
+            self._tell(place)
+            places[place] = Came(None, ())
+            self.history = [places]
+            if self.open:
+                waiting = {name for name, _ in place.requests}
+                self.open = {name: self.open[name] for name in waiting if name in self.open}
+
+    def _sweep(self) -> None:
+        """Forget what leads to no place that is left, and tell what is certain."""
+        alive = set(self.history[-1])
+        for number in range(len(self.history) - 1, 0, -1):
+            before = {came.before for p, came in self.history[number].items() if p in alive}
+            alive = {place for place in before if place is not None}
+            earlier = self.history[number - 1]
+            self.history[number - 1] = {p: came for p, came in earlier.items() if p in alive}
+            if len(alive) == 1:
+                (place,) = alive
+                rest = self.history[number:]
+                self.history = self.history[:number]
+                self._tell(place)
+                self.history = [{place: Came(None, ())}, *rest]
+                return
+
+    def _tell(self, place: Place) -> None:
+        """Hand the run to a place of the last line on."""
+        segments = []
+        at: Place | None = place
+        for level in reversed(self.history):
+            if at is None or at not in level:
                 break
-            marks = [None] * (len(came.edges) - 1) + [event]
-            steps += [
-                (mark, key, edge)
-                for mark, (key, edge) in reversed(list(zip(marks, came.edges, strict=False)))
-            ]
-            state = came.before
-            start = state.key
-        run = tuple(reversed(steps))
-        rows: dict[str, int] = {}
-        for _, _, edge in run:
-            name = self.space.bound.rows[edge.row].action.name
-            rows[name] = rows.get(name, 0) + 1
-        return Explanation(
-            "explained", number, run=run, start=start, seen_rows=rows, most=self.most
-        )
+            came = level[at]
+            segments.append(came.steps)
+            at = came.before
+        rows = self.space.bound.rows
+        for steps in reversed(segments):
+            for taken in steps:
+                name = rows[taken[2].row].action.name
+                self.found.rows[name] = self.found.rows.get(name, 0) + 1
+                self.found.steps += 1
+                self.found.hidden += taken[0] is None
+                self.last.append(taken)
+                if self.sink is not None:
+                    self.sink(taken)
 
-    def _unexplained(self, number: int, event: Event, wide: dict[Place, Came]) -> Explanation:
-        states = list(wide)[:_SHOWN]
-        allowed = {
-            choice.request
-            for state in states
-            for choice in self.space.node(state.key).choices
-            if choice.request is not None
-            and (event.name is None or self._request(choice.request)["name"] == event.name)
-        }
-        verdict: Verdict = "inconclusive" if self.cut else "diverges"
-        return Explanation(
-            verdict,
-            number,
-            event=event,
-            states=tuple(dict.fromkeys(state.key for state in states)),
-            possible=len(wide),
-            allowed=tuple(sorted(allowed)),
-            nearest=self._nearest(states, event),
-            why=f"more than {self.limit:,} states fitted, and some were dropped"
-            if self.cut
-            else None,
-            most=self.most,
-        )
+    # ------------------------------------------------------------------------- the verdict
 
-    def _nearest(self, states: list[Place], event: Event) -> Nearest | None:
-        """Return the row whose guard has most parts that are true, or that differs in least."""
-        found: list[tuple[tuple[int, int], int, Nearest]] = []
-        for state in states:
-            for row in self.space.bound.rows:
-                if row.kind == event.do and row.target == event.name:
-                    found += [
-                        (rank, len(found), near) for rank, near in self._tried(state, row, event)
-                    ]
-        return min(found, key=lambda item: item[:2])[2] if found else None
+    def _ended(
+        self,
+        verdict: Verdict,
+        number: int,
+        places: dict[Place, Came],
+        event: Event | None = None,
+        why: str | None = None,
+    ) -> Explanation:
+        if places:
+            self._tell(next(iter(places)))
+        found = self.found
+        found.verdict, found.events, found.event, found.why = verdict, number, event, why
+        found.last = tuple(self.last)
+        return found
 
-    def _tried(
-        self, state: Place, row: BoundRow, event: Event
-    ) -> Iterator[tuple[tuple[int, int], Nearest]]:
-        values = as_mapping(self.space.bound.machine, self.space.state(state.key))
-        for names in instances_of(row.action, values):
-            context = Context(values, names)
-            wrong = self._wrong_arguments(row, context, event, state.names)
-            shown = tuple(
-                (binding.name, names[binding.name])
-                for binding in row.action.bindings
-                if binding.shown
+    def _unexplained(self, number: int, places: dict[Place, Came], lines: _Lines) -> Explanation:
+        """Return what is known where no place explains the next line."""
+        place = max(places, key=lambda one: number - len(one.ahead))
+        event = lines.line(number - len(place.ahead))
+        assert event is not None
+        wide = self._closed(places, self._times(event)[1])
+        shown = wide[:SHOWN]
+        why = None
+        if self.cut:
+            why = f"more than {self.limits.places:,} states fitted, and some were dropped"
+        elif event.at is not None and all(one.now > self._times(event)[1] for one in wide):
+            why = "the line lies before the one that it follows, by more than the clock's error"
+        whole = _merged(event, self.open)
+        found = self._ended("inconclusive" if self.cut else "diverges", number, places, event, why)
+        found.places, found.possible = tuple(shown), len(wide)
+        found.allowed = tuple(
+            sorted(
+                {
+                    choice.request
+                    for one in shown
+                    for choice in self.space.node(one.key).choices
+                    if choice.request is not None
+                    and whole.name in (None, self.steps.request(choice)["name"])
+                }
             )
-            false = _false_part(row.action.guard, context)
-            if false is not None:
-                before, part = false
-                near = Nearest(row.action.name, shown, excerpt(part.span), place(part.span), wrong)
-                yield (len(wrong), 1000 - before), near
-            else:
-                items = (*wrong, *self._seen_items(state, row, names, event))
-                yield (len(wrong), 0), Nearest(row.action.name, shown, None, "", items)
-
-    def _wrong_arguments(
-        self, row: BoundRow, context: Context, event: Event, names: Names
-    ) -> tuple[tuple[str, object, object], ...]:
-        wrong = []
-        for name, term in row.arguments:
-            if name not in event.arguments or any(isinstance(n, t.Next) for n in walk(term)):
-                continue
-            try:
-                said = as_json(term.type, evaluate(term, context), self.space.bound.names)
-            except EvaluationError:
-                continue
-            if self._same(term.type, said, event.arguments[name], names) is None:
-                wrong.append((name, said, event.arguments[name]))
-        return tuple(wrong)
-
-    def _seen_items(
-        self, state: Place, row: BoundRow, names: Mapping[str, object], event: Event
-    ) -> tuple[tuple[str, object, object], ...]:
-        """Return what is seen otherwise after the step of a row that is enabled."""
-        del names
-        best: tuple[tuple[str, object, object], ...] | None = None
-        for choice in self.space.node(state.key).choices:
-            for edge in choice.edges:
-                if self.space.bound.rows[edge.row] is not row:
-                    continue
-                if self._arguments(edge, choice, event, state.names) is None:
-                    continue
-                items = self._otherwise(edge, event, state.names)
-                best = items if best is None or len(items) < len(best) else best
-        return best or ()
-
-    def _otherwise(
-        self, edge: Edge, event: Event, names: Names
-    ) -> tuple[tuple[str, object, object], ...]:
-        items: list[tuple[str, object, object]] = []
-        if self._answer(edge.answer, event, names) is None and edge.answer is not None:
-            items.append(("answer", edge.answer.value, event.answer))
-        observed = {item.item: item for item in self.space.node(edge.target).observed}
-        for name, value in event.fields.items():
-            item = observed.get(name)
-            if item is None:
-                items.append((name, "(not in the mapping)", value))
-            elif self._same(item.type, item.value, value, names) is None:
-                items.append((name, item.value, value))
-        return tuple(items)
+        )
+        found.nearest = nearest(self.steps, shown, whole)
+        found.early = too_early(self.steps)
+        return found
 
 
-def _renamed(value: Any, known: Mapping[str, str]) -> Any:
-    """Return a value of the log with the names of the model, where they are known."""
-    match value:
-        case str():
-            return known.get(value, value)
-        case list():
-            return [_renamed(item, known) for item in value]
-        case dict():
-            return {known.get(key, key): _renamed(item, known) for key, item in value.items()}
-    return value
+def _orders(
+    number: int, ahead: tuple[int, ...], lines: _Lines
+) -> Iterator[tuple[int, Event, tuple[int, ...]]]:
+    """Yield the lines that may be the next one with what is taken ahead of others then."""
+    base = number - len(ahead)
+    for taken in lines.next(base, ahead):
+        event = lines.line(taken)
+        assert event is not None
+        if taken != base:
+            yield taken, event, tuple(sorted((*ahead, taken)))
+            continue
+        left, first = ahead, base + 1
+        while left and left[0] == first:
+            left, first = left[1:], first + 1
+        yield taken, event, left
 
 
-def _false_part(guard: t.Term, context: Context) -> tuple[int, t.Term] | None:
-    """Return the first part of a guard that is false, and how many before it are true."""
-    if isinstance(guard, t.Let):
-        try:
-            value = evaluate(guard.value, context)
-        except EvaluationError:
-            return 0, guard
-        return _false_part(guard.body, context.bind(guard.name, value))
-    parts = guard.items if isinstance(guard, t.And) else (guard,)
-    for number, part in enumerate(parts):
-        try:
-            if not evaluate(part, context):
-                return number, part
-        except EvaluationError:
-            return number, part
-    return None
+def _most_ahead(places: Iterable[Place]) -> int:
+    return max((len(place.ahead) for place in places), default=0)
+
+
+def _merged(event: Event, open_: dict[str, Event]) -> Event:
+    """Return an end of a request together with its beginning."""
+    begun = open_.get(event.id) if event.ends and event.id is not None else None
+    if begun is None:
+        return event
+    return replace(
+        event, do=begun.do, name=begun.name, outcome=begun.outcome, arguments=begun.arguments
+    )

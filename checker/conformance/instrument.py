@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 from checker.conformance.bind import Bound, BoundRow, Terms
 from checker.elaborate import build, convert
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Trigger, Variable
+from checker.machine.relations import item_of
 from checker.machine.terms import Statement, Term
-from checker.machine.types import Type
+from checker.machine.types import Id, Type
 from checker.machine.walk import rebuild, walk
 from checker.semantics.values import values
 from checker.source import NOWHERE
@@ -42,13 +44,18 @@ class Labels:
     arguments: tuple[Label, ...] = ()
     answer: Label | None = None
     known: tuple[tuple[int, Label | None], ...] = ()
+    sets: tuple[tuple[int, Label], ...] = ()
+    fires: tuple[tuple[int, Label], ...] = ()
+    ids: tuple[Label, ...] = ()
+    """Numbers of timers with which of them a step sets, and fires; which ids the step is for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Instrumented:
     """A machine with labels.
 
-    Its actions are those of the specification, then the refusals, then the one that observes.
+    Its actions are those of the specification, then the refusals, then the one that observes, then
+    one for each window.
     `labels` has an entry for each action. `rows` are those that the specification's actions stand
     for; `refusals` the numbers, among those, of the rows that the refusals are of.
     """
@@ -58,6 +65,7 @@ class Instrumented:
     labels: tuple[Labels, ...]
     refusals: tuple[int, ...]
     observed: tuple[Label, ...]
+    armed: tuple[Label, ...]
     base: int
     """How many variables are the specification's own."""
 
@@ -71,7 +79,7 @@ def instrument(bound: Bound) -> Instrumented:
     machine = replace(
         bound.machine,
         variables=(*bound.machine.variables, *maker.variables),
-        actions=(*steps, *refusals, observe),
+        actions=(*steps, *refusals, observe, *(window.slide for window in bound.windows)),
         properties=(),
         terminal=(),
         deadlock=False,
@@ -84,6 +92,7 @@ def instrument(bound: Bound) -> Instrumented:
         labels=tuple(maker.labels),
         refusals=tuple(n for n, row in enumerate(bound.rows) if row.refused is not None),
         observed=maker.observed,
+        armed=maker.armed,
         base=len(bound.machine.variables),
     )
 
@@ -96,6 +105,7 @@ class _Maker:
         self.variables: list[Variable] = []
         self.labels: list[Labels] = []
         self.observed: tuple[Label, ...] = ()
+        self.armed: tuple[Label, ...] = ()
 
     def step(self, row: BoundRow) -> Action:
         """Return a row of the specification that also writes its labels."""
@@ -107,12 +117,18 @@ class _Maker:
             for number, when in row.known
             if not self.bound.known[number].refused
         )
-        self.labels.append(Labels(arguments, answer, known))
+        sets, setting = self._of_timers(row, "sets")
+        fires, firing = self._of_timers(row, "fires")
+        ids, named = self._ids(row)
+        self.labels.append(Labels(arguments, answer, known, sets, fires, ids))
         whens = dict(row.known)
         written = [
             *zip(arguments, (term for _, term in row.arguments), strict=True),
             *([(answer, row.answer)] if answer is not None else []),
             *((label, whens[number]) for number, label in known if label is not None),
+            *setting,
+            *firing,
+            *named,
         ]
         body = _writing(row.action.body, [(a, b) for a, b in written if b is not None])
         return replace(row.action, body=body)
@@ -159,6 +175,8 @@ class _Maker:
     def observation(self, observe: Terms) -> Action:
         """Return the step that changes nothing and says what is to be observed."""
         self.observed = self._labels("observe", observe)
+        timers = [(timer.name, timer.armed) for timer in self.bound.timers]
+        self.armed = self._labels("armed", tuple(timers))
         self.labels.append(Labels())
         return Action(
             name=OBSERVE,
@@ -168,7 +186,9 @@ class _Maker:
             guard=convert.truth(True, NOWHERE),
             body=tuple(
                 _assign(label, term)
-                for label, (_, term) in zip(self.observed, observe, strict=True)
+                for label, (_, term) in zip(
+                    (*self.observed, *self.armed), (*observe, *timers), strict=True
+                )
             ),
             trigger=Trigger("spontaneous", None, None),
             fault=None,
@@ -179,6 +199,34 @@ class _Maker:
             source="",
             span=NOWHERE,
         )
+
+    def _of_timers(
+        self, row: BoundRow, what: Literal["sets", "fires"]
+    ) -> tuple[tuple[tuple[int, Label], ...], list[tuple[Label, Term]]]:
+        """Return the labels that say which timers a row's step sets or fires, and their terms."""
+        labels: list[tuple[int, Label]] = []
+        written: list[tuple[Label, Term]] = []
+        for number, timer in enumerate(self.bound.timers):
+            for name, term in getattr(timer, what):
+                if name == row.action.name:
+                    label = self._label(f"{name}.{what}.{number}", timer.name, term)
+                    assert label is not None
+                    labels.append((number, label))
+                    written.append((label, term))
+        return tuple(labels), written
+
+    def _ids(self, row: BoundRow) -> tuple[tuple[Label, ...], list[tuple[Label, Term]]]:
+        """Return the labels of the interchangeable ids that a row that nobody asks for is for."""
+        hidden = row.kind == "silent" or row.action.name in self.bound.hidden
+        written: list[tuple[Label, Term]] = []
+        for binding in row.action.bindings if hidden and self.bound.recorded else ():
+            kind = item_of(binding.domain.type)
+            if isinstance(kind, Id) and kind.symmetric:
+                term = t.Local(binding.name, kind, row.action.span)
+                label = self._label(f"{row.action.name}.id.{binding.name}", binding.name, term)
+                assert label is not None
+                written.append((label, term))
+        return tuple(label for label, _ in written), written
 
     def _labels(self, prefix: str, terms: Terms) -> tuple[Label, ...]:
         found = [self._label(f"{prefix}.{name}", name, term) for name, term in terms]

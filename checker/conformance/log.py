@@ -1,26 +1,35 @@
-"""A recorded run: one JSON object a line, in the words of a mapping."""
+"""Recorded runs: JSON objects a line, in the words of a mapping or in a form that it describes."""
 
 from __future__ import annotations
 
+import heapq
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path as File
 from typing import Any
 
+from checker.conformance.recording import Clock, LineForm, Lines, Path, Recording
 from checker.errors import UsageError
 
 LINE_MAX = 1 << 20
 """Characters that a line may have."""
 
+PAIRS_MAX = 100_000
+"""Lines that are remembered until another one is paired with them."""
+
 DOES = frozenset({"call", "fire", "complete", "reset"})
+
+_NOTHING = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """A line of a log: what was asked, as far as it is known, and what was seen after it.
 
-    Without `do` it only says what was seen. `answered` is whether an answer is known.
+    Without `do` it only says what was seen. `answered` is whether an answer is known. A request
+    that is an interval has an `id`: one line begins it, another one `ends` it; `lost`: it ends
+    without anybody knowing whether it was done. `at` is in milliseconds.
     """
 
     line: int
@@ -32,38 +41,96 @@ class Event:
     answered: bool
     answer: Any
     fields: dict[str, Any]
+    at: float | None = None
+    stream: str = ""
+    id: str | None = None
+    ends: bool = False
+    lost: bool = False
 
 
-def read_log(path: Path) -> Iterator[Event]:
-    """Yield the events of a log, one after another; UsageError for a line that is none."""
+@dataclass
+class Log:
+    """Several observers' lines, in the order of their times; `left_out` counts lines not read."""
+
+    files: tuple[File, ...]
+    recording: Recording = field(default_factory=Recording)
+    left_out: int = 0
+
+    def events(self) -> Iterator[Event]:
+        """Yield the events; UsageError for a line that is none."""
+        if len(self.files) == 1:
+            yield from self._read(self.files[0], "")
+            return
+        streams = [self._numbered(n, file) for n, file in enumerate(self.files)]
+        for _, _, _, event in heapq.merge(*streams, key=lambda item: item[:3]):
+            yield event
+
+    def _numbered(self, number: int, file: File) -> Iterator[tuple[float, int, int, Event]]:
+        latest = float("-inf")
+        for event in self._read(file, file.name):
+            if event.at is None:
+                raise _wrong(file, event.line, "of several logs each line has a time (`at`)")
+            # What goes back in time stays where it stands in its own log.
+            latest = max(latest, event.at)
+            yield latest, number, event.line, event
+
+    def _read(self, file: File, stream: str) -> Iterator[Event]:
+        lines = self.recording.lines
+        reader = None if lines is None else _Reader(file, stream, lines, self.recording.clock)
+        for number, text, said in _objects(file):
+            if reader is None:
+                yield _event(file, stream, number, text, said, self.recording.clock)
+                continue
+            event = reader.read(number, text, said)
+            if event is None:
+                self.left_out += 1
+            else:
+                yield event
+
+
+def _objects(file: File) -> Iterator[tuple[int, str, dict[str, Any]]]:
     try:
-        with path.open(encoding="utf-8") as lines:
+        with file.open(encoding="utf-8") as lines:
             for number, line in enumerate(iter(lambda: lines.readline(LINE_MAX + 1), ""), start=1):
                 if len(line) > LINE_MAX:
-                    raise _wrong(path, number, f"has more than {LINE_MAX:,} characters")
-                if line.strip():
-                    yield _event(path, number, line.strip())
+                    raise _wrong(file, number, f"has more than {LINE_MAX:,} characters")
+                text = line.strip()
+                if text:
+                    yield number, text, _object(file, number, text)
     except UnicodeDecodeError as failure:
-        raise UsageError(f"{path} is not UTF-8: {failure.reason}") from failure
+        raise UsageError(f"{file} is not UTF-8: {failure.reason}") from failure
 
 
-def _event(path: Path, number: int, text: str) -> Event:
+def _object(file: File, number: int, text: str) -> dict[str, Any]:
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise _wrong(path, number, f"is no JSON object: {text[:80]}")
+        raise _wrong(file, number, f"is no JSON object: {text[:80]}")
+    return said
+
+
+def _event(
+    file: File, stream: str, number: int, text: str, said: dict[str, Any], clock: Clock
+) -> Event:
+    """Return what a line in the words of the mapping says."""
     do, name = said.get("do"), said.get("name")
-    if do is not None and do not in DOES:
-        raise _wrong(path, number, f"`do` is {do!r}, not one of {', '.join(sorted(DOES))}")
+    if do is not None and (not isinstance(do, str) or do not in DOES):
+        raise _wrong(file, number, f"`do` is {do!r}, not one of {', '.join(sorted(DOES))}")
     if do not in (None, "reset") and not isinstance(name, str):
-        raise _wrong(path, number, f"a {do} has a `name`")
+        raise _wrong(file, number, f"a {do} has a `name`")
     arguments, fields = said.get("with", {}), said.get("fields", {})
     if not isinstance(arguments, dict) or not isinstance(fields, dict):
-        raise _wrong(path, number, "`with` and `fields` are objects")
-    if do is None and not fields:
-        raise _wrong(path, number, "says neither what was done (`do`) nor what was seen (`fields`)")
+        raise _wrong(file, number, "`with` and `fields` are objects")
+    identity, lost = said.get("id"), said.get("lost") is True
+    if do is None and not fields and identity is None:
+        raise _wrong(file, number, "says neither what was done (`do`) nor what was seen (`fields`)")
+    if do is not None and identity is not None and (lost or "answer" in said or fields):
+        raise _wrong(file, number, "begins a request (`id`), whose end is a line of its own")
+    if lost and ("answer" in said or fields):
+        raise _wrong(file, number, "a lost request has neither `answer` nor `fields`")
+    observer = said.get("stream", stream)
     return Event(
         line=number,
         text=text,
@@ -74,8 +141,94 @@ def _event(path: Path, number: int, text: str) -> Event:
         answered="answer" in said,
         answer=said.get("answer"),
         fields=fields,
+        at=_time(file, number, said.get("at"), clock),
+        stream=observer if isinstance(observer, str) else json.dumps(observer),
+        id=None if identity is None else json.dumps(identity),
+        ends=do is None and identity is not None,
+        lost=lost,
     )
 
 
-def _wrong(path: Path, number: int, what: str) -> UsageError:
-    return UsageError(f"{path}:{number}: {what}")
+def _time(file: File, number: int, said: object, clock: Clock) -> float | None:
+    if said is None:
+        return None
+    if isinstance(said, bool) or not isinstance(said, int | float) or abs(said) > 1e18:
+        raise _wrong(file, number, f"the time is {json.dumps(said)[:40]}, no number")
+    return clock.milliseconds(said)
+
+
+class _Reader:
+    """Reads lines in another form, by what the mapping says of them."""
+
+    def __init__(self, file: File, stream: str, lines: Lines, clock: Clock) -> None:
+        self.file, self.stream, self.lines, self.clock = file, stream, lines, clock
+        self.pairs: dict[str, dict[str, Any]] = {}
+
+    def read(self, number: int, text: str, said: dict[str, Any]) -> Event | None:
+        lines = self.lines
+        identity = None if lines.pairs is None else _at(lines.pairs, said, {})
+        key = None if identity in (None, _NOTHING) else json.dumps(identity)
+        request = {} if key is None else self.pairs.get(key, {})
+        form = next((form for form in lines.forms if _fits(form, said, request)), None)
+        if key is not None:
+            self._remember(key, said)
+        if form is None:
+            return None
+        answer = _NOTHING if form.answer is None else _at(form.answer, said, request)
+        stream = self.stream if lines.stream is None else _at(lines.stream, said, request)
+        at = None if lines.at is None else _at(lines.at, said, request)
+        return Event(
+            line=number,
+            text=text,
+            do=form.do,
+            name=form.target,
+            outcome=form.outcome,
+            arguments=_taken(form.arguments, said, request),
+            answered=answer is not _NOTHING,
+            answer=None if answer is _NOTHING else answer,
+            fields=_taken(form.fields, said, request),
+            at=_time(self.file, number, None if at is _NOTHING else at, self.clock),
+            stream=stream if isinstance(stream, str) else "",
+            id=key if form.begins or form.ends or form.lost else None,
+            ends=form.ends or form.lost,
+            lost=form.lost,
+        )
+
+    def _remember(self, key: str, said: dict[str, Any]) -> None:
+        if key in self.pairs:
+            del self.pairs[key]
+        else:
+            self.pairs[key] = said
+            if len(self.pairs) > PAIRS_MAX:
+                del self.pairs[next(iter(self.pairs))]
+
+
+def _fits(form: LineForm, said: dict[str, Any], request: dict[str, Any]) -> bool:
+    return all(_text(_at(path, said, request)) == text for path, text in form.where)
+
+
+def _text(value: object) -> str | None:
+    if value is _NOTHING:
+        return None
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _taken(
+    paths: Iterable[tuple[str, Path]], said: dict[str, Any], request: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what stands at some paths, without what is not there."""
+    found = ((name, _at(path, said, request)) for name, path in paths)
+    return {name: value for name, value in found if value is not _NOTHING}
+
+
+def _at(path: Path, said: dict[str, Any], request: dict[str, Any]) -> Any:
+    value: Any = request if path.request else said
+    for key in path.keys:
+        if not isinstance(value, dict) or key not in value:
+            return None if path.optional else _NOTHING
+        value = value[key]
+    return value
+
+
+def _wrong(file: File, number: int, what: str) -> UsageError:
+    return UsageError(f"{file}:{number}: {what}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from checker.conformance.recording import RECORDING_KEYS, Recording, read_recording
 from checker.source import Span
 from checker.table.behaviour import read_definitions
 from checker.table.cells import read_expression
@@ -34,13 +35,20 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "reset",
         "definitions",
         "rows",
+        "rest",
         "hidden",
         "observe",
         "known",
+        "unlimited",
+        "time",
+        "timers",
+        "windows",
+        "lines",
     ),
     "row of a mapping": (*KINDS, "outcome", "with", "answer", "refused", "about"),
     "refusal": ("when", "answer"),
     "known difference": ("row", "refused", "differs", "when", "reason", "ticket"),
+    **RECORDING_KEYS,
 }
 """The keys of each part, as docs/conformance.md lists them."""
 
@@ -87,7 +95,10 @@ class KnownDifference:
 
 @dataclass(frozen=True, eq=False)
 class Mapping:
-    """All that a mapping file says. `names` are pairs of an id and its name outside, by type."""
+    """All that a mapping file says. `names` are pairs of an id and its name outside, by type.
+
+    `rest` is why rows that `rows` does not list are silent, None where each must be listed.
+    """
 
     path: str
     system: Word
@@ -96,9 +107,11 @@ class Mapping:
     reset: Arguments
     definitions: tuple[Definition, ...]
     rows: tuple[MappedRow, ...]
+    rest: Word | None
     hidden: tuple[Word, ...]
     observe: Arguments
     known: tuple[KnownDifference, ...]
+    recording: Recording
     span: Span
 
 
@@ -122,9 +135,11 @@ def read_mapping(path: Path) -> Mapping:
         reset=_arguments(fields, "reset"),
         definitions=read_definitions(fields),
         rows=tuple(_row(word, entry, problems) for word, entry in _rows(fields)),
+        rest=_rest(fields),
         hidden=fields.names("hidden"),
         observe=_observed(fields),
         known=tuple(_known(word, entry, problems) for word, entry in fields.named("known")),
+        recording=read_recording(fields),
         span=fields.head(),
     )
     problems.raise_any()
@@ -133,6 +148,11 @@ def read_mapping(path: Path) -> Mapping:
 
 def _rows(fields: Fields) -> tuple[tuple[Word, Node], ...]:
     return tuple(fields.named("rows", required=True))
+
+
+def _rest(fields: Fields) -> Word | None:
+    node = fields.get("rest")
+    return None if node is None else read_word(node, "rest", fields.problems)
 
 
 def _observed(fields: Fields) -> Arguments:

@@ -21,7 +21,7 @@ from checker.layout.codec import decode
 from checker.layout.layout import Layout, Leaf
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
-from checker.machine.types import Type
+from checker.machine.types import Id, Set, Type
 from checker.search.stepper import Stepper
 from checker.semantics.plain import as_json, normal
 from checker.semantics.successor import State, Successor
@@ -44,6 +44,15 @@ class Expected:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What a step has to do with timers: the ones it sets and fires, by number; and its ids."""
+
+    sets: tuple[tuple[int, str], ...] = ()
+    fires: tuple[tuple[int, str], ...] = ()
+    ids: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Edge:
     """A step of the model: the row's number, where it leads, the answer, known differences."""
@@ -52,6 +61,7 @@ class Edge:
     target: Key
     answer: Expected | None
     known: tuple[int, ...]
+    timed: Timed = Timed()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,6 +94,10 @@ class Node:
     observed: tuple[Expected, ...]
     choices: tuple[Choice, ...]
     refused: tuple[Refused, ...]
+    armed: tuple[tuple[int, str], ...] = ()
+    """The timers that run, by number and whose they are."""
+    slides: tuple[Key | None, ...] = ()
+    """Of each window the state in which its numbers are one less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +107,7 @@ class _Said:
     request: str | None
     answer: Expected | None
     known: tuple[int, ...]
+    timed: Timed
 
 
 class Space:
@@ -166,12 +181,15 @@ class Space:
     def _expanded(self, key: Key) -> Node:
         step = self._stepper.successors(self._all_words(key))
         rows = len(self.instrumented.rows)
-        observe = len(self.instrumented.machine.actions) - 1
+        windows = len(self.bound.windows)
+        observe = len(self.instrumented.machine.actions) - 1 - windows
         base = np.ascontiguousarray(step.states[:, : self.words])
         labels = np.ascontiguousarray(step.states[:, self.words :])
         choices: dict[str | int, tuple[str | None, list[Edge]]] = {}
         refused: dict[str, Refused] = {}
         observed: tuple[Expected, ...] = ()
+        armed: tuple[tuple[int, str], ...] = ()
+        slides: list[Key | None] = [None] * windows
         for n, meta in enumerate(step.meta.tolist()):
             number = meta & ACTION_MASK
             if meta & ERROR:
@@ -181,6 +199,10 @@ class Space:
                 continue
             if number == observe:
                 observed = self._fields(labels[n])
+                armed = self._armed(labels[n])
+                continue
+            if number > observe:
+                slides[number - observe - 1] = base[n].tobytes()
                 continue
             said = self._labels(number, labels[n])
             if number >= rows:
@@ -190,7 +212,7 @@ class Space:
                     said.request, Refused(row, said.request, said.answer, said.known)
                 )
             elif self.instrumented.rows[number].kind != "skip":
-                edge = Edge(number, base[n].tobytes(), said.answer, said.known)
+                edge = Edge(number, base[n].tobytes(), said.answer, said.known, said.timed)
                 _, edges = choices.setdefault(said.request or n, (said.request, []))
                 edges.append(edge)
         return Node(
@@ -199,6 +221,8 @@ class Space:
             observed=observed,
             choices=tuple(Choice(asked, _distinct(edges)) for asked, edges in choices.values()),
             refused=tuple(item for text, item in refused.items() if text not in choices),
+            armed=armed,
+            slides=tuple(slides),
         )
 
     def _control_state(self, key: Key) -> tuple[int, ...]:
@@ -226,6 +250,18 @@ class Space:
                 self._expected(label, words) for label in self.instrumented.observed
             )
         return self._observed[text]
+
+    def _armed(self, words: np.ndarray) -> tuple[tuple[int, str], ...]:
+        found: list[tuple[int, str]] = []
+        for number, label in enumerate(self.instrumented.armed):
+            expected = self._expected(label, words)
+            if isinstance(label.type, Set):
+                item, members = label.type.item, expected.value
+                assert isinstance(members, list)
+                found += [(number, normal(item, member)) for member in members]
+            elif expected.value:
+                found.append((number, expected.text))
+        return tuple(found)
 
     def _labels(self, number: int, words: np.ndarray) -> _Said:
         text = words.tobytes()
@@ -256,7 +292,24 @@ class Space:
                 for known, label in labels.known
                 if label is None or self._expected(label, words).value is True
             ),
+            Timed(
+                tuple((n, self._expected(label, words).text) for n, label in labels.sets),
+                tuple((n, self._expected(label, words).text) for n, label in labels.fires),
+                tuple(
+                    (label.type.name, str(self._value(label, words)))
+                    for label in labels.ids
+                    if isinstance(label.type, Id)
+                ),
+            ),
         )
+
+    def _value(self, label: Label, words: np.ndarray) -> object:
+        """Return what a label holds, as a value of the model."""
+        index = self._places[label.variable]
+        held = words.view(np.uint64).tolist()
+        leaves = self._leaves[label.variable]
+        cells = tuple(_cell(leaf, held[leaf.word - self.words]) for leaf in leaves)
+        return value_from(self.layout.shapes[index], cells)
 
     def _expected(self, label: Label, words: np.ndarray) -> Expected:
         index = self._places[label.variable]
@@ -284,7 +337,7 @@ def _distinct(edges: list[Edge]) -> tuple[Edge, ...]:
     kept: dict[tuple[object, ...], Edge] = {}
     for edge in edges:
         answer = None if edge.answer is None else edge.answer.text
-        kept.setdefault((edge.row, edge.target, answer), edge)
+        kept.setdefault((edge.row, edge.target, answer, edge.timed), edge)
     return tuple(kept.values())
 
 

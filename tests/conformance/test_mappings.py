@@ -57,6 +57,11 @@ def test_the_schema_knows_every_key_of_a_mapping() -> None:
         "row of a mapping": found["$defs"]["row"],
         "refusal": found["$defs"]["refusal"],
         "known difference": found["$defs"]["known"],
+        "clock": found["$defs"]["clock"],
+        "timer": found["$defs"]["timer"],
+        "window": found["$defs"]["window"],
+        "form of lines": found["$defs"]["lines"],
+        "line": found["$defs"]["line"],
     }
     assert {name: set(part["properties"]) for name, part in parts.items()} == {
         name: set(keys) for name, keys in KEYS.items()

@@ -1,0 +1,125 @@
+"""What `conform` and `validate` share: their options, and a mapping bound to its instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from checker import flow, library
+from checker.cli.options import Command, model_options, output_options, overrides
+from checker.conformance.bind import Bound, bind
+from checker.conformance.mapping import Mapping, read_mapping
+from checker.elaborate import elaborate
+from checker.errors import UsageError
+from checker.machine.machine import Machine
+from checker.table.document import Document, Word
+from checker.table.problems import Problems, nearest
+
+MAPPING = "conformance.yaml"
+"""What the mapping beside a specification is called."""
+
+
+def mapped_options(command: Command) -> Command:
+    """Add the mapping, the instance, and the files that results are written to."""
+    for option in (
+        output_options,
+        click.option(
+            "--page",
+            "page_file",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Write the result as a Markdown page.",
+        ),
+        click.option(
+            "--junit",
+            "junit_file",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Write the result as JUnit XML.",
+        ),
+        model_options,
+        click.option(
+            "--mapping",
+            "given",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Which call a row is, what is observed, which rows a log does not show.  "
+            f"[{MAPPING} beside SPEC]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """A mapping and the instance that it is bound to."""
+
+    name: str
+    mapping: Mapping
+    bound: Bound
+
+
+def mapped(
+    spec: str,
+    given: Path | None,
+    instance: str | None,
+    settings: tuple[str, ...],
+    observer: flow.Observer,
+    *,
+    recorded: bool,
+) -> Mapped:
+    """Return the mapping of a specification's instance; for `recorded` runs without budgets.
+
+    Raises SpecificationError where they do not fit, UsageError where there is none.
+    """
+    request = flow.Request(
+        spec, instance or "default", overrides(settings), properties=(), symmetry=False
+    )
+    document, machine = flow.prepare(request, observer)
+    mapping = read_mapping(_file(spec, given))
+    if recorded and mapping.recording.unlimited:
+        document = _without_budgets(document, mapping.recording.unlimited)
+        machine = _machine(document, request)
+    bound = bind(document, machine, mapping, dict(request.overrides))
+    return Mapped(
+        flow.spec_name(document.path), mapping, bound.for_recorded() if recorded else bound
+    )
+
+
+def _machine(document: Document, request: flow.Request) -> Machine:
+    machine = elaborate(document, request.instance, request.overrides)
+    return flow.reduced(flow.select(machine, request.properties), request.symmetry)
+
+
+def _without_budgets(document: Document, unlimited: tuple[Word, ...]) -> Document:
+    """Return a specification in which some faults may happen any number of times."""
+    problems = Problems()
+    known = {fault.name.text for fault in document.faults}
+    for word in unlimited:
+        if word.text not in known:
+            close = nearest(word.text, known)
+            problems.add(
+                "N206",
+                f"no fault is called `{word.text}`",
+                word.span,
+                help=f"did you mean `{close}`?" if close else None,
+            )
+    problems.raise_any()
+    names = {word.text for word in unlimited}
+    faults = tuple(
+        replace(fault, budget="unlimited") if fault.name.text in names else fault
+        for fault in document.faults
+    )
+    return replace(document, faults=faults)
+
+
+def _file(spec: str, given: Path | None) -> Path:
+    if given is not None:
+        return given
+    beside = library.find(spec).parent / MAPPING
+    if not beside.is_file():
+        raise UsageError(f"{spec} has no {MAPPING} beside it; name one with --mapping FILE")
+    return beside

@@ -1,0 +1,409 @@
+"""Where the model may be after some lines of a log, and where one step of it leads from there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from checker.conformance.holding import Holding
+from checker.conformance.log import Event
+from checker.conformance.matching import Binding, Matcher
+from checker.conformance.space import Choice, Edge, Expected, Key, Space
+
+WAITING, LOST = -2, -3
+"""Of a request: it has not been done yet; nobody waits for it, and it may still be done."""
+
+_TOLERANCE = 1e-3
+"""Milliseconds by which computed times may differ."""
+
+_KEPT = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Armed:
+    """A timer that runs: which, whose, and from when to when it may have been set."""
+
+    timer: int
+    whose: str
+    earliest: float
+    latest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A state that the model may be in, and what else is to be known to go on.
+
+    `now` is when its last step was at the earliest; `requests` are those under way, each with the
+    number of its answer or whether it waits; `ahead` are lines taken before earlier ones.
+    """
+
+    key: Key
+    binding: Binding
+    armed: tuple[Armed, ...] = ()
+    now: float = float("-inf")
+    requests: tuple[tuple[str, int], ...] = ()
+    ahead: tuple[int, ...] = ()
+
+
+@dataclass
+class Early:
+    """Steps that would have come before or after their time: of each the least difference."""
+
+    steps: dict[tuple[int, int, str], float] = field(default_factory=dict)
+
+    def note(self, row: int, armed: Armed, missing: float) -> None:
+        """Keep by how many milliseconds a step came too early."""
+        key = (row, armed.timer, armed.whose)
+        self.steps[key] = min(missing, self.steps.get(key, missing))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What can be asked in a state, taken apart."""
+
+    outcome: str | None
+    said: dict[str, Any]
+    edges: tuple[Edge, ...]
+
+
+class Steps:
+    """Makes steps of places."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.matcher = Matcher(space.bound)
+        self.holding = Holding(space)
+        self.timers = space.bound.timers
+        self.hidden = frozenset(
+            number
+            for number, row in enumerate(space.bound.rows)
+            if row.kind == "silent" or row.action.name in space.bound.hidden
+        )
+        self.early = Early()
+        self.answers: list[Expected | None] = []
+        self._numbers: dict[str, int] = {}
+        self._asked: dict[Key, dict[tuple[str, str], list[Asked]]] = {}
+        self._silent: dict[Key, tuple[Edge, ...]] = {}
+        self._requests: dict[str, dict[str, Any]] = {}
+        self._settled: dict[Key, tuple[Key, tuple[int, ...]]] = {}
+
+    def initial(self) -> list[Place]:
+        """Return the places to begin at."""
+        empty = Binding((), tuple(None for _ in self.space.bound.windows))
+        return [self.at(key, empty) for key in self.space.initial()]
+
+    def at(self, key: Key, binding: Binding, now: float = float("-inf")) -> Place:
+        """Return the place of a state in which nothing is under way."""
+        place = Place(key, binding)
+        if self.timers:
+            armed = self.space.node(key).armed
+            return replace(
+                place, now=now, armed=tuple(Armed(n, who, now, float("inf")) for n, who in armed)
+            )
+        return place
+
+    def forget(self) -> None:
+        """Forget what is known of states where there are many."""
+        self.space.forget()
+        for kept in (self._asked, self._silent, self._settled):
+            if len(kept) > _KEPT:
+                kept.clear()
+
+    # ------------------------------------------------------------------------------- steps
+
+    def unseen(self, place: Place, until: float, open_: dict[str, Event]) -> Iterator[Any]:
+        """Yield what may happen at a place before the next line: the event if any, edge, place."""
+        silent = self._hidden_edges(place.key)
+        if silent:
+            free: frozenset[tuple[str, str]] | None = None
+            for edge in silent:
+                if edge.timed.ids:
+                    free = free or self._free(place)
+                    if not free.issuperset(edge.timed.ids):
+                        continue
+                after = self._stepped(place, edge, place.binding, place.now, until)
+                if after is not None:
+                    yield None, edge, after
+        for number, (name, status) in enumerate(place.requests):
+            if status in (WAITING, LOST):
+                event = open_[name]
+                for edge, binding in self._fitting(place, event):
+                    after = self._stepped(place, edge, binding, place.now, until)
+                    if after is not None:
+                        rest = list(place.requests)
+                        if status == LOST:
+                            del rest[number]
+                        else:
+                            rest[number] = (name, self._answer_number(edge.answer))
+                        yield event, edge, replace(after, requests=tuple(rest))
+
+    def taking(
+        self, place: Place, event: Event, earliest: float, until: float
+    ) -> Iterator[tuple[Place, Edge | None]]:
+        """Yield where a line leads from a place."""
+        if place.now > until + _TOLERANCE:
+            return
+        if event.do is not None and event.id is None:
+            for edge, binding in self._fitting(place, event):
+                after = self._stepped(place, edge, binding, max(earliest, place.now), until)
+                seen = None if after is None else self.seen(after, event)
+                if seen is not None:
+                    yield seen, edge
+            return
+        waited = self._waited(place, earliest)
+        if waited is None:
+            return
+        if event.do is not None:
+            assert event.id is not None
+            yield replace(waited, requests=(*waited.requests, (event.id, WAITING))), None
+        elif event.ends:
+            ended = self._ended(waited, event)
+            if ended is not None:
+                yield ended, None
+        else:
+            seen = self.seen(waited, event)
+            if seen is not None:
+                yield seen, None
+
+    def _ended(self, place: Place, event: Event) -> Place | None:
+        """Return the place after a request's end; None if it was not done, or done otherwise."""
+        number = next((n for n, (name, _) in enumerate(place.requests) if name == event.id), None)
+        if number is None:
+            return place if event.lost else None
+        rest = list(place.requests)
+        name, status = rest.pop(number)
+        if event.lost:
+            if status == WAITING:
+                rest.insert(number, (name, LOST))
+            return replace(place, requests=tuple(rest))
+        if status in (WAITING, LOST):
+            return None
+        binding = self.answered(self.answers[status], event, place.binding)
+        if binding is None:
+            return None
+        return self.seen(replace(place, requests=tuple(rest), binding=binding), event)
+
+    def _hidden_edges(self, key: Key) -> tuple[Edge, ...]:
+        found = self._silent.get(key)
+        if found is None:
+            found = self._silent[key] = tuple(
+                edge
+                for choice in self.space.node(key).choices
+                for edge in choice.edges
+                if edge.row in self.hidden
+            )
+        return found
+
+    def _fitting(self, place: Place, event: Event) -> Iterator[tuple[Edge, Binding]]:
+        """Yield the steps that are what was asked, with what names then are."""
+        assert event.do is not None
+        asked = self.asked(place.key).get((event.do, event.name or ""))
+        if not asked:
+            return
+        free = self._free(place) if self.holding.alike else None
+        for choice in asked:
+            if event.outcome is not None and event.outcome != choice.outcome:
+                continue
+            for edge in choice.edges:
+                binding = self.arguments(edge, choice.said, event, place.binding, free)
+                if binding is not None:
+                    binding = self.answered(edge.answer, event, binding)
+                if binding is not None:
+                    yield edge, binding
+
+    def _stepped(
+        self, place: Place, edge: Edge, binding: Binding, earliest: float, until: float
+    ) -> Place | None:
+        """Return the place after a step between two times; None where a timer says otherwise."""
+        armed: tuple[Armed, ...] = ()
+        now = place.now
+        if self.timers:
+            times = self._timed(place, edge, earliest, until)
+            if times is None:
+                return None
+            armed, now = times
+        key, bases = self._slid(edge.target, binding.bases)
+        if bases is not binding.bases:
+            binding = Binding(binding.names, bases)
+        return Place(key, binding, armed, now, place.requests, place.ahead)
+
+    def _timed(
+        self, place: Place, edge: Edge, earliest: float, until: float
+    ) -> tuple[tuple[Armed, ...], float] | None:
+        low, high = max(earliest, place.now), until
+        running = {(one.timer, one.whose): one for one in place.armed}
+        for fired in edge.timed.fires:
+            one = running.get(fired)
+            if one is None:
+                return None
+            timer = self.timers[one.timer]
+            low = max(low, one.earliest + timer.least)
+            if timer.greatest is not None:
+                high = min(high, one.latest + timer.greatest)
+            if low > high + _TOLERANCE:
+                self.early.note(edge.row, one, low - high)
+                return None
+        if self._overdue(place.armed, low):
+            return None
+        high = max(low, high)
+        anew = edge.timed.sets
+        found = []
+        for which in self.space.node(edge.target).armed:
+            kept = running.get(which) if which not in anew else None
+            found.append(kept if kept is not None else Armed(*which, low, high))
+        return tuple(found), low
+
+    def _waited(self, place: Place, earliest: float) -> Place | None:
+        """Return a place at a later time; None if a timer must have fired meanwhile."""
+        if not self.timers or earliest <= place.now:
+            return place
+        if self._overdue(place.armed, earliest):
+            return None
+        return replace(place, now=earliest)
+
+    def _overdue(self, armed: tuple[Armed, ...], now: float) -> bool:
+        for one in armed:
+            greatest = self.timers[one.timer].greatest
+            if greatest is not None and one.latest + greatest < now - _TOLERANCE:
+                return True
+        return False
+
+    def _slid(self, key: Key, bases: tuple[int | None, ...]) -> tuple[Key, tuple[int | None, ...]]:
+        """Return a state with the least numbers of each window, and what the bases then are."""
+        if not bases:
+            return key, bases
+        settled = self._settled.get(key)
+        if settled is None:
+            settled = self._settled[key] = self._least(key)
+        key, counts = settled
+        if not any(counts):
+            return key, bases
+        return key, tuple(
+            None if base is None else base + count
+            for base, count in zip(bases, counts, strict=True)
+        )
+
+    def _least(self, key: Key) -> tuple[Key, tuple[int, ...]]:
+        counts = [0] * len(self.space.bound.windows)
+        while True:
+            slides = self.space.node(key).slides
+            window = next((n for n, to in enumerate(slides) if to not in (None, key)), None)
+            if window is None:
+                return key, tuple(counts)
+            to = slides[window]
+            assert to is not None
+            key = to
+            counts[window] += 1
+
+    # ------------------------------------------------------------------------------ what fits
+
+    def asked(self, key: Key) -> dict[tuple[str, str], list[Asked]]:
+        """Return what can be asked in a state, by what it is and its name."""
+        found = self._asked.get(key)
+        if found is None:
+            found = self._asked[key] = {}
+            for choice in self.space.node(key).choices:
+                if choice.request is not None:
+                    said = self.request(choice)
+                    entry = Asked(said.get("outcome"), said["with"], choice.edges)
+                    found.setdefault((said["do"], said["name"]), []).append(entry)
+        return found
+
+    def request(self, choice: Choice) -> dict[str, Any]:
+        """Return a request, taken apart."""
+        text = choice.request
+        assert text is not None
+        if text not in self._requests:
+            self._requests[text] = json.loads(text)
+        return self._requests[text]
+
+    def arguments(
+        self,
+        edge: Edge,
+        said: dict[str, Any],
+        event: Event,
+        binding: Binding,
+        free: frozenset[tuple[str, str]] | None,
+    ) -> Binding | None:
+        """Return what names are if a line's arguments are those of a step."""
+        kinds = {label.item: label.type for label in self.space.labels(edge.row)}
+        found: Binding | None = binding
+        for name, value in event.arguments.items():
+            if name not in kinds or found is None:
+                return None
+            window = self.matcher.window(name)
+            found = self.matcher.same(kinds[name], said[name], value, found, free, window)
+        return found
+
+    def answered(self, expected: Expected | None, event: Event, binding: Binding) -> Binding | None:
+        """Return what names are if a line's answer is that of a step."""
+        if expected is None or not event.answered:
+            return binding
+        window = self.matcher.window("answer")
+        return self.matcher.same(expected.type, expected.value, event.answer, binding, None, window)
+
+    def seen(self, place: Place, event: Event) -> Place | None:
+        """Return a place if its state shows what a line says was seen."""
+        if not event.fields:
+            return place
+        observed = {item.item: item for item in self.space.node(place.key).observed}
+        found: Binding | None = place.binding
+        for name, value in event.fields.items():
+            item = observed.get(name)
+            if item is None or found is None:
+                return None
+            window = self.matcher.window(name)
+            found = self.matcher.same(item.type, item.value, value, found, None, window)
+        if found is None or found is place.binding:
+            return None if found is None else place
+        return replace(place, binding=found)
+
+    def released(self, place: Place, open_: dict[str, Event]) -> Place:
+        """Return a place without names of what its state holds no more."""
+        names = place.binding.names
+        if not names:
+            return place
+        held = self.holding.held(place.key)
+        words: set[str] = set()
+        for name, status in place.requests:
+            words |= _words(open_[name].arguments)
+            if status >= 0:
+                answer = self.answers[status]
+                words |= _words(None if answer is None else answer.value)
+        kept = tuple(
+            (kind, outside, inside)
+            for kind, outside, inside in names
+            if (kind, self.matcher.declared[kind, inside]) in held
+            or outside in words
+            or inside in words
+        )
+        if len(kept) == len(names):
+            return place
+        return replace(place, binding=Binding(kept, place.binding.bases))
+
+    def _free(self, place: Place) -> frozenset[tuple[str, str]]:
+        declared = self.matcher.declared
+        bound = frozenset((kind, declared[kind, one]) for kind, _, one in place.binding.names)
+        return self.holding.free(place.key, bound)
+
+    def _answer_number(self, expected: Expected | None) -> int:
+        text = "" if expected is None else expected.text
+        kind = "" if expected is None else repr(expected.type)
+        number = self._numbers.setdefault(f"{kind} {text}", len(self.answers))
+        if number == len(self.answers):
+            self.answers.append(expected)
+        return number
+
+
+def _words(value: Any) -> set[str]:
+    """Return the texts that stand in data."""
+    match value:
+        case str():
+            return {value}
+        case list():
+            return {word for item in value for word in _words(item)}
+        case dict():
+            return {word for key, item in value.items() for word in {key, *_words(item)}}
+    return set()

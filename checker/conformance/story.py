@@ -1,0 +1,266 @@
+"""An Explanation for people and programs: on the terminal, as JSON, a Markdown page, JUnit XML."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from checker.conformance.explain import Explanation, Taken
+from checker.conformance.nearest import Nearest, as_object
+from checker.conformance.places import Place
+from checker.conformance.space import Space
+from checker.report import junit
+from checker.semantics.values import format_value
+from checker.trace.naming import step_name
+from checker.trace.rebuild import format_state, make_step
+
+COLOURS = {"explained": "bold green", "diverges": "bold red", "inconclusive": "bold yellow"}
+_ALLOWED = 8
+
+
+@dataclass
+class Told:
+    """What was found of one log (or several), with all that is needed to say it."""
+
+    space: Space
+    name: str
+    logs: tuple[Path, ...]
+    found: Explanation
+    left_out: int = 0
+    seconds: float = 0.0
+
+    @property
+    def log(self) -> str:
+        """The logs by name."""
+        return ", ".join(str(log) for log in self.logs)
+
+
+class StepNames:
+    """Steps as the specification names them, with bindings and picks; remembered."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self._found: dict[tuple[bytes, int, bytes], str] = {}
+
+    def name(self, taken: Taken) -> str:
+        """Return the name of a step."""
+        _, key, edge = taken
+        found = self._found.get((key, edge.row, edge.target))
+        if found is None:
+            machine, space = self.space.bound.machine, self.space
+            step = make_step(machine, 1, space.state(key), space.successor(key, edge))
+            found = self._found[key, edge.row, edge.target] = step_name(step)
+        return found
+
+    def line(self, taken: Taken) -> dict[str, object]:
+        """Return a step of a run as an object: its name and the line that it explains."""
+        event = taken[0]
+        return {"line": None if event is None else event.line, "step": self.name(taken)}
+
+
+def headline(told: Told) -> str:
+    """Return the verdict in one sentence."""
+    found = told.found
+    if found.verdict == "explained":
+        return (
+            f"explained: all {found.events:,} lines of {told.log} are a run of {told.name}, with "
+            f"{found.hidden:,} hidden steps; at most {found.most:,} states fitted at a time"
+        )
+    where = "at the beginning" if found.event is None else f"at line {found.event.line}"
+    return (
+        f"{found.verdict}: {told.name} explains {found.events:,} lines of {told.log} and stops "
+        f"{where}"
+    )
+
+
+def print_told(out: Console, told: Told) -> None:
+    """Print everything about one log."""
+    found = told.found
+    out.print(Text(headline(told), style=COLOURS[found.verdict]))
+    for note in _notes(told):
+        out.print(Text(f"note: {note}", style="yellow"))
+    event = found.event
+    if event is None:
+        return
+    out.print(Text(f"  line {event.line}: {event.text}"))
+    for line in _allowed(found):
+        out.print(Text(line))
+    if found.nearest is not None:
+        _print_nearest(out, found.nearest)
+    for line in _early(found):
+        out.print(Text(line, style="red"))
+    _print_last(out, told)
+    for number, place in enumerate(found.places, start=1):
+        out.print(f"state {number} of {found.possible:,} before that line:")
+        out.print(Text(_state(told, place)))
+    if len(found.places) < found.possible:
+        out.print(f"and {found.possible - len(found.places):,} more states")
+
+
+def _notes(told: Told) -> list[str]:
+    notes = [told.found.why] if told.found.why is not None else []
+    if told.left_out:
+        notes.append(f"{told.left_out:,} lines have no form in the mapping and were not read")
+    return notes
+
+
+def _allowed(found: Explanation) -> list[str]:
+    if not found.allowed:
+        return ["the model allows nothing of that name there"]
+    lines = ["the model allows there:", *(f"  {text}" for text in found.allowed[:_ALLOWED])]
+    if len(found.allowed) > _ALLOWED:
+        lines.append(f"  and {len(found.allowed) - _ALLOWED} more")
+    return lines
+
+
+def _early(found: Explanation) -> list[str]:
+    return [
+        f"{one.row} would have to come {one.missing:,.0f} ms too early: timer {one.timer} of "
+        f"{one.whose}"
+        for one in found.early[:_ALLOWED]
+    ]
+
+
+def _print_nearest(out: Console, near: Nearest) -> None:
+    out.print(Text(f"the nearest row is {_step(near)}", style="bold"))
+    if near.guard is not None:
+        out.print(Text(f"  its guard is false in: {near.guard}   ({near.place})", style="red"))
+    if not near.items:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("", "what", "the model", "the log"):
+        table.add_column(title)
+    for item, expected, observed in near.items:
+        table.add_row("  ", item, json.dumps(expected), json.dumps(observed))
+    out.print(table)
+
+
+def _step(near: Nearest) -> str:
+    values = ", ".join(format_value(value) for _, value in near.bindings)
+    return f"{near.row}({values})" if values else near.row
+
+
+def _print_last(out: Console, told: Told) -> None:
+    if told.found.last:
+        out.print("the last steps of a run up to there:")
+        for line in _last(told):
+            out.print(Text(f"  {line}"))
+
+
+def _last(told: Told) -> list[str]:
+    names = StepNames(told.space)
+    return [
+        f"{'hidden' if taken[0] is None else f'line {taken[0].line}':>10}  {names.name(taken)}"
+        for taken in told.found.last
+    ]
+
+
+def _state(told: Told, place: Place) -> str:
+    lines = [format_state(told.space.bound.machine, told.space.state(place.key))]
+    if place.binding.names:
+        names = ", ".join(f"{outside} is {inside}" for _, outside, inside in place.binding.names)
+        lines.append(f"  names: {names}")
+    windows = told.space.bound.windows
+    for window, base in zip(windows, place.binding.bases, strict=True):
+        if base is not None:
+            lines.append(f"  numbers of {window.name}: the log's less {base}")
+    return "\n".join(lines)
+
+
+# ------------------------------------------------------------------------- for programs, as files
+
+
+def told_object(told: Told, checker: str) -> dict[str, object]:
+    """Return the result as the object that `--format json` prints."""
+    found, near = told.found, told.found.nearest
+    return {
+        "checker": checker,
+        "spec": told.name,
+        "instance": told.space.bound.machine.instance,
+        "log": told.log,
+        "verdict": found.verdict,
+        "events": found.events,
+        "lines_left_out": told.left_out,
+        "steps": found.steps,
+        "hidden_steps": found.hidden,
+        "rows": found.rows,
+        "states_at_most": found.most,
+        "seconds": round(told.seconds, 3),
+        "why": found.why,
+        "line": None if found.event is None else found.event.line,
+        "event": None if found.event is None else json.loads(found.event.text),
+        "states": found.possible,
+        "allowed": [json.loads(text) for text in found.allowed],
+        "nearest": None if near is None else {**(as_object(near) or {}), "step": _step(near)},
+        "too_early": [
+            {
+                "row": one.row,
+                "timer": one.timer,
+                "whose": one.whose,
+                "milliseconds": round(one.missing, 3),
+            }
+            for one in found.early
+        ],
+        "last_steps": [] if found.event is None else _last(told),
+    }
+
+
+def page(told: Told, about: str, again: str) -> str:
+    """Return the result as a Markdown page."""
+    found = told.found
+    lines = [f"# {told.log} and `{told.name}`", "", *([about, ""] if about else [])]
+    lines += [f"**{found.verdict}**: {headline(told).partition(': ')[2]}.", ""]
+    lines += [f"Again: `{again}`", ""]
+    lines += [f"* {note}" for note in _notes(told)]
+    if found.rows:
+        lines += ["", "| row | steps |", "| --- | ---: |"]
+        lines += [f"| `{row}` | {count:,} |" for row, count in sorted(found.rows.items())]
+    if found.event is not None:
+        lines += ["", "## Where it stops", "", *_stop_lines(told)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _stop_lines(told: Told) -> list[str]:
+    found, near = told.found, told.found.nearest
+    assert found.event is not None
+    lines = ["```text", f"line {found.event.line}: {found.event.text}", *_allowed(found), "```", ""]
+    if near is not None:
+        lines.append(f"The nearest row is `{_step(near)}`.")
+        if near.guard is not None:
+            lines.append(f"Its guard is false in `{near.guard}` ({near.place}).")
+        if near.items:
+            lines += ["", "| what | the model | the log |", "| --- | --- | --- |"]
+            lines += [
+                f"| {item} | `{json.dumps(expected)}` | `{json.dumps(observed)}` |"
+                for item, expected, observed in near.items
+            ]
+    lines += ["", *(f"* {line}" for line in _early(found))]
+    lines += ["", "The last steps of a run up to there:", "", "```text", *_last(told), "```"]
+    for number, place in enumerate(found.places, start=1):
+        lines += ["", f"State {number} of {found.possible:,} before that line:", "", "```text"]
+        lines += [_state(told, place), "```"]
+    return lines
+
+
+def write_junit(told: Told, path: Path) -> None:
+    """Write one case for the logs: failed where nothing explains them."""
+    found = told.found
+    text = headline(told)
+    if found.event is not None:
+        text += "\n" + "\n".join(_stop_lines(told))
+    case = junit.Case(
+        system=f"{told.name} {told.space.bound.machine.instance}",
+        instance=told.log,
+        seconds=told.seconds,
+        output=headline(told),
+        failure=text if found.verdict == "diverges" else None,
+        error="\n".join([headline(told), *_notes(told)])
+        if found.verdict == "inconclusive"
+        else None,
+    )
+    junit.write([case], path, "checker validate")

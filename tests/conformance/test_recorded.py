@@ -1,0 +1,428 @@
+"""Goal: endless logs, time, requests that overlap and several clocks are judged as they are meant.
+
+Each test has a log that is explained and one that differs from it in one thing and is not.
+"""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from checker.cli.validate import validate
+from checker.errors import EvaluationError, SpecificationError, UsageError
+
+PAGE = (Path(__file__).parents[2] / "docs" / "conformance.md").read_text(encoding="utf-8")
+
+SPEC = """\
+system: leases
+about: One lease that clients acquire, release and lose.
+constants:
+  Client: {ids: 3, symmetric: true}
+variables:
+  holder: {type: optional Client, initial: none}
+  epoch: {type: "0..9", initial: "0"}
+rows:
+  - row: acquire
+    for: {client: Client}
+    when: holder is none
+    do: |
+      holder = client
+      epoch += 1
+  - row: renew
+    for: {client: Client}
+    when: holder == client
+    do: pass
+  - row: release
+    for: {client: Client}
+    when: holder == client
+    do: holder = none
+  - row: expire
+    for: {client: Client}
+    when: holder == client
+    do: holder = none
+properties:
+  there_is_a_lease:
+    always: epoch >= 0
+    why: nothing is asked of it here.
+"""
+
+MAPPING = """\
+conformance: leases
+rows:
+  acquire:
+    call: acquire
+    with: {client: client}
+    answer: next(epoch)
+  renew:
+    call: renew
+    with: {client: client}
+  release:
+    call: release
+    with: {client: client}
+  expire: {fire: expire}
+hidden: [expire]
+observe: {holder: holder, epoch: epoch}
+"""
+
+WINDOW = """\
+windows:
+  epoch:
+    values: [epoch, answer]
+    when: epoch > 1
+    do: epoch -= 1
+"""
+
+TIMERS = """\
+time: {unit: ms}
+timers:
+  lease:
+    armed: "{c for c in Client if holder == c}"
+    sets: {renew: client}
+    fires: {expire: client}
+    least: 900
+    greatest: 1100
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "leases.yaml").write_text(SPEC)
+    monkeypatch.chdir(tmp_path)
+
+
+def judge(
+    lines: list[dict[str, Any]], mapping: str, *options: str, files: int = 1
+) -> dict[str, Any]:
+    """Return the verdict on lines, spread over files by their `stream` where there are several."""
+    Path("conformance.yaml").write_text(mapping)
+    logs = [Path(f"run{n}.jsonl") for n in range(files)]
+    for n, log in enumerate(logs):
+        own = [line for line in lines if files == 1 or line["stream"] == n]
+        log.write_text("".join(f"{json.dumps(line)}\n" for line in own))
+    outcome = CliRunner().invoke(
+        validate,
+        ["leases.yaml", *map(str, logs), "--progress", "none", "--format", "json", *options],
+        standalone_mode=False,
+    )
+    if outcome.exception is not None:
+        raise outcome.exception
+    found = json.loads(outcome.stdout)
+    assert isinstance(found, dict)
+    exits = {"explained": 0, "diverges": 1, "inconclusive": 20}
+    assert outcome.return_value == exits[found["verdict"]]
+    return found
+
+
+def verdict(lines: list[dict[str, Any]], mapping: str, *options: str, files: int = 1) -> str:
+    return str(judge(lines, mapping, *options, files=files)["verdict"])
+
+
+def call(name: str, client: str, **more: Any) -> dict[str, Any]:
+    return {"do": "call", "name": name, "with": {"client": client}, **more}
+
+
+def turns(count: int) -> list[dict[str, Any]]:
+    """Each client is a new one, and each epoch."""
+    found: list[dict[str, Any]] = []
+    for number in range(1, count + 1):
+        client = f"consumer-{number}"
+        found.append(call("acquire", client, answer=number + 40, fields={"epoch": number + 40}))
+        found.append(call("release", client, fields={"holder": None}))
+    return found
+
+
+def test_ids_are_released_and_numbers_slide_in_a_log_without_an_end() -> None:
+    lines = turns(200)
+    found = judge(lines, MAPPING + WINDOW)
+    assert (found["verdict"], found["events"]) == ("explained", 400)
+    assert found["states_at_most"] < 10
+    assert judge(lines, MAPPING)["line"] == 1, "without a window the numbers are the model's"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_number_or_a_name_changed_in_it_is_noticed(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    lines = turns(60)
+    place = chance.randrange(2, len(lines))
+    if seed % 2:
+        lines[place]["with"] = {"client": "consumer-1"}
+        if lines[place]["name"] == "acquire":
+            lines[place]["fields"] = {"holder": "consumer-2"}
+    else:
+        place -= place % 2
+        lines[place] |= {"answer": lines[place]["answer"] + chance.choice([-1, 1])}
+    found = judge(lines, MAPPING + WINDOW)
+    assert (found["verdict"], found["line"]) == ("diverges", place + 1)
+
+
+def test_an_id_that_the_state_holds_is_not_released() -> None:
+    begun = [call("acquire", "a"), call("renew", "a")]
+    assert verdict([*begun, call("renew", "a")], MAPPING.replace("hidden: [expire]\n", "")) == (
+        "explained"
+    )
+    assert verdict([*begun, call("renew", "b")], MAPPING.replace("hidden: [expire]\n", "")) == (
+        "diverges"
+    )
+
+
+def test_a_window_whose_numbers_cannot_be_less_is_an_error_with_its_place() -> None:
+    wrong = MAPPING + WINDOW.replace("epoch > 1", "epoch >= 0")
+    with pytest.raises(EvaluationError) as caught:
+        verdict(turns(1), wrong)
+    assert caught.value.span.source.name.endswith("conformance.yaml")
+
+
+def test_windows_and_timers_that_do_not_fit_are_told_with_their_places() -> None:
+    for wrong, told in (
+        (WINDOW.replace("epoch -= 1", "epocs -= 1"), "epocs"),
+        (TIMERS.replace("expire: client", "expires: client"), "expires"),
+        (TIMERS.replace('"{c for c in Client if holder == c}"', "epoch"), "neither a set"),
+        (TIMERS.replace("900", "9000"), "less than the least"),
+        ("unlimited: [crash]\n", "no fault is called"),
+    ):
+        with pytest.raises(SpecificationError) as caught:
+            verdict(turns(1), MAPPING + wrong)
+        (diagnostic,) = caught.value.diagnostics
+        assert told in diagnostic.message
+        assert diagnostic.span.source.name.endswith("conformance.yaml")
+
+
+# ----------------------------------------------------------------------------------------- time
+
+
+def taken_over(after: int) -> list[dict[str, Any]]:
+    """The lease changes hands, and nobody has seen why."""
+    return [call("acquire", "a", at=0), call("acquire", "b", at=after)]
+
+
+@pytest.mark.parametrize(("after", "expected"), [(899, "diverges"), (900, "explained")])
+def test_a_doubled_owner_is_not_explained_by_an_expiry_before_its_time(
+    after: int, expected: str
+) -> None:
+    assert verdict(taken_over(after), MAPPING) == "explained", "without timers it always is"
+    found = judge(taken_over(after), MAPPING + TIMERS)
+    assert found["verdict"] == expected
+    if expected == "diverges":
+        assert found["line"] == 2
+        (early,) = found["too_early"]
+        assert (early["row"], early["timer"], early["milliseconds"]) == ("expire", "lease", 1)
+
+
+def test_a_timer_that_is_set_anew_counts_from_then() -> None:
+    renewed = [call("acquire", "a", at=0), call("renew", "a", at=500)]
+    assert verdict([*renewed, call("acquire", "b", at=1000)], MAPPING + TIMERS) == "diverges"
+    assert verdict([*renewed, call("acquire", "b", at=1400)], MAPPING + TIMERS) == "explained"
+
+
+@pytest.mark.parametrize(("after", "expected"), [(1100, "explained"), (1101, "diverges")])
+def test_a_timer_fires_before_its_greatest_time(after: int, expected: str) -> None:
+    lines = [call("acquire", "a", at=0), call("renew", "a", at=after)]
+    assert verdict(lines, MAPPING + TIMERS) == expected
+
+
+def test_two_expiries_need_twice_the_time() -> None:
+    first = call("acquire", "a", at=0, answer=1)
+    lines = [first, {"fields": {"epoch": 3, "holder": None}, "at": 2700}]
+    hidden = MAPPING.replace("[expire]", "[expire, acquire]") + TIMERS
+    assert verdict(lines, hidden) == "explained"
+    assert verdict([lines[0], lines[1] | {"at": 2699}], hidden) == "diverges"
+
+
+def test_where_timers_are_each_line_has_a_time() -> None:
+    with pytest.raises(UsageError, match="line 1 has no time"):
+        verdict([call("acquire", "a")], MAPPING + TIMERS)
+
+
+def test_units_of_time() -> None:
+    lines = [line | {"at": line["at"] * 1000} for line in taken_over(899)]
+    assert verdict(lines, MAPPING + TIMERS) == "explained"
+    assert verdict(lines, MAPPING + TIMERS.replace("unit: ms", "unit: us")) == "diverges"
+
+
+# ------------------------------------------------------------------------------------- intervals
+
+
+def begins(name: str, client: str, identity: int, **more: Any) -> dict[str, Any]:
+    return call(name, client, id=identity, **more)
+
+
+SEEN = MAPPING.replace("hidden: [expire]\n", "")
+
+
+def test_a_request_is_done_at_one_point_between_its_two_lines() -> None:
+    overlapping = [
+        begins("acquire", "a", 1),
+        begins("acquire", "b", 2),
+        {"id": 2, "answer": 1},
+        begins("release", "b", 3),
+        {"id": 3},
+        {"id": 1, "answer": 2},
+    ]
+    assert verdict(overlapping, SEEN) == "explained"
+    early = [*overlapping[:3], {"id": 1, "answer": 2}, *overlapping[3:5]]
+    found = judge(early, SEEN)
+    assert (found["verdict"], found["line"]) == ("diverges", 4)
+    assert found["nearest"]["guard"] == "holder is none"
+
+
+def test_an_answer_that_no_order_gives_is_not_explained() -> None:
+    lines = [begins("acquire", "a", 1), {"id": 1, "answer": 2}]
+    found = judge(lines, SEEN)
+    assert (found["verdict"], found["line"]) == ("diverges", 2)
+    assert found["nearest"]["items"] == [{"name": "answer", "expected": 1, "observed": 2}]
+    assert verdict([{"id": 7, "answer": 1}], SEEN) == "diverges", "nobody asked"
+
+
+def test_a_lost_request_was_done_or_not_or_will_be() -> None:
+    lost = [begins("acquire", "a", 1), {"id": 1, "lost": True}]
+    assert verdict([*lost, call("acquire", "b")], SEEN) == "explained"
+    assert verdict([*lost, call("release", "a")], SEEN) == "explained"
+    late = [*lost, call("acquire", "b"), call("release", "b"), call("release", "a")]
+    assert verdict(late, SEEN) == "explained"
+    assert verdict([*late, call("release", "a")], SEEN) == "diverges", "it was asked once"
+
+
+def test_a_request_under_way_keeps_its_name() -> None:
+    lines = [begins("acquire", "a", 1), {"id": 1}, begins("release", "a", 2), {"id": 2}]
+    assert verdict(lines * 3, SEEN) == "explained"
+
+
+# ----------------------------------------------------------------------------- several observers
+
+CLOCKS = SEEN + "time: {unit: ms, error: 5}\n"
+
+
+def observed(*entries: tuple[int, str, str, int]) -> list[dict[str, Any]]:
+    return [call(name, client, at=at, stream=who) for who, name, client, at in entries]
+
+
+def test_lines_of_two_clocks_are_taken_in_every_order_that_they_leave_open() -> None:
+    crossed = observed((0, "acquire", "b", 100), (1, "acquire", "a", 101), (1, "release", "a", 102))
+    assert verdict(crossed, SEEN, files=2) == "diverges", "exact clocks leave one order"
+    found = judge(crossed, CLOCKS, files=2)
+    assert (found["verdict"], found["events"]) == ("explained", 3)
+    apart = observed((0, "acquire", "b", 100), (1, "acquire", "a", 111), (1, "release", "a", 112))
+    assert verdict(apart, CLOCKS, files=2) == "diverges", "more than both clocks can be off"
+    single = [line | {"stream": 0} for line in crossed]
+    assert verdict(single, CLOCKS) == "diverges", "lines of one observer are in order"
+
+
+def test_a_clock_of_its_own_error() -> None:
+    lines = observed((0, "acquire", "b", 100), (1, "acquire", "a", 103), (1, "release", "a", 104))
+    named = [line | {"stream": ("exact", "late")[line["stream"] == 0]} for line in lines]
+    errors = SEEN + "time: {unit: ms, errors: {late: 4}}\n"
+    assert verdict(named, errors) == "explained"
+    assert verdict(named, errors.replace("4", "2")) == "diverges"
+
+
+def test_beyond_a_number_of_lines_within_the_error_nothing_is_decided() -> None:
+    lines = observed(*((n % 2, "acquire", f"c{n}", n) for n in range(100)))
+    wide = CLOCKS.replace("error: 5", "error: 500")
+    found = judge(lines, wide, "--limit-lines", "20", files=2)
+    assert found["verdict"] == "inconclusive"
+    assert "more than 20 lines" in found["why"]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_runs_seen_by_two_clocks_are_explained_and_falsified_ones_are_not(seed: int) -> None:
+    """Two observers record a random run, one of whose clocks is off by up to five milliseconds."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    lines: list[dict[str, Any]] = []
+    at, off = 0, [0, chance.randint(-5, 5)]
+    for number in range(30):
+        client, who = f"c{chance.randint(1, 3)}", chance.randint(0, 1)
+        for name in ("acquire", "release"):
+            at += chance.randint(1, 4)
+            answer = {"answer": number + 1} if name == "acquire" else {}
+            lines.append(call(name, client, at=at + off[who], stream=who, **answer))
+    mapping = CLOCKS + WINDOW
+    assert verdict(lines, mapping, files=2) == "explained"
+    place = 2 * chance.randint(5, 25)
+    lines[place]["answer"] += 17
+    found = judge(lines, mapping, files=2)
+    assert found["verdict"] == "diverges"
+    assert 0 <= place - found["events"] <= 12
+
+
+def test_a_line_that_goes_back_in_its_own_time_is_not_explained() -> None:
+    lines = observed((0, "acquire", "a", 100), (0, "release", "a", 50))
+    assert verdict(lines, SEEN + TIMERS) == "diverges"
+
+
+# ---------------------------------------------------------------------------- other forms of lines
+
+FORMS = """\
+lines:
+  at: t
+  pairs: id
+  read:
+    asked:
+      where: {kind: Acquire, dir: req}
+      call: acquire
+      with: {client: who}
+      begins: true
+    refused:
+      where: {kind: Acquire, dir: resp, err: LOST}
+      lost: true
+    done:
+      where: {kind: Acquire, dir: resp}
+      answer: value.epoch
+      ends: true
+    given_back:
+      where: {kind: Release, dir: resp}
+      call: release
+      with: {client: request.who}
+"""
+
+
+def raw(number: int, kind: str, way: str, **more: Any) -> dict[str, Any]:
+    return {"id": number, "kind": kind, "dir": way, "t": number, **more}
+
+
+def test_a_log_in_another_form_is_read_as_the_mapping_says() -> None:
+    lines = [
+        raw(1, "Acquire", "req", who="A"),
+        raw(0, "Chatter", "req"),
+        raw(1, "Acquire", "resp", value={"epoch": 1}),
+        raw(2, "Release", "req", who="A"),
+        raw(2, "Release", "resp"),
+        raw(3, "Acquire", "req", who="B"),
+        raw(3, "Acquire", "resp", value={"epoch": 2}),
+    ]
+    found = judge(lines, SEEN + FORMS)
+    assert (found["verdict"], found["events"], found["lines_left_out"]) == ("explained", 5, 2)
+    lines[-1]["value"] = {"epoch": 3}
+    assert judge(lines, SEEN + FORMS)["line"] == 7
+    lines[-1] |= {"err": "LOST"}
+    assert verdict(lines, SEEN + FORMS) == "explained"
+
+
+def test_the_run_the_page_and_junit_say_where_it_stops() -> None:
+    lines = [call("acquire", "a"), call("renew", "b")]
+    found = judge(
+        lines, SEEN, "--run", "run.txt", "--page", "out/page.md", "--junit", "out/junit.xml"
+    )
+    assert found["last_steps"] == ["    line 1  acquire(client1)"]
+    assert [json.loads(line)["line"] for line in Path("run.txt").read_text().splitlines()] == [1]
+    page = Path("out/page.md").read_text()
+    assert "**diverges**" in page
+    assert "Its guard is false in `holder == client`" in page
+    assert "names: a is" in page
+    junit = Path("out/junit.xml").read_text()
+    assert 'failures="1"' in junit
+    assert "holder == client" in junit
+
+
+def test_the_page_has_what_is_tested_here() -> None:
+    assert WINDOW in PAGE
+    assert TIMERS in PAGE
+    overlapping = [
+        json.loads(line) for line in PAGE.splitlines() if line.startswith('{"') and '"id"' in line
+    ]
+    lines = [line for line in overlapping if line["id"] in (7, 8)]
+    assert len(lines) == 4
+    assert verdict(lines, MAPPING + TIMERS) == "diverges", "the lease of bob cannot have expired"
+    assert verdict([*lines[:3], lines[3] | {"at": 1260}], MAPPING + TIMERS) == "explained"
