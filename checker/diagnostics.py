@@ -77,7 +77,7 @@ CODES: Final[dict[str, str]] = {
     "L411": "an event that is not the table's",
     "L420": "a variable that is never read",
     "L421": "a definition that is never used",
-    "L430": "an outcome that no row handles",
+    "L430": "an outcome or expiry that no row handles",
     "L431": "a call that nobody can answer",
     "L440": "a message that no row handles in some states",
     "L450": "two rows that take the same message under the same guard",

@@ -9,7 +9,15 @@ from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED
 from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.folded import constant_integer
 from checker.elaborate.type_cells import TypeReader
-from checker.elaborate.world import CallsInfo, ChannelInfo, ComponentInfo, OperationInfo, World
+from checker.elaborate.world import (
+    CANCELLED,
+    CallsInfo,
+    ChannelInfo,
+    ComponentInfo,
+    OperationInfo,
+    TimerInfo,
+    World,
+)
 from checker.elaborate.wrong import Wrong, collecting
 from checker.machine import terms as t
 from checker.machine.builtins import CALLED_ONLY, RESERVED
@@ -22,6 +30,7 @@ from checker.table.document import (
     Channel,
     MachineEntry,
     Operation,
+    Timer,
     VariableEntry,
     Word,
 )
@@ -90,6 +99,7 @@ def _declared(world: World) -> Iterator[tuple[str, Word]]:
         ("channel", document.channels),
         ("set of calls", document.calls),
         ("operation", document.operations),
+        ("timer", document.timers),
         ("definition", document.definitions),
         ("procedure", document.procedures),
     )
@@ -118,6 +128,9 @@ def declare(world: World) -> None:
     for operation in world.document.operations:
         with collecting(world.problems):
             _operation(world, types, operation)
+    for timer in world.document.timers:
+        with collecting(world.problems):
+            _timer(world, types, timer)
     for fault in world.document.faults:
         with collecting(world.problems):
             _budget(world, fault.name.text, fault.budget, fault.name.span)
@@ -236,7 +249,7 @@ def _add(
     world.variables[name] = Variable(name, value.type, value, origin, table, span)
 
 
-# ------------------------------------------------------- channels, calls, operations, faults
+# ----------------------------------------------- channels, calls, operations, timers, faults
 
 
 def _channel(world: World, types: TypeReader, entry: Channel) -> None:
@@ -307,6 +320,27 @@ def _operation(world: World, types: TypeReader, entry: Operation) -> None:
     world.operations[name] = OperationInfo(entry, key, record, late, content)
     keys = () if key is None else (key,)
     _add(world, name, keys, convert.empty(content, span), "operation", span, None)
+
+
+def _timer(world: World, types: TypeReader, entry: Timer) -> None:
+    span, name = entry.name.span, entry.name.text
+    fields = tuple((word.text, types.read(node)) for word, node in entry.captures)
+    if any(field == CANCELLED for field, _ in fields):
+        raise Wrong("N203", f"`{CANCELLED}` is a field of every expiry", span)
+    budget = f"late_cancel_{name}"
+    late = 0
+    if entry.late_cancels is not None:
+        _budget(world, budget, entry.late_cancels, span)
+        late = world.budgets[budget] or 0
+    record = Record(name, fields)
+    content = Bag(record, 1 if entry.capacity is None else types.capacity(entry.capacity, span))
+    keys = tuple(types.key(node) for node in entry.per)
+    info = TimerInfo(entry, keys, record, content, budget if late else None)
+    world.timers[name] = info
+    _add(world, name, keys, convert.empty(content, span), "timer", span, None)
+    if entry.late_cancels is not None:
+        running = convert.empty(Bag(record, max(1, late)), span)
+        _add(world, info.late, keys, running, "timer", span, None)
 
 
 def _budget(world: World, name: str, budget: Budget, span: Span) -> None:

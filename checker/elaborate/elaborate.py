@@ -12,6 +12,7 @@ from dataclasses import replace
 from checker.elaborate import (
     convert,
     enabled,  # noqa: F401 (registers a built-in)
+    timers,  # noqa: F401 (registers built-ins)
 )
 from checker.elaborate.alike import unlike
 from checker.elaborate.constants import Setting, constant_values, declare_constants, settings_of

@@ -12,7 +12,7 @@ from checker.elaborate.context import Context, expression
 from checker.elaborate.folded import constant_truth
 from checker.elaborate.triggers import Owner, kinds_of, name_of, outcomes_of, parse
 from checker.elaborate.unused import warn_of_fair_faults, warn_of_unused
-from checker.elaborate.world import World
+from checker.elaborate.world import EXPIRED, World
 from checker.elaborate.wrong import TooMuch, Wrong, collecting
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
@@ -331,7 +331,7 @@ def _patterns(world: World, rows: tuple[Row, ...]) -> dict[str, tuple[Owner, str
 
 
 def _outcomes(world: World) -> None:
-    """Report outcomes of operations that no row of the document handles (L430)."""
+    """Report outcomes and expiries that no row of the document handles (L430)."""
     handled = {
         (name_of(owner), kind) for owner, kind in _patterns(world, world.document.rows).values()
     }
@@ -344,6 +344,14 @@ def _outcomes(world: World) -> None:
                     operation.entry.name.span,
                     f"add a row `on: {name_of(operation)}.{outcome}(...)`, or remove the outcome",
                 )
+    for timer in world.timers.values():
+        if (name_of(timer), EXPIRED) not in handled:
+            world.warn(
+                "L430",
+                f"no row handles `{name_of(timer)}.{EXPIRED}`: the timer never fires",
+                timer.entry.name.span,
+                f"add a row `on: {name_of(timer)}.{EXPIRED}(...)`, or remove the timer",
+            )
 
 
 def _messages(world: World, machine: Machine, rows: list[Row]) -> None:

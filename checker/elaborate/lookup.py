@@ -99,7 +99,14 @@ def bare_empty(hint: Type | None, span: Span) -> Term:
 def _stateful(context: Context, word: str, span: Span) -> Term | None:
     """Return the term of a name that means a part of the state."""
     world = context.world
-    known = (world.variables, world.components, world.channels, world.operations, world.calls)
+    known = (
+        world.variables,
+        world.components,
+        world.channels,
+        world.operations,
+        world.timers,
+        world.calls,
+    )
     if not any(word in part for part in known):
         return None
     if context.constant:
@@ -178,6 +185,7 @@ def _state_names(world: World) -> set[str]:
         document.channels,
         document.calls,
         document.operations,
+        document.timers,
     )
     return {entry.name.text for section in sections for entry in section}
 
@@ -190,6 +198,7 @@ def words(world: World) -> list[str]:
         *world.channels,
         *world.calls,
         *world.operations,
+        *world.timers,
         *world.constants,
         *world.definitions,
         *world.procedures,
@@ -229,6 +238,9 @@ def variable_of(context: Context, node: ast.expr) -> tuple[str, tuple[Term, ...]
         case ast.Attribute(ast.Name("budget"), fault):
             if f"budget.{fault}" in world.variables and "budget" not in context.names:
                 return f"budget.{fault}", ()
+        case ast.Attribute(ast.Name(word), "late") if word in world.timers:
+            if f"{word}.late" in world.variables and word not in context.names:
+                return f"{word}.late", ()
         case ast.Attribute(ast.Name(word) as base, member):
             info = _component(context, word)
             if info is not None:

@@ -16,7 +16,7 @@ from itertools import chain
 from checker.machine import terms as t
 from checker.machine.machine import Action
 from checker.machine.order import met_by_name
-from checker.machine.types import Map, Option, Range, Set, Type, Union
+from checker.machine.types import Bag, Map, Option, Range, Set, Type, Union
 from checker.machine.types import Sequence as SequenceType
 from checker.machine.walk import children, walk
 from checker.source import Span
@@ -34,7 +34,7 @@ def partial_loops(action: Action) -> Iterator[tuple[str, Span]]:
     """Yield the loops of an action that may depend on the order of ids, and why."""
     mentions: Counter[str] | None = None
     for node in walk(*action.body):
-        if not isinstance(node, t.For) or not met_by_name(node.domain):
+        if not isinstance(node, t.For) or not met_by_name(node.domain) or _is_one(node.domain):
             continue
         if mentions is None:
             mentions = _mentions(action)
@@ -42,6 +42,11 @@ def partial_loops(action: Action) -> Iterator[tuple[str, Span]]:
         if why is not None:
             what = f"row {action.name}: what this loop does may depend on the order of ids"
             yield f"{what}: {why}", node.span
+
+
+def _is_one(domain: t.Term) -> bool:
+    """Whether a loop has one round at most."""
+    return isinstance(domain.type, Bag | SequenceType) and domain.type.capacity <= 1
 
 
 def _mentions(*nodes: object) -> Counter[str]:
@@ -196,7 +201,8 @@ class _Round:
         """Note that elements come to a collection or leave it; `whole`: `item` is a set of them."""
         alone = item.items[0] if isinstance(item, t.SetOf) and len(item.items) == 1 else None
         element = alone if whole else item
-        if isinstance(place.type, Set) and element is not None and self._is_own(element):
+        apart = isinstance(place.type, Set) or (isinstance(place.type, Bag) and way == "taken")
+        if apart and element is not None and self._is_own(element):
             steps = (*_steps_of(place), ("key", element))
             self._note(place.variable, steps, written=True)
             self._look_at_keys(steps)
@@ -265,7 +271,9 @@ class _Round:
         match term:
             case None:
                 return
-            case t.Contains(item, collection) if (steps := _path(collection)) is not None:
+            case t.Contains(item, collection) | t.Count(item, collection) if (
+                steps := _path(collection)
+            ) is not None:
                 self._note(steps[0], (*steps[1], ("key", item)), written=False)
                 self._look_at_keys((*steps[1], ("key", item)))
                 return

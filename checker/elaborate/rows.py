@@ -83,7 +83,7 @@ class _Row:
             body=body,
             trigger=found.trigger,
             fault=fault,
-            fair="none" if fault is not None else fairness(self.world, row.fair),
+            fair="none" if fault is not None else fairness(self.world, row.fair or found.fair),
             generated=False,
             actor=row.actor.text if row.actor else None,
             about=row.about,

@@ -1,4 +1,4 @@
-"""What starts a row: a message of a channel, a request or response of calls, an outcome.
+"""What starts a row: a message, a request or response of calls, an outcome, an expiry.
 
 A trigger becomes bindings (whose channel, which message), names for the fields, and the
 statements that take the message.
@@ -7,23 +7,33 @@ statements that take the message.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
 from checker.elaborate import build, convert
 from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED, all_slots, handle_of
 from checker.elaborate.context import Context
-from checker.elaborate.world import CallsInfo, ChannelInfo, OperationInfo, World
+from checker.elaborate.world import (
+    CANCELLED,
+    EXPIRED,
+    CallsInfo,
+    ChannelInfo,
+    OperationInfo,
+    TimerInfo,
+    World,
+)
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.machine import Binding, Trigger
 from checker.machine.relations import bare, show
 from checker.machine.types import Bool, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
+from checker.table.document import Cell, Word
 from checker.table.problems import nearest
 
 Term = t.Term
-Owner = ChannelInfo | CallsInfo | OperationInfo
+Owner = ChannelInfo | CallsInfo | OperationInfo | TimerInfo
 
 
 @dataclass(slots=True)
@@ -43,6 +53,7 @@ class Consumption:
     take: tuple[t.Statement, ...] = ()
     handle: Term | None = None
     fault: str | None = None
+    fair: Word | Cell | None = None
 
 
 def spontaneous() -> Consumption:
@@ -62,14 +73,14 @@ class Pattern:
 
 
 def name_of(owner: Owner) -> str:
-    """Return the name of a channel, calls or operation."""
+    """Return the name of a channel, calls, operation or timer."""
     return owner.entry.name.text
 
 
 def keys_of(owner: Owner) -> tuple[Type, ...]:
-    """Return the types of the keys a channel, calls or operation has."""
+    """Return the types of the keys a channel, calls, operation or timer has."""
     match owner:
-        case ChannelInfo():
+        case ChannelInfo() | TimerInfo():
             return owner.keys
         case CallsInfo():
             return (owner.key,)
@@ -88,6 +99,8 @@ def kinds_of(owner: Owner) -> dict[str, tuple[tuple[str, Type], ...]]:
         case OperationInfo():
             fields = tuple(f for f in owner.record.fields if f[0] != "late" or not owner.late)
             return dict.fromkeys(outcomes_of(owner), fields)
+        case TimerInfo():
+            return {EXPIRED: (*owner.record.fields, (CANCELLED, convert.BOOL))}
 
 
 def outcomes_of(owner: OperationInfo) -> list[str]:
@@ -139,13 +152,19 @@ def parse(context: Context, node: ast.expr) -> Pattern:
 
 
 def _owner(world: World, name: str, span: Span) -> Owner:
-    found = world.channels.get(name) or world.calls.get(name) or world.operations.get(name)
+    owners: tuple[Mapping[str, Owner], ...] = (
+        world.channels,
+        world.calls,
+        world.operations,
+        world.timers,
+    )
+    found = next((part[name] for part in owners if name in part), None)
     if found is None:
-        known = [*world.channels, *world.calls, *world.operations]
+        known = [known for part in owners for known in part]
         close = nearest(name, known)
         raise Wrong(
             "N206",
-            f"no channel, calls or operation is called `{name}`",
+            f"no channel, calls, operation or timer is called `{name}`",
             span,
             expected=", ".join(known),
             found=name,
@@ -172,7 +191,7 @@ def _carrier(world: World, kind: str, span: Span) -> Owner:
         "N206",
         f"nothing carries `{kind}`",
         span,
-        expected="a message of a channel or of calls, or operation.outcome",
+        expected="a message of a channel or of calls, operation.outcome, or timer.expired",
         found=kind,
         help=f"did you mean `{close}`?" if close else None,
     )
@@ -222,8 +241,7 @@ def binds(context: Context, node: ast.expr, kind: Type) -> bool:
 def consume(context: Context, pattern: Pattern) -> Consumption:
     """Return what a trigger contributes; `context` sees its names afterwards."""
     owner = pattern.owner
-    kind: OneOf["message", "outcome"] = "outcome" if isinstance(owner, OperationInfo) else "message"
-    found = Consumption(Trigger(kind, name_of(owner), pattern.kind))
+    found = Consumption(Trigger(_trigger_kind(owner), name_of(owner), pattern.kind))
     keys = _keys(context, pattern, found)
     match owner:
         case ChannelInfo():
@@ -232,7 +250,19 @@ def consume(context: Context, pattern: Pattern) -> Consumption:
             _from_calls(context, pattern, owner, keys[0], found)
         case OperationInfo():
             _from_operation(context, pattern, owner, keys, found)
+        case TimerInfo():
+            _from_timer(context, pattern, owner, keys, found)
     return found
+
+
+def _trigger_kind(owner: Owner) -> OneOf["message", "outcome", "expiry"]:
+    match owner:
+        case ChannelInfo() | CallsInfo():
+            return "message"
+        case OperationInfo():
+            return "outcome"
+        case TimerInfo():
+            return "expiry"
 
 
 def _keys(context: Context, pattern: Pattern, found: Consumption) -> list[Term]:
@@ -270,10 +300,13 @@ def _fields(context: Context, pattern: Pattern, found: Consumption, whole: Term)
     kinds = dict(kinds_of(pattern.owner)[pattern.kind])
     conditions: list[Term] = []
     for name, node in pattern.arguments:
-        part = t.Field(whole, name, kinds[name], context.span(node))
+        part = _part(whole, name, kinds[name], context.span(node))
         if isinstance(node, ast.Name) and node.id == "_":
             continue
         if isinstance(node, ast.Name) and binds(context, node, kinds[name]):
+            if isinstance(part, t.Local | t.Literal):
+                _name(context, found, node.id, part, part)
+                continue
             unique = context.allocator.unique(node.id)
             found.lets.append((unique, part))
             found.shown.append(unique)
@@ -284,10 +317,17 @@ def _fields(context: Context, pattern: Pattern, found: Consumption, whole: Term)
     return conditions
 
 
+def _part(whole: Term, name: str, kind: Type, span: Span) -> Term:
+    """Return a field of what is consumed; one that was put together has it already."""
+    if isinstance(whole, t.RecordOf):
+        return dict(whole.fields)[name]
+    return t.Field(whole, name, kind, span)
+
+
 def _message(context: Context, pattern: Pattern, found: Consumption, whole: Term) -> None:
     """Bind `message` to the consumed message, as a record of its kind."""
     fields = kinds_of(pattern.owner)[pattern.kind]
-    parts = tuple((name, t.Field(whole, name, kind, pattern.span)) for name, kind in fields)
+    parts = tuple((name, _part(whole, name, kind, pattern.span)) for name, kind in fields)
     record = t.RecordOf(pattern.kind, parts, Record(pattern.kind, fields), pattern.span)
     _name(context, found, "message", record, record)
 
@@ -409,3 +449,39 @@ def _stay(
         t.Receive(place, local, "timed out", span),
         t.Send(place, marked, "error", "silent", span),
     )
+
+
+def _from_timer(
+    context: Context, pattern: Pattern, owner: TimerInfo, keys: list[Term], found: Consumption
+) -> None:
+    """An expiry of a timer that is armed, or one that ran already when its timer was cancelled."""
+    span = pattern.span
+    content, place = _read(context, name_of(owner), keys, span)
+    cancelled: Term = convert.truth(False, span)
+    late: t.Place | None = None
+    if owner.budget is not None:
+        running, late = _read(context, owner.late, keys, span)
+        name = context.allocator.unique(CANCELLED)
+        cancelled = t.Local(name, convert.BOOL, span)
+        found.bindings.append(Binding(name, t.Everything(Set(convert.BOOL), span), None, True))
+        content = build.choice(cancelled, running, content, span)
+    unique = context.allocator.unique("timer")
+    local = t.Local(unique, owner.record, span)
+    captured = tuple((name, t.Field(local, name, kind, span)) for name, kind in owner.record.fields)
+    whole = _expiry(owner, (*captured, (CANCELLED, cancelled)), span)
+    _message(context, pattern, found, whole)
+    conditions = _fields(context, pattern, found, whole)
+    _bind(found, unique, content, conditions, span)
+    found.fair = owner.entry.fair
+    found.take = (t.Receive(place, local, "expired", span),)
+    if late is not None:
+        ran = (
+            t.Receive(late, local, "silent", span),
+            t.Note(place, local, "ran after cancel", span),
+        )
+        found.take = (t.If(cancelled, ran, found.take, span),)
+
+
+def _expiry(owner: TimerInfo, fields: tuple[tuple[str, Term], ...], span: Span) -> Term:
+    kind = Record(EXPIRED, kinds_of(owner)[EXPIRED])
+    return t.RecordOf(EXPIRED, fields, kind, span)

@@ -17,6 +17,7 @@ from checker.table.document import (
     Document,
     Operation,
     Procedure,
+    Timer,
 )
 from checker.table.problems import Problems
 
@@ -28,6 +29,13 @@ WORK_MAX = 400_000
 
 DEPTH_MAX = 120
 """How deep expressions may nest once definitions are put in."""
+
+
+EXPIRED = "expired"
+"""What a row takes of a timer."""
+
+CANCELLED = "cancelled"
+"""The field of an expiry that says whether its timer was cancelled before it ran."""
 
 
 @dataclass(slots=True)
@@ -99,6 +107,27 @@ class OperationInfo:
     content: Bag | Sequence
 
 
+@dataclass(frozen=True, slots=True)
+class TimerInfo:
+    """A timer: its keys, the record of captures, the type of those armed at one key.
+
+    The expiries that run although their timers were cancelled are in a variable of their own, which
+    there is where `late_cancels` is declared. `budget` is that of cancels that come too
+    late, None where there are none.
+    """
+
+    entry: Timer
+    keys: tuple[Type, ...]
+    record: Record
+    content: Bag
+    budget: str | None
+
+    @property
+    def late(self) -> str:
+        """The name of the variable of expiries that run after their timers were cancelled."""
+        return f"{self.entry.name.text}.late"
+
+
 @dataclass(slots=True)
 class World:
     """Everything names can mean. Filled by `constants` and `declarations`, then only read."""
@@ -113,6 +142,7 @@ class World:
     channels: dict[str, ChannelInfo] = field(default_factory=dict)
     calls: dict[str, CallsInfo] = field(default_factory=dict)
     operations: dict[str, OperationInfo] = field(default_factory=dict)
+    timers: dict[str, TimerInfo] = field(default_factory=dict)
     definitions: dict[str, Definition] = field(default_factory=dict)
     procedures: dict[str, Procedure] = field(default_factory=dict)
     budgets: dict[str, int | None] = field(default_factory=dict)

@@ -146,6 +146,12 @@ BUILT_INS: tuple[BuiltIn, ...] = (
         shared=True,
     ),
     BuiltIn(
+        "armed",
+        "function",
+        "armed(timer[k])`, `armed(timer[k](capture=e))",
+        "whether a timer is armed, with these captures",
+    ),
+    BuiltIn(
         "pick",
         "choice",
         "pick(x for x in s if p)`, `pick(s)",
@@ -188,6 +194,18 @@ BUILT_INS: tuple[BuiltIn, ...] = (
         "start(operation[b](capture=e))",
         "begins an operation",
         sends=True,
+    ),
+    BuiltIn(
+        "arm",
+        "statement",
+        "arm(timer[k](capture=e))",
+        "arms a timer, with what it remembers",
+    ),
+    BuiltIn(
+        "cancel",
+        "statement",
+        "cancel(timer[k])`, `cancel(timer[k](capture=e))",
+        "cancels a timer, where it is armed with these captures",
     ),
     BuiltIn(
         "restore",

@@ -1,7 +1,7 @@
 """The Machine: one instance of a specification, typed and closed, ready to be run.
 
-Channels, operations, calls, faults and budgets have become variables and actions here, so that
-whatever runs a machine needs to know variables, actions and properties only.
+Channels, operations, timers, calls, faults and budgets have become variables and actions here, so
+that whatever runs a machine needs to know variables, actions and properties only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from checker.source import Heading, Source, Span
 from checker.table.document import PropertyKind
 from checker.table.state_table import StateTable
 
-Origin = Literal["variable", "machine", "channel", "calls", "operation", "budget"]
+Origin = Literal["variable", "machine", "channel", "calls", "operation", "timer", "budget"]
 Fairness = Literal["none", "weak", "strong"]
 
 LIVENESS: frozenset[PropertyKind] = frozenset(
@@ -60,9 +60,9 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What starts an action, for readers: the channel and message it consumes, or an outcome."""
+    """What starts an action, for readers: a message or outcome, or the expiry of a timer."""
 
-    kind: Literal["message", "outcome", "spontaneous"]
+    kind: Literal["message", "outcome", "expiry", "spontaneous"]
     channel: str | None
     message: str | None
 

@@ -136,13 +136,13 @@ class Send:
 
     When there is no room: `block` abandons this execution of the row (the instance with these
     picks is not enabled), `drop` loses the message, `error` is E509. `label` says what a trace
-    shows: sent, duplicated, started (an operation).
+    shows: sent, duplicated, started (an operation), armed (a timer).
     """
 
     place: Place
     message: Term
     when_full: OneOf["block", "drop", "error"]
-    label: OneOf["sent", "duplicated", "started", "silent"]
+    label: OneOf["sent", "duplicated", "started", "armed", "silent"]
     span: Span
 
 
@@ -151,7 +151,8 @@ class Receive:
     """Take a message out of a channel.
 
     One copy from a Bag, from anywhere in a Sequence (its first occurrence), out of a Set. `label`
-    says what a trace shows: received, lost, completed.
+    says what a trace shows: received, lost, completed; of a timer cancelled, cancelled too late,
+    expired.
 
     `read` shows it as received and leaves a retained message where it is. E505 where the message
     is not there. `silent` is also how elements leave bags and sets (`s.remove(x)`).
@@ -159,7 +160,17 @@ class Receive:
 
     place: Place
     message: Term
-    label: OneOf["received", "read", "lost", "completed", "timed out", "silent"]
+    label: OneOf[
+        "received",
+        "read",
+        "lost",
+        "completed",
+        "timed out",
+        "cancelled",
+        "cancelled too late",
+        "expired",
+        "silent",
+    ]
     span: Span
 
 
@@ -167,14 +178,14 @@ class Receive:
 class Note:
     """Say what a trace shows of a message that no Send or Receive moves.
 
-    Such are requests and answers of calls, and a timeout of an operation that stays. It makes an
-    Event of `label`, `place` and `message` (evaluated where it stands) and changes nothing; a
-    kernel skips it.
+    Such are requests and answers of calls, a timeout of an operation that stays, and an expiry that
+    ran after its timer was cancelled. It makes an Event of `label`, `place` and `message`
+    (evaluated where it stands) and changes nothing; a kernel skips it.
     """
 
     place: Place
     message: Term
-    label: OneOf["sent", "received", "lost", "timed out"]
+    label: OneOf["sent", "received", "lost", "timed out", "ran after cancel"]
     span: Span
 
 

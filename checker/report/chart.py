@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from checker.report.headline import fault_mark
-from checker.report.lanes import Lanes
+from checker.report.lanes import FIRED, TIMERS, Lanes
 from checker.report.travels import Fate, Journey, Travel, Wait, journey
 from checker.semantics.values import RecordValue, format_value
 from checker.trace.naming import step_name
@@ -304,6 +304,7 @@ def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
     lines += [
         f"{event.label}: {event.variable}" for event in step.events if event.label == TIMED_OUT
     ]
+    lines += [f"{event.label}: {event.channel}" for event in step.events if event.label in TIMERS]
     lines += [f"illegal: {move.origin} → {move.target}" for move in step.illegal]
     lines += ["an error ends the run"] if step.error is not None else []
     if trace.loop is not None and step.number == trace.loop.raised:
@@ -327,7 +328,7 @@ def _kind(trace: Trace, step: Step) -> str:
         return "breaks"
     if step.fault is not None:
         return "fault"
-    timed = any(event.label == TIMED_OUT for event in step.events)
+    timed = any(event.label == TIMED_OUT or event.label in FIRED for event in step.events)
     return "timer" if timed or TIMER.search(step.row) else "step"
 
 

@@ -18,6 +18,8 @@ from checker.trace.trace import Step
 
 ARRIVES = frozenset(("received", "read"))
 OPERATIONS = frozenset(("started", "completed", "timed out"))
+FIRED = frozenset(("expired", "ran after cancel"))
+TIMERS = FIRED | {"armed", "cancelled", "cancelled too late"}
 
 
 @dataclass(frozen=True, slots=True)

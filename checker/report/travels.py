@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from checker.report.lanes import ARRIVES, OPERATIONS, Lanes, ends_of, lane
+from checker.report.lanes import ARRIVES, OPERATIONS, TIMERS, Lanes, ends_of, lane
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue, format_value
 from checker.trace.trace import Step, Trace
@@ -99,7 +99,7 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
     for step in trace.steps[1:]:
         mine: list[Travel] = []
         for event in step.events:
-            if event.label not in OPERATIONS:
+            if event.label not in OPERATIONS | TIMERS:
                 mine.append(_message(telling, event, step, mine))
         name = _actor(parties, step, mine)
         actors[step.number] = telling.here(name)

@@ -23,7 +23,7 @@ from checker.table.document import (
     Unhandled,
     Word,
 )
-from checker.table.fields import Fields, entries_of, is_torn, read_key
+from checker.table.fields import FAIRNESS, Fields, entries_of, is_torn, read_key
 from checker.table.nodes import Mapping, Node, Scalar, Sequence, shorten
 from checker.table.problems import Problems
 from checker.table.type_cells import looks_like_type
@@ -39,7 +39,6 @@ from checker.table.words import (
 )
 
 _KINDS: tuple[PropertyKind, ...] = get_args(PropertyKind)
-_FAIRNESS = ("none", "weak", "strong")
 _SIGNATURE = re.compile(r"\s*(?P<name>\w+)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
 
 
@@ -154,7 +153,7 @@ def _row(fields: Fields, name: Word | None = None) -> Row:
         to=_states(fields, "to"),
         send=_sends(fields),
         fault=fields.name("fault"),
-        fair=_fair(fields),
+        fair=fields.fairness(),
         actor=fields.name("actor"),
         event=fields.name("event"),
         span=fields.span,
@@ -213,20 +212,13 @@ def _sends(fields: Fields) -> tuple[Cell, ...]:
     return tuple(read_expression(item, "send", fields.problems, "send") for item in items)
 
 
-def _fair(fields: Fields) -> Word | Cell | None:
-    node = fields.get("fair")
-    if isinstance(node, Scalar) and node.text in _FAIRNESS:
-        return Word(node.text, node.span)
-    return fields.expression("fair")
-
-
 def read_fairness(system: Fields) -> Literal["none", "weak", "strong"] | Cell:
     """Return `fairness:`: one of the words, or a constant expression."""
     node = system.get("fairness")
     if isinstance(node, Scalar) and not node.text.isidentifier():
         cell = system.expression("fairness")
         return "none" if cell is None else cell
-    word = system.choice("fairness", _FAIRNESS, "none")
+    word = system.choice("fairness", FAIRNESS, "none")
     return cast('Literal["none", "weak", "strong"]', word)
 
 
@@ -237,7 +229,7 @@ def read_fair_groups(system: Fields) -> tuple[FairGroupEntry, ...]:
         fields = Fields(node, "group of rows", system.problems)
         rows = fields.need("rows")
         every = isinstance(rows, Scalar) and rows.text == "all"
-        fair = _fair(fields)
+        fair = fields.fairness()
         fields.need("fair")
         groups.append(
             FairGroupEntry(

@@ -18,6 +18,7 @@ from checker.table.document import (
     NamedType,
     Operation,
     Outcome,
+    Timer,
     TypeNode,
     VariableEntry,
     Word,
@@ -344,6 +345,33 @@ def _outcomes(operation: Fields) -> tuple[Outcome, ...]:
         fields = Fields(node, "outcome", operation.problems)
         outcomes.append(Outcome(name, fields.name("fault"), fields.boolean("late", default=False)))
     return tuple(outcomes)
+
+
+def read_timers(system: Fields) -> tuple[Timer, ...]:
+    """Return `timers:`."""
+    timers: list[Timer] = []
+    for name, node in system.named("timers"):
+        fields = Fields(node, "timer", system.problems)
+        when_armed = fields.choice("when_armed", ("add", "replace"), "replace")
+        if when_armed == "replace" and fields.has("capacity"):
+            _conflict(
+                fields,
+                "where arming replaces, one timer at most is armed",
+                "remove `capacity`, or write when_armed: add",
+            )
+        timers.append(
+            Timer(
+                name,
+                fields.prose("about"),
+                _members(fields.get("captures"), "captures", system.problems),
+                _channel_keys(fields),
+                fields.expression("capacity"),
+                cast('Literal["replace", "add"]', when_armed),
+                fields.expression("late_cancels"),
+                fields.fairness(),
+            )
+        )
+    return tuple(timers)
 
 
 def read_faults(system: Fields) -> tuple[Fault, ...]:

@@ -269,6 +269,23 @@ class Operation:
 
 
 @dataclass(frozen=True, eq=False)
+class Timer:
+    """Something that is armed, and expires unless it is cancelled.
+
+    `late_cancels`: how many cancels may find that the expiry is running already.
+    """
+
+    name: Word
+    about: str
+    captures: tuple[tuple[Word, TypeNode], ...]
+    per: tuple[TypeNode, ...]
+    capacity: Cell | None
+    when_armed: Literal["replace", "add"]
+    late_cancels: Cell | None
+    fair: Word | Cell | None
+
+
+@dataclass(frozen=True, eq=False)
 class Fault:
     """A fault and its budget."""
 
@@ -451,6 +468,7 @@ class Document:
     channels: tuple[Channel, ...] = ()
     calls: tuple[Calls, ...] = ()
     operations: tuple[Operation, ...] = ()
+    timers: tuple[Timer, ...] = ()
     faults: tuple[Fault, ...] = ()
     definitions: tuple[Definition, ...] = ()
     procedures: tuple[Procedure, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from checker.source import Span
 from checker.table.cells import ITEM, placeholder, read_effects, read_expression, read_type
@@ -22,6 +23,9 @@ from checker.table.words import (
     read_prose,
     wrong_kind,
 )
+
+FAIRNESS: Final = ("none", "weak", "strong")
+"""What may be promised of a row."""
 
 
 class Fields:
@@ -135,6 +139,13 @@ class Fields:
     def expressions(self, key: str) -> tuple[Cell, ...]:
         """Return a list of expressions."""
         return tuple(read_expression(item, ITEM, self.problems) for item in self.items(key))
+
+    def fairness(self) -> Word | Cell | None:
+        """Return `fair:`: one of the words, or a constant expression; None where it is missing."""
+        node = self.get("fair")
+        if isinstance(node, Scalar) and node.text in FAIRNESS:
+            return Word(node.text, node.span)
+        return self.expression("fair")
 
     def effects(self, key: str) -> Cell | None:
         """Return the effects of an optional key."""

@@ -16,6 +16,7 @@ _SECTIONS = (
     "channels",
     "calls",
     "operations",
+    "timers",
     "faults",
     "definitions",
     "procedures",
@@ -63,6 +64,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     "calls": ("per", "requests", "responses", "capacity", "from", "to", "about"),
     "operation": ("captures", "capacity", "order", "outcomes", "per", "when_full", "about"),
     "outcome": ("fault", "late"),
+    "timer": ("captures", "per", "capacity", "when_armed", "late_cancels", "fair", "about"),
     "fault": ("budget", "about"),
     "initial": ("for", "let", "when", "do"),
     "row": (

@@ -54,6 +54,7 @@ def _document(system: System, path: Path, tables: TableFinder) -> Document:
     channels = declarations.read_channels(system)
     calls = declarations.read_calls(system)
     operations = declarations.read_operations(system)
+    timers = declarations.read_timers(system)
     rows = behaviour.read_rows(system)
     initial = behaviour.read_initial(system)
     for machine in (*machines, *(one for component in components for one in component.machines)):
@@ -80,6 +81,7 @@ def _document(system: System, path: Path, tables: TableFinder) -> Document:
         channels=channels,
         calls=calls,
         operations=operations,
+        timers=timers,
         faults=declarations.read_faults(system),
         definitions=behaviour.read_definitions(system),
         procedures=behaviour.read_procedures(system),
@@ -149,6 +151,9 @@ def _type_nodes(document: Document) -> Iterator[TypeNode]:
     for operation in document.operations:
         yield from (node for _, node in operation.captures)
         yield from (operation.per,) if operation.per is not None else ()
+    for timer in document.timers:
+        yield from (node for _, node in timer.captures)
+        yield from timer.per
     for component in document.components:
         yield from (component.per,) if component.per is not None else ()
         yield from (variable.node for variable in component.variables)

@@ -23,9 +23,9 @@ Mark = Literal["rows", "ignored", "impossible", "unhandled", "none"]
 """What a cell is: rows apply; a message is ignored, or impossible, on purpose; nobody thought of it
 in this state; or nothing is to happen here."""
 
-Kind = Literal["message", "outcome", "step", "fault"]
+Kind = Literal["message", "outcome", "timer", "step", "fault"]
 
-_ORDER: tuple[Kind, ...] = ("message", "outcome", "step", "fault")
+_ORDER: tuple[Kind, ...] = ("message", "outcome", "timer", "step", "fault")
 
 INSTANCES_MAX = 12
 """Instances that are looked at until every row exists in one of them."""
@@ -198,6 +198,8 @@ def _trigger(action: Action) -> tuple[str, Kind]:
         return action.trigger.message or "", "message"
     if action.trigger.kind == "outcome":
         return f"{action.trigger.channel} {action.trigger.message}", "outcome"
+    if action.trigger.kind == "expiry":
+        return f"{action.trigger.channel} {action.trigger.message}", "timer"
     return (action.name, "step") if action.fault is None else (action.name, "fault")
 
 

@@ -215,13 +215,13 @@ def _notes(machine: Machine, finding: Finding) -> tuple[str, ...]:
     faults = dict.fromkeys(found.action for found in successors(machine, state))
     notes = [f"only faults can happen here: {', '.join(faults)}"] if faults else []
     for variable, value in zip(machine.variables, state, strict=True):
-        if variable.origin in {"channel", "calls", "operation"}:
+        if variable.origin in {"channel", "calls", "operation", "timer"}:
             notes += _left(variable.name, value)
     return tuple(notes)
 
 
 def _left(place_: str, value: object) -> Iterator[str]:
-    """Yield what channels, calls and operations still hold; free slots and empty ones hold none."""
+    """Yield what is left in channels, calls and the like; free slots and empty ones hold none."""
     if isinstance(value, MapValue):
         for key, item in value.items():
             yield from _left(f"{place_}[{format_value(key)}]", item)

@@ -552,6 +552,8 @@ class Drawer:
             parts.append(self._calls())
         if self.chance(4):
             parts.append(self._operation())
+        if self.chance(4):
+            parts.append(self._timer())
         return parts
 
     def _channel(self) -> str:
@@ -704,6 +706,49 @@ class Drawer:
                 self._row(f"on: append{named}.{outcome}(v)", scope, faulty=False)
         if not per:
             self.scope.add("count", "len(append)")
+        return "\n".join(lines)
+
+    def _timer(self) -> str:
+        keys = self.one([0, 0, 1, 2]) if self.ids < 3 else self.one([0, 1])
+        captures, adds = self.chance(), self.chance(3)
+        late = self.one(["", '"0"', '"1"', '"2"'])
+        fair = self.one(["", "weak", "strong"])
+        lines = ["timers:", "  lock:", "    about: drawn"]
+        lines += ["    per: K"] if keys == 1 else ["    per: [K, K]"] if keys == 2 else []
+        lines += ['    captures: {v: "0..2"}'] if captures else []
+        lines += ["    when_armed: add", f'    capacity: "{self.number(1, 2)}"'] if adds else []
+        lines += [f"    late_cancels: {late}"] if late else []
+        lines += [f"    fair: {fair}"] if fair else []
+
+        def named(word: str, scope: Scope, given: str) -> str:
+            where = ["", "[?]", "[?, ?]"][keys]
+            while "?" in where:
+                if not self.id_is_plain(scope):
+                    return "pass"
+                where = where.replace("?", self.id(scope), 1)
+            return f"{word}(lock{where}{given})"
+
+        def arms(scope: Scope) -> str:
+            return named("arm", scope, f"(v={self.stored(scope)})" if captures else "")
+
+        def cancels(scope: Scope) -> str:
+            one = captures and self.chance(3)
+            return named("cancel", scope, f"(v={self.expression('int', scope, 1)})" if one else "")
+
+        self.sends += [arms, cancels]
+        for pattern in {self.one(["", "cancelled", "false"]): None for _ in range(2)}:
+            scope = self.scope.copy()
+            for name in ["", "c", "cd"][keys]:
+                scope.add("id", name)
+            if pattern == "cancelled":
+                scope.add("truth", "cancelled")
+            given = [*(["v"] if captures else []), *([f"cancelled={pattern}"] if pattern else [])]
+            if captures:
+                scope.add("int", "v")
+            self._row(f"on: lock{['', '[c]', '[c, d]'][keys]}.expired({', '.join(given)})", scope)
+        if keys == 0:
+            self.scope.add("truth", f"armed(lock{'(v=1)' if captures and self.chance() else ''})")
+            self.scope.add("count", "len(lock.late)" if late else "len(lock)")
         return "\n".join(lines)
 
     # ----------------------------------------------------------------------------------- rows

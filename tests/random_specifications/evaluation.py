@@ -112,6 +112,8 @@ def _attribute(node: ast.Attribute, scope: Scope) -> Any:
             return scope.state[f"budget.{node.attr}"]
         if word in model.components and f"{word}.{node.attr}" in scope.state:
             return scope.state[f"{word}.{node.attr}"]
+        if word in model.timers:
+            return opened(("bag",), scope.state[f"{word}.{node.attr}"])
         if word in model.types and node.attr in all_of(model.types[word]):
             return node.attr
     if isinstance(node.value, ast.Subscript) and isinstance(node.value.value, ast.Name):
@@ -164,7 +166,7 @@ def _subscript(node: ast.Subscript, scope: Scope) -> Any:
     for key in keys:
         value = at(value, evaluate(key, scope))
     name = node.value.id if isinstance(node.value, ast.Name) else ""
-    if name in model.channels or name in model.operations:
+    if name in model.channels or name in model.operations or name in model.timers:
         kind = model.variables[name]
         for _ in keys:
             kind = kind[2]
@@ -339,18 +341,18 @@ def _call(node: ast.Call, scope: Scope) -> Any:
     word, model = node.func.id, scope.model
     if word in model.definitions:
         return call_definition(word, [evaluate(part, scope) for part in node.args], scope)
-    if word in model.messages or word in model.operations:
+    if word in model.messages or word in model.operations or word in model.timers:
         return construct(word, node, scope)
     return _FUNCTIONS[word](node, scope)
 
 
 def construct(word: str, node: ast.Call, scope: Scope) -> Record:
     model = scope.model
-    operation = model.operations.get(word)
+    operation = model.operations.get(word) or model.timers.get(word)
     fields = dict(operation["union"][1])[word] if operation else model.messages[word]
     given = {f: evaluate(part, scope) for (f, _), part in zip(fields, node.args, strict=False)}
     given |= {str(part.arg): evaluate(part.value, scope) for part in node.keywords}
-    if operation and operation["late"]:
+    if operation and operation.get("late"):
         given["late"] = False
     parts = tuple((name, fit(kind, given[name], model.ranks)) for name, kind in fields)
     return Record(word, parts)
@@ -405,6 +407,25 @@ def _len(node: ast.Call, scope: Scope) -> int:
     return len(need(evaluate(node.args[0], scope)))
 
 
+def wanted_of(node: ast.expr, scope: Scope) -> tuple[ast.expr, dict[str, Any]]:
+    """Return the timer that `timer[k](capture=e)` names, and what it is to remember."""
+    if not isinstance(node, ast.Call):
+        return node, {}
+    base = node.func.value if isinstance(node.func, ast.Subscript) else node.func
+    assert isinstance(base, ast.Name)
+    fields = dict(scope.model.timers[base.id]["union"][1])[base.id]
+    wanted = {f: evaluate(part, scope) for (f, _), part in zip(fields, node.args, strict=False)}
+    wanted |= {str(part.arg): evaluate(part.value, scope) for part in node.keywords}
+    return node.func, wanted
+
+
+def _armed(node: ast.Call, scope: Scope) -> bool:
+    target, wanted = wanted_of(node.args[0], scope)
+    held = evaluate(target, scope)
+    held = held.items if isinstance(held, Bag) else held
+    return any(all(one.get(f) == value for f, value in wanted.items()) for one in held)
+
+
 def _implies(node: ast.Call, scope: Scope) -> bool:
     return not need(evaluate(node.args[0], scope)) or need(evaluate(node.args[1], scope))
 
@@ -455,6 +476,7 @@ _FUNCTIONS = {
     "sum": _quantified,
     "len": _len,
     "implies": _implies,
+    "armed": _armed,
     "range": _range,
     "next": _next,
     "requests": _on_the_way,

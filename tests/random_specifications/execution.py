@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from .evaluation import Scope, evaluate, items, need
+from .evaluation import Scope, evaluate, items, need, wanted_of
 from .model import Model, Row, scalar
 from .values import (
     EMPTY,
@@ -258,6 +258,12 @@ class Run:
                 self.send(node.args)
             case "start":
                 self.start_operation(node.args[0])
+            case "arm":
+                self.arm(node.args[0])
+            case "cancel":
+                target, wanted = wanted_of(node.args[0], self.scope())
+                variable, path, _ = self.place(target)
+                self.cancel(variable, path, wanted)
             case "call":
                 self.request(node.args[0], node.args[1])
             case "reply":
@@ -348,6 +354,34 @@ class Run:
         record = evaluate(ast.Call(head, node.args, node.keywords), self.scope())
         when_full = self.model.operations[variable].get("when_full", "block")
         self.put_message(variable, path, kind, record, when_full)
+
+    def arm(self, node: ast.expr) -> None:
+        given = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
+        head = given.func.value if isinstance(given.func, ast.Subscript) else given.func
+        assert isinstance(head, ast.Name)
+        record = evaluate(ast.Call(head, given.args, given.keywords), self.scope())
+        variable, path, kind = self.place(given.func)
+        if self.model.timers[variable].get("when_armed", "replace") == "replace":
+            self.cancel(variable, path, {})
+        self.put_message(variable, path, kind, record, "error")
+
+    def cancel(self, variable: str, path: list[Any], wanted: dict[str, Any]) -> None:
+        """Cancel what is armed there and is as wanted; each may be found running already."""
+        budget = f"budget.late_cancel_{variable}"
+        armed = self.get(variable, path)
+        for record in self.model.ranks.ordered(set(armed)):
+            if any(record.get(name) != value for name, value in wanted.items()):
+                continue
+            for _ in range(armed.count(record)):
+                late = self.state.get(budget, 0) > 0 and self.choose([False, True])
+                self.put(variable, path, without(self.get(variable, path), record))
+                if late:
+                    self.state[budget] -= 1
+                    kind = self.model.variables[f"{variable}.late"]
+                    for _key in path:
+                        kind = kind[2]
+                    running = self.get(f"{variable}.late", path)
+                    self.assign((f"{variable}.late", path, kind), (*running, record))
 
     def request(self, target: ast.expr, message: ast.expr) -> None:
         assert isinstance(target, ast.Subscript)
@@ -625,6 +659,8 @@ class Stepper:
             yield from self._from_calls(name, kind, key, pattern, state)
         elif name in self.model.operations:
             yield from self._from_operation(name, kind, key, pattern, state)
+        elif name in self.model.timers:
+            yield from self._from_timer(name, key, pattern, state)
         else:
             yield from self._from_channel(name, kind, key, pattern, state)
 
@@ -769,6 +805,28 @@ class Stepper:
                 if names is not None:
                     take = lambda run, k=keys, r=record: self._end(run, name, k, r, stays=stays)  # noqa: E731
                     yield Instance({**names, "message": record}, shown, [take])
+
+    def _from_timer(
+        self, name: str, key: Any, pattern: Any, state: dict[str, Any]
+    ) -> Iterator[Instance]:
+        said = self.model.timers[name]
+        fields = (*dict(said["union"][1])[name], ("cancelled", ("bool",)))
+        possible = f"budget.late_cancel_{name}" in state
+        for keys, bound, shown in self._keys(said["keys"], key, state):
+            for cancelled in (False, True) if possible else (False,):
+                variable = f"{name}.late" if cancelled else name
+                held = state[variable]
+                for one in keys:
+                    held = held[one]
+                for record in self.model.ranks.ordered(set(held)):
+                    expiry = Record("expired", (*record.fields, ("cancelled", cancelled)))
+                    names = self._matches(pattern, fields, expiry, bound, state)
+                    if names is not None:
+                        take = lambda run, v=variable, k=keys, r=record: run.put(  # noqa: E731
+                            v, k, without(run.get(v, k), r)
+                        )
+                        told = (*shown, cancelled) if possible else shown
+                        yield Instance({**names, "message": expiry}, told, [take])
 
     def _end(self, run: Run, name: str, keys: list[Any], record: Record, *, stays: bool) -> None:
         kind = self.model.variables[name]

@@ -55,6 +55,7 @@ class Model:
     channels: dict[str, dict[str, Any]] = field(default_factory=dict)
     calls: dict[str, dict[str, Any]] = field(default_factory=dict)
     operations: dict[str, dict[str, Any]] = field(default_factory=dict)
+    timers: dict[str, dict[str, Any]] = field(default_factory=dict)
     budgets: dict[str, int | None] = field(default_factory=dict)
     definitions: dict[str, tuple[list[str], ast.expr]] = field(default_factory=dict)
     procedures: dict[str, tuple[list[str], list[ast.stmt]]] = field(default_factory=dict)
@@ -231,6 +232,8 @@ class Reader:
             self._calls(name, entry)
         for name, entry in self.data.get("operations", {}).items():
             self._operation(name, entry)
+        for name, entry in self.data.get("timers", {}).items():
+            self._timer(name, entry)
         for name, entry in self.data.get("faults", {}).items():
             self._budget(name, entry["budget"])
 
@@ -262,6 +265,20 @@ class Reader:
         keys = [self.type(entry["per"])] if "per" in entry else []
         self._add(name, (order, union, self.constant(entry["capacity"])), keys, ast.Name("empty"))
         self.model.operations[name] = {**entry, "late": late, "union": union, "keys": keys}
+
+    def _timer(self, name: str, entry: dict[str, Any]) -> None:
+        fields = tuple((f, self.type(kind)) for f, kind in entry.get("captures", {}).items())
+        record: Type = ("msg", ((name, fields),))
+        per = entry.get("per", [])
+        keys = [self.type(one) for one in (per if isinstance(per, list) else [per])]
+        self._add(
+            name, ("bag", record, self.constant(entry.get("capacity", 1))), keys, ast.Name("empty")
+        )
+        if "late_cancels" in entry:
+            late = max(1, self.constant(entry["late_cancels"]))
+            self._add(f"{name}.late", ("bag", record, late), keys, ast.Name("empty"))
+            self._budget(f"late_cancel_{name}", entry["late_cancels"])
+        self.model.timers[name] = {**entry, "union": record, "keys": keys}
 
     def _budget(self, name: str, said: Any) -> None:
         if said == "unlimited":
@@ -328,7 +345,8 @@ class Reader:
         row = Row(entry["row"])
         row.on = parse(entry["on"]) if "on" in entry else None
         row.fault = entry.get("fault") or self._outcome_fault(row.on)
-        row.fair = "none" if row.fault else entry.get("fair", self.data.get("fairness", "none"))
+        usual = self._timer_fairness(row.on) or self.data.get("fairness", "none")
+        row.fair = "none" if row.fault else entry.get("fair", usual)
         row.binders = [(name, self._domain(text)) for name, text in entry.get("for", {}).items()]
         for place, states in entry.get("in", {}).items():
             row.inside.append((parse(place), states if isinstance(states, list) else [states]))
@@ -349,14 +367,22 @@ class Reader:
         return parse(text)
 
     def _outcome_fault(self, on: ast.expr | None) -> str | None:
+        name, outcome = self._taken(on)
+        outcomes = self.model.operations.get(name, {}).get("outcomes", {})
+        fault = (outcomes.get(outcome) or {}).get("fault")
+        return None if fault is None else str(fault)
+
+    def _timer_fairness(self, on: ast.expr | None) -> str | None:
+        fair = self.model.timers.get(self._taken(on)[0], {}).get("fair")
+        return None if fair is None else str(fair)
+
+    def _taken(self, on: ast.expr | None) -> tuple[str, str]:
+        """Return whose and what a row takes, of `owner.what` and `owner[k].what`."""
         head = on.func if isinstance(on, ast.Call) else on
         if not isinstance(head, ast.Attribute):
-            return None
+            return "", ""
         base = head.value.value if isinstance(head.value, ast.Subscript) else head.value
-        name = base.id if isinstance(base, ast.Name) else ""
-        outcomes = self.model.operations.get(name, {}).get("outcomes", {})
-        fault = (outcomes.get(head.attr) or {}).get("fault")
-        return None if fault is None else str(fault)
+        return base.id if isinstance(base, ast.Name) else "", head.attr
 
 
 def scalar(kind: Type) -> bool:

@@ -46,16 +46,20 @@ def dropped_after(before: str, line: str) -> tuple[str, str]:
 
 MUTANTS = {
     # ---- one record
-    "no_timer_is_armed": Mutant("default", "one_timer", *dropped("    record[o].timers.add(m)\n")),
+    "no_timer_is_armed": Mutant(
+        "default",
+        "one_timer",
+        *dropped("    arm(lock[o](member=m))\n", "  # acquireNewBatchRecords, createBatches"),
+    ),
     "disarming_leaves_the_timer": Mutant(
         "default",
         "one_timer",
-        *dropped("    record[o].timers = empty\n", "    record[o].expired = false\n"),
+        *dropped("    cancel(lock[o])\n", "    record[o].expired = false\n"),
     ),
     "disarming_leaves_the_mark": Mutant(
         "default",
         "one_timer",
-        *dropped_after("    record[o].timers = empty\n", "    record[o].expired = false\n"),
+        *dropped_after("    cancel(lock[o])\n", "    record[o].expired = false\n"),
     ),
     "forgetting_leaves_the_owner": Mutant(
         "leader_change",
@@ -340,7 +344,7 @@ MUTANTS = {
     "acquired_records_have_no_timer": Mutant(
         "default",
         "one_timer",
-        *dropped("    arm(o, m)\n", "  # acquireNewBatchRecords, createBatches"),
+        *dropped("    arm(lock[o](member=m))\n", "  # acquireNewBatchRecords, createBatches"),
     ),
     "new_records_leave_the_end": Mutant(
         "default",
@@ -455,9 +459,11 @@ MUTANTS = {
         *dropped("      write_changes({o}, acknowledgement)\n"),
     ),
     "renewal_arms_a_second_timer": Mutant(
-        "default", "one_timer", *dropped("      disarm(o)\n", "      arm(o, m)\n")
+        "default", "one_timer", *dropped("      disarm(o)\n", "      arm(lock[o](member=m))\n")
     ),
-    "renewal_arms_no_timer": Mutant("default", "one_timer", *dropped("      arm(o, m)\n")),
+    "renewal_arms_no_timer": Mutant(
+        "default", "one_timer", *dropped("      arm(lock[o](member=m))\n")
+    ),
     "session_end_releases_everybody": Mutant(
         "default",
         "one_timer",
@@ -489,7 +495,7 @@ MUTANTS = {
         *dropped("      write_changes(released, session_end)\n"),
     ),
     "fired_timers_stay": Mutant(
-        "default", "one_timer", *dropped("          record[k].timers.remove(m)\n")
+        "default", "one_timer", *dropped("          cancel(lock[k](member=m))\n")
     ),
     "lock_timeout_ignores_the_log_start": Mutant(
         "batches_truncation",
