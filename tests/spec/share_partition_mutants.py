@@ -494,8 +494,8 @@ MUTANTS = {
         "transitions_have_a_write",
         *dropped("      write_changes(released, session_end)\n"),
     ),
-    "fired_timers_stay": Mutant(
-        "default", "one_timer", *dropped("          cancel(lock[k](member=m))\n")
+    "timers_of_the_other_records_stay": Mutant(
+        "batches", "one_timer", *dropped("          cancel(lock[k](member=m))\n")
     ),
     "lock_timeout_ignores_the_log_start": Mutant(
         "batches_truncation",
