@@ -52,8 +52,10 @@ VARIANTS = {
     "split_keeps_transition",
     "expired_roll_back_writes_dead_letter",
     "release_looks_at_state",
+    "start_is_the_later",
+    "later_write_counts",
 }
-WITHOUT_A_FIX = {"candidate_o4", "candidate_late_write"}
+WITHOUT_A_FIX = {"candidate_o4"}
 """What breaks by a fault or a demand, and for which nobody has proposed another behaviour."""
 FAILED = {"violated", "unwitnessed"}
 ALWAYS_RUN = {
