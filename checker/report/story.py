@@ -27,6 +27,7 @@ from checker.report.result import Result
 from checker.report.telling import grouped, other_file
 from checker.report.travels import Journey, journey
 from checker.report.variants import designs_read
+from checker.report.vocabulary import vocabulary
 from checker.semantics.successor import State
 from checker.semantics.values import MapValue, format_value
 from checker.trace.naming import binding_texts, event_name, place, step_name
@@ -320,7 +321,8 @@ def flattened(machine: Machine, state: State) -> dict[str, str]:
 def states_data(machine: Machine, steps: Iterable[Step], traces: Iterable[Trace] = ()) -> str:
     """Return the states of a run for the page's script: the places, and what each step changed.
 
-    With the states of each state table's machines, and what each property reads, for filters.
+    With the states of each state table's machines, what each property reads, for filters, and what
+    expressions may name.
     """
     places: list[str] = []
     before: dict[str, str] = {}
@@ -355,6 +357,7 @@ def states_data(machine: Machine, steps: Iterable[Step], traces: Iterable[Trace]
         if item.name in wanted or not wanted
     }
     data = {"places": places, "steps": changed, "machines": machines, "reads": reads}
+    data |= vocabulary(machine)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     # Within a script element nothing is escaped: no tag can begin, none can end.
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -19,6 +19,11 @@ class Passage:
     text: str
     starts: tuple[tuple[int, int], ...]
 
+    @classmethod
+    def alone(cls, name: str, text: str) -> Passage:
+        """Return a text that stands in no file; `name` is said where one's name would be."""
+        return cls(Source(name, text), text, tuple((n, 1) for n in range(1, text.count("\n") + 2)))
+
     def position(self, offset: int) -> tuple[int, int]:
         """Return line and column in the file of `text[offset]`."""
         before = self.text[:offset]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.source import Source
 from checker.table.document import Cell, Document, PropertyEntry, Word
 from checker.table.expressions import parse_expression
 from checker.table.passage import Passage
@@ -19,7 +18,7 @@ def with_predicate(document: Document, text: str) -> Document:
 
     SpecificationError with the place in `text` where it is no expression of the language.
     """
-    passage = Passage(Source(f"<{QUERY}>", text), text, ((1, 1),))
+    passage = Passage.alone(f"<{QUERY}>", text)
     problems = Problems()
     tree = parse_expression(passage, problems)
     problems.raise_any()

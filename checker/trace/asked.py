@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from checker.elaborate import world_of
 from checker.elaborate.constants import Setting
@@ -16,7 +17,6 @@ from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State
 from checker.semantics.successors import as_mapping
 from checker.semantics.values import format_value
-from checker.source import Source
 from checker.table import Document
 from checker.table.document import Cell
 from checker.table.expressions import parse_expression
@@ -30,15 +30,17 @@ PLACE = "<expression>"
 def term_of(document: Document, instance: str, overrides: Mapping[str, Setting], text: str) -> Term:
     """Return an expression of the language as a term over the states of an instance.
 
+    Of one run all ids may be named, interchangeable ones, too.
     SpecificationError with the place in `text` where it is none.
     """
-    passage = Passage(Source(PLACE, text), text, ((1, 1),))
+    passage = Passage.alone(PLACE, text)
     problems = Problems()
     tree = parse_expression(passage, problems)
     problems.raise_any()
     assert tree is not None
     cell = Cell(text, passage.whole(), tree, passage.starts)
-    world = world_of(document, instance, overrides)
+    constants = tuple(replace(item, symmetric=False) for item in document.constants)
+    world = world_of(replace(document, constants=constants), instance, overrides)
     found: list[Term] = []
     with collecting(world.problems):
         found.append(Typing(world, cell).infer(expression(cell)))

@@ -1,3 +1,4 @@
+{% include "expressions.js" %}
 (function () {
   "use strict";
   document.documentElement.classList.add("scripted");
@@ -85,7 +86,26 @@
         if (!at && other.getAttribute("data-row") === item.getAttribute("data-row")) { at = other.querySelector(".at"); }
       });
     }
+    ask(root, number);
     root.querySelector(".fired").textContent = number && item ? "Row " + item.getAttribute("data-row") + (at && at.textContent ? " (" + at.textContent + ")" : "") : "";
+  }
+  function ask(root, number) {
+    var text = root.querySelector(".ask").value.trim(), out = root.querySelector(".answer"), data = root.data;
+    var values = [], told = [], last = null, here = null;
+    data.steps.forEach(function (changes, step) {
+      changes.forEach(function (change) { values[change[0]] = change[1]; });
+      if (!text) { return; }
+      var places = {};
+      data.places.forEach(function (place, index) {
+        if (values[index] !== undefined && values[index] !== null) { places[place] = values[index]; }
+      });
+      var found = expressions.ask(text, { places: places, domains: data.domains, words: data.words, constants: data.constants });
+      if (step === number) { here = found; }
+      if (found.text !== last) { told.push((told.length ? "from step " + step : "at first") + " " + found.text); }
+      last = found.text;
+    });
+    out.classList.toggle("wrong", Boolean(here && !here.ok));
+    out.textContent = !here ? "" : told.length > 1 ? "is " + here.text + " (" + told.join(", ") + ")" : here.ok ? "is " + here.text + " throughout" : here.text;
   }
   function show(place, number, move) {
     var root = stories[place], last = root.querySelectorAll("li[data-step]").length - 1;
@@ -129,6 +149,7 @@
     bar.querySelector(".back").addEventListener("click", function () { current = place; go(-1); });
     bar.querySelector(".forth").addEventListener("click", function () { current = place; go(1); });
     each(bar, "select", function (item) { item.addEventListener("change", function () { filter(root); }); });
+    root.querySelector(".ask").addEventListener("input", function () { ask(root, shown[place] || 0); });
     bar.querySelector(".variable").addEventListener("input", function () { filter(root); });
     each(root, "[data-step]", function (item) {
       item.addEventListener("click", function (event) {

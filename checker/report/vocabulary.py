@@ -1,0 +1,41 @@
+"""What the page's script has to know to evaluate expressions: types, names, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+from checker.machine.machine import Machine
+from checker.machine.types import Enum, Id, Record, Type
+from checker.semantics.values import format_value
+
+
+def vocabulary(machine: Machine) -> dict[str, object]:
+    """Return the members of each type that has names, all names of values, and the constants.
+
+    Constants are texts, as the places of a state are.
+    """
+    kinds = [kind for item in machine.variables for kind in _inside(item.type)]
+    named = [kind for kind in (*machine.ids, *kinds) if isinstance(kind, Enum | Id)]
+    records = [kind.name for kind in kinds if isinstance(kind, Record)]
+    words = [word for kind in named for word in kind.members]
+    return {
+        "domains": {kind.name: list(kind.members) for kind in named},
+        "words": sorted({*words, *records}),
+        "constants": {name: format_value(value) for name, value in machine.constants},
+    }
+
+
+def _inside(kind: Type) -> Iterator[Type]:
+    """Yield a type and all that it is made of."""
+    yield kind
+    for item in fields(kind):
+        yield from _types(getattr(kind, item.name))
+
+
+def _types(value: object) -> Iterator[Type]:
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _types(part)
+    elif isinstance(value, Type):
+        yield from _inside(value)
