@@ -133,7 +133,7 @@ def diff(
 def _compared(
     machines: list[Machine], rows: Mapping[str, str], show: int, interrupt: Interrupt | None
 ) -> _Answer:
-    from checker.graph.difference import compare, renamed  # noqa: PLC0415 (Numba)
+    from checker.graph.difference import compare, renamed  # noqa: PLC0415
     from checker.graph.labelled import labelled_graph  # noqa: PLC0415
 
     known = {action.name for action in machines[0].actions}

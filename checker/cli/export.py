@@ -71,7 +71,7 @@ def export(
         if target == "tla":
             files = _module(machine, folder)
         else:
-            from checker.export.graphs import FORMATS  # noqa: PLC0415 (Numba for graphs only)
+            from checker.export.graphs import FORMATS  # noqa: PLC0415
             from checker.graph.labelled import labelled_graph  # noqa: PLC0415
 
             observer.stage("graph")

@@ -116,7 +116,7 @@ def _local(
 ) -> tuple[int, int, Terminal] | None:
     """Write the tables without Spark; None where there are too many states for `auto`."""
     try:
-        from checker.graph.tables import write_tables  # noqa: PLC0415 (Numba and Arrow)
+        from checker.graph.tables import write_tables  # noqa: PLC0415 (Arrow)
     except ImportError as error:
         raise EnvironmentFailure(
             f"tables are written with the packages of the extra `spark`: {error}"

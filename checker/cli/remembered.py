@@ -26,7 +26,7 @@ from checker.verdict import exits
 VERDICTS = Cache("verdicts", 64 << 20)
 """Where they are kept."""
 
-_LIBRARIES = ("llvmlite", "numba", "numpy", "networkx")
+_LIBRARIES = ("llvmlite", "numpy", "networkx")
 _NAMES = "surrogatepass"
 """How names of files are encoded, which need not be UTF-8."""
 _AS_FOUND = (

@@ -10,7 +10,6 @@ A run may stand still in every node: without `next` no formula can tell.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from checker.graph.components import OUTSIDE
@@ -18,7 +17,9 @@ from checker.graph.fairness import fair_states
 from checker.graph.lasso import Lasso, shortest_lasso
 from checker.graph.liveness import Judgement
 from checker.graph.state_graph import StateGraph
+from checker.llvm.compiled import compiled
 from checker.machine.temporal import Automaton
+from checker.search.board import Numbers
 
 
 def no_run_of(graph: StateGraph, automaton: Automaton, atoms: list[NDArray[np.bool_]]) -> Judgement:
@@ -27,14 +28,7 @@ def no_run_of(graph: StateGraph, automaton: Automaton, atoms: list[NDArray[np.bo
     `atoms` are bool (states,); the last state stands for what was cut, and nothing is known of it.
     """
     reads = _reads(automaton, atoms, graph.states)
-    number, pairs = _reach(
-        graph.offsets,
-        graph.targets,
-        reads,
-        np.array(automaton.following, np.int64),
-        graph.initial,
-        automaton.initial,
-    )
+    number, pairs = _reached(graph, automaton, reads)
     product, states = _product(graph, automaton, reads, number, pairs)
     inside = np.ones(product.states, np.bool_)
     inside[-1] = False
@@ -77,7 +71,8 @@ def _product(
     nodes = len(automaton.following)
     unpaid = np.array([~mask for mask in automaton.accepting], np.int64)
     following = np.array(automaton.following, np.int64)
-    sizes = _sizes(graph.offsets, graph.targets, graph.labels, reads, following, unpaid, pairs)
+    sizes = np.zeros(len(pairs), np.int64)
+    _sizes(graph.offsets, graph.targets, graph.labels, reads, following, unpaid, pairs, sizes)
     offsets = np.zeros(len(pairs) + 2, np.int64)
     np.cumsum(sizes, out=offsets[1:-1])
     offsets[-1] = offsets[-2]
@@ -104,70 +99,80 @@ def _product(
     ), states
 
 
-@njit(cache=True, nogil=True)
-def _reach(
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    reads: NDArray[np.int64],
-    following: NDArray[np.int64],
-    initial: NDArray[np.int64],
-    begins: int,
+def _reached(
+    graph: StateGraph, automaton: Automaton, reads: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Number the nodes of the product as a search breadth-first finds them.
 
     Returns the number of each pair `state * nodes + node`, -1 of none, and the pairs in order.
     """
-    nodes = len(following)
+    nodes = len(automaton.following)
+    most = sum(int(np.count_nonzero(reads >> node & 1)) for node in range(nodes))
     number = np.full(len(reads) * nodes, -1, np.int32)
-    pairs = np.empty(1024, np.int64)
+    pairs = np.empty(most, np.int64)
+    following = np.array(automaton.following, np.int64)
+    found = _reach(
+        graph.offsets, graph.targets, reads, following, graph.initial, automaton.initial,
+        number, pairs,
+    )  # fmt: skip
+    return number, pairs[:found].copy()
+
+
+@compiled
+def _reach(
+    offsets: Numbers,
+    targets: NDArray[np.int32],
+    reads: Numbers,
+    following: Numbers,
+    initial: Numbers,
+    begins: int,
+    number: NDArray[np.int32],
+    pairs: Numbers,
+) -> int:
+    """Write what `_reached` returns; return how many pairs there are."""
+    nodes = len(following)
     found = 0
-    for state in initial:
+    for place in range(len(initial)):
+        state = initial[place]
         for node in range(nodes):
-            if (begins & reads[state]) >> node & 1 and number[state * nodes + node] < 0:
-                if found == len(pairs):
-                    pairs = _longer(pairs)
-                number[state * nodes + node] = found
-                pairs[found] = state * nodes + node
+            pair = state * nodes + node
+            if ((begins & reads[state]) >> node) & 1 and number[pair] < 0:
+                number[pair] = found
+                pairs[found] = pair
                 found += 1
     head = 0
     while head < found:
-        state, here = pairs[head] // nodes, pairs[head] % nodes
+        state = pairs[head] // nodes
+        here = pairs[head] - state * nodes
         head += 1
         for edge in range(offsets[state], offsets[state + 1]):
             target = targets[edge]
             ways = following[here] & reads[target]
             for node in range(nodes):
-                if ways >> node & 1 and number[target * nodes + node] < 0:
-                    if found == len(pairs):
-                        pairs = _longer(pairs)
-                    number[target * nodes + node] = found
-                    pairs[found] = target * nodes + node
+                pair = target * nodes + node
+                if (ways >> node) & 1 and number[pair] < 0:
+                    number[pair] = found
+                    pairs[found] = pair
                     found += 1
-    return number, pairs[:found].copy()
+    return found
 
 
-@njit(cache=True, nogil=True)
-def _longer(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    more = np.empty(2 * len(pairs), np.int64)
-    more[: len(pairs)] = pairs
-    return more
-
-
-@njit(cache=True, nogil=True)
+@compiled
 def _sizes(
-    offsets: NDArray[np.int64],
+    offsets: Numbers,
     targets: NDArray[np.int32],
     labels: NDArray[np.int32],
-    reads: NDArray[np.int64],
-    following: NDArray[np.int64],
-    unpaid: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return how many edges each node of the product has."""
+    reads: Numbers,
+    following: Numbers,
+    unpaid: Numbers,
+    pairs: Numbers,
+    sizes: Numbers,
+) -> None:
+    """Add up in `sizes` how many edges each node of the product has."""
     nodes = len(following)
-    sizes = np.zeros(len(pairs), np.int64)
     for place in range(len(pairs)):
-        state, here = pairs[place] // nodes, pairs[place] % nodes
+        state = pairs[place] // nodes
+        here = pairs[place] - state * nodes
         for edge in range(offsets[state], offsets[state + 1]):
             ways = following[here] & reads[targets[edge]]
             if ways == 0:
@@ -175,20 +180,19 @@ def _sizes(
             while ways != 0:
                 ways &= ways - 1
                 sizes[place] += 1
-        for mask in unpaid:
-            sizes[place] += mask >> here & 1
-    return sizes
+        for promise in range(len(unpaid)):
+            sizes[place] += (unpaid[promise] >> here) & 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill(
-    offsets: NDArray[np.int64],
+    offsets: Numbers,
     targets: NDArray[np.int32],
     labels: NDArray[np.int32],
-    reads: NDArray[np.int64],
-    following: NDArray[np.int64],
-    unpaid: NDArray[np.int64],
-    pairs: NDArray[np.int64],
+    reads: Numbers,
+    following: Numbers,
+    unpaid: Numbers,
+    pairs: Numbers,
     number: NDArray[np.int32],
     promises: int,
     to: NDArray[np.int32],
@@ -198,7 +202,8 @@ def _fill(
     nodes = len(following)
     filled = 0
     for place in range(len(pairs)):
-        state, here = pairs[place] // nodes, pairs[place] % nodes
+        state = pairs[place] // nodes
+        here = pairs[place] - state * nodes
         for edge in range(offsets[state], offsets[state + 1]):
             target = targets[edge]
             ways = following[here] & reads[target]
@@ -207,12 +212,12 @@ def _fill(
                 marks[filled] = labels[edge]
                 filled += 1
             for node in range(nodes):
-                if ways >> node & 1:
+                if (ways >> node) & 1:
                     to[filled] = number[target * nodes + node]
                     marks[filled] = labels[edge]
                     filled += 1
         for promise in range(len(unpaid)):
-            if unpaid[promise] >> here & 1:
+            if (unpaid[promise] >> here) & 1:
                 to[filled] = len(pairs)
                 marks[filled] = promises + promise
                 filled += 1

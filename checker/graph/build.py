@@ -37,9 +37,12 @@ CHUNK = 4096
 """States that a thread expands at a time."""
 
 _OUT_CAPACITY = 4096
-_BYTES_OF_A_STEP = 8
-_BYTES_OF_A_STATE = 80
+_BYTES_OF_A_STEP = 12
+"""Where it leads, from where, and its label."""
+_BYTES_OF_A_STATE = 96
 """What graph, flags and judging (components, distances, marks) take, beside the index."""
+_BYTES_OF_JUDGING = 60
+"""What judging one property takes of that."""
 _SAFETY = 0.9
 
 
@@ -53,6 +56,15 @@ def fits(states: Words, steps: int, memory_bytes: int | None) -> bool:
     needed = bytes_needed(len(states), steps)
     limit = memory_bytes or default_limit()
     return needed + states.nbytes <= limit and needed <= _SAFETY * available()
+
+
+def judges(states: Words, memory_bytes: int | None, most: int) -> int:
+    """Return how many properties, at most `most`, may be judged at a time on a graph that is there.
+
+    All that they need must fit half of the memory that is free.
+    """
+    room = min(memory_bytes or default_limit(), available()) // 2
+    return max(1, min(most, room // (_BYTES_OF_JUDGING * max(1, len(states)))))
 
 
 def build_space(

@@ -48,7 +48,7 @@ def judge_endless(
         return exploration.endless
     if exploration.states is None:
         return unknown(machine, NOT_KEPT)
-    # Numba takes half a second to import; most runs have nothing to judge.
+    # Most runs have nothing to judge.
     from checker.graph.judge import judge_liveness  # noqa: PLC0415
 
     if isinstance(exploration.states, tuple):
@@ -56,20 +56,17 @@ def judge_endless(
             return judge_liveness(machine, reference_space(machine, exploration.states))
         except KeyboardInterrupt:
             return unknown(machine, INTERRUPTED)
-    from checker.graph.build import build_space, fits  # noqa: PLC0415
+    from checker.graph.build import build_space, fits, judges  # noqa: PLC0415
 
     assert native is not None
     steps = exploration.generated * fair_rows(machine).width
     if not fits(exploration.states, steps, limits.memory_bytes):
         return unknown(machine, NO_MEMORY)
     layout, kernel = native
+    threads = workers or cores()
     space = build_space(
-        machine,
-        layout,
-        kernel.best,
-        exploration.states,
-        exploration.generated,
-        workers or cores(),
-        interrupt,
+        machine, layout, kernel.best, exploration.states, exploration.generated, threads, interrupt
     )
-    return unknown(machine, INTERRUPTED) if space is None else judge_liveness(machine, space)
+    if space is None:
+        return unknown(machine, INTERRUPTED)
+    return judge_liveness(machine, space, judges(exploration.states, limits.memory_bytes, threads))

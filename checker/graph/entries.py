@@ -9,11 +9,12 @@ own order. So of all sources only those have to be put in order.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from checker.graph.lasso import staged_search
 from checker.graph.state_graph import StateGraph
+from checker.llvm.compiled import compiled
+from checker.search.board import Numbers
 
 
 def entries(
@@ -29,9 +30,8 @@ def entries(
     no source leads to a goal.
     """
     ordered = sources[np.argsort(start[sources], kind="stable")]
-    distance, _, _ = staged_search(
-        graph.offsets, graph.targets, ordered, start, pending, np.zeros(graph.states, np.bool_)
-    )
+    nowhere = np.zeros(graph.states, np.bool_)
+    distance = staged_search(graph, ordered, start, pending, nowhere).distance
     reached = goal & (distance >= 0)
     if not reached.any():
         return np.empty(0, np.int64)
@@ -47,18 +47,19 @@ def entries(
     return deepest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _lead_back(
-    offsets: NDArray[np.int64],
+    offsets: Numbers,
     targets: NDArray[np.int32],
     pending: NDArray[np.bool_],
     distance: NDArray[np.int32],
-    order: NDArray[np.int64],
+    order: Numbers,
     last: int,
     on_way: NDArray[np.bool_],
 ) -> None:
     """Enter in `on_way` the states on shortest ways to those in it; `order`: the farthest first."""
-    for state in order:
+    for place in range(len(order)):
+        state = order[place]
         if distance[state] < 0 or distance[state] >= last or not pending[state]:
             continue
         for edge in range(offsets[state], offsets[state + 1]):
@@ -67,9 +68,9 @@ def _lead_back(
                 on_way[state] = True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _strike_found(
-    offsets: NDArray[np.int64],
+    offsets: Numbers,
     targets: NDArray[np.int32],
     distance: NDArray[np.int32],
     fresh: NDArray[np.bool_],

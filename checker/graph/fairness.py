@@ -11,11 +11,12 @@ is left (E. A. Emerson, C.-L. Lei, Modalities for model checking, Sci. Comput. P
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from checker.graph.components import OUTSIDE, components
 from checker.graph.state_graph import StateGraph
+from checker.llvm.compiled import compiled
+from checker.search.board import Numbers
 
 FAIR, HOPELESS, REFINE = 1, 0, 2
 
@@ -28,13 +29,13 @@ def fair_states(graph: StateGraph, inside: NDArray[np.bool_]) -> NDArray[np.int3
     """
     result = np.full(graph.states, OUTSIDE, np.int32)
     remaining = inside.copy()
-    numbered = 0
-    while remaining.any():
-        component, count = components(graph.offsets, graph.targets, remaining)
-        order = np.argsort(component, kind="stable").astype(np.int32)
-        order = order[component[order] != OUTSIDE]
-        starts = np.searchsorted(component[order], np.arange(count + 1))
-        verdicts = _judge_components(
+    left = int(np.count_nonzero(remaining))
+    instances, numbered = len(graph.strong), 0
+    while left:
+        component, count = components(graph.offsets, graph.targets, graph.into(), remaining)
+        starts, order = np.zeros(count + 1, np.int64), np.empty(left, np.int32)
+        _by_component(component, starts, order)
+        left = _judge_components(
             graph.offsets,
             graph.targets,
             graph.labels,
@@ -43,36 +44,63 @@ def fair_states(graph: StateGraph, inside: NDArray[np.bool_]) -> NDArray[np.int3
             order,
             starts,
             remaining,
+            result,
+            numbered,
+            np.zeros(instances, np.int64),
+            np.zeros(instances, np.int64),
+            np.zeros(instances, np.bool_),
+            np.empty(instances, np.int32),
         )
-        members = component != OUTSIDE
-        fair = members & (verdicts[np.where(members, component, 0)] == FAIR)
-        result[fair] = component[fair] + numbered
         numbered += count
-        refine = members & (verdicts[np.where(members, component, 0)] == REFINE)
-        remaining = remaining & refine
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled
+def _by_component(component: NDArray[np.int32], starts: Numbers, order: NDArray[np.int32]) -> None:
+    """Write the states of each component to `order`, from its place in `starts` (0 before) on."""
+    count = len(starts) - 1
+    for state in range(len(component)):
+        if component[state] != OUTSIDE:
+            starts[component[state]] += 1
+    total = 0
+    for part in range(count):
+        total += starts[part]
+        starts[part] = total
+    starts[count] = total
+    states = len(component)
+    for back in range(states):
+        state = states - 1 - back
+        part = component[state]
+        if part != OUTSIDE:
+            starts[part] -= 1
+            order[starts[part]] = state
+
+
+@compiled
 def _judge_components(
-    offsets: NDArray[np.int64],
+    offsets: Numbers,
     targets: NDArray[np.int32],
     labels: NDArray[np.int32],
     strong: NDArray[np.bool_],
     component: NDArray[np.int32],
     order: NDArray[np.int32],
-    starts: NDArray[np.int64],
+    starts: Numbers,
     remaining: NDArray[np.bool_],
-) -> NDArray[np.int8]:
-    """Judge every component; of one to REFINE, drop from `remaining` the states in the way."""
-    count = len(starts) - 1
-    verdicts = np.zeros(count, np.int8)
-    instances = len(strong)
-    enabled_in = np.zeros(instances, np.int64)
-    last_state = np.full(instances, -1, np.int64)
-    taken = np.zeros(instances, np.bool_)
-    touched = np.empty(instances, np.int32)
-    for part in range(count):
+    result: NDArray[np.int32],
+    numbered: int,
+    enabled_in: Numbers,
+    last_state: Numbers,
+    taken: NDArray[np.bool_],
+    touched: NDArray[np.int32],
+) -> int:
+    """Judge every component; return how many states are left to be looked at again.
+
+    Those of a fair one get its number, `numbered` on, in `result`. What is left in `remaining` are
+    the states of those to REFINE that are not in the way. The last four arrays have a place for
+    each fair instance; the first three are zero before.
+    """
+    left = 0
+    for part in range(len(starts) - 1):
         size = starts[part + 1] - starts[part]
         touched_size = 0
         for k in range(starts[part], starts[part + 1]):
@@ -85,32 +113,32 @@ def _judge_components(
                 if enabled_in[label] == 0:
                     touched[touched_size] = label
                     touched_size += 1
-                if last_state[label] != state or enabled_in[label] == 0:
-                    last_state[label] = state
+                if last_state[label] != state + 1:
+                    last_state[label] = state + 1
                     enabled_in[label] += 1
                 if component[target] == part:
                     taken[label] = True
         verdict = FAIR
         for k in range(touched_size):
             label = touched[k]
-            if taken[label]:
-                continue
-            if enabled_in[label] == size:
-                verdict = HOPELESS
-            elif strong[label] and verdict == FAIR:
-                verdict = REFINE
-        if verdict == REFINE:
-            for k in range(starts[part], starts[part + 1]):
-                state = order[k]
+            if not taken[label]:
+                if enabled_in[label] == size:
+                    verdict = HOPELESS
+                elif strong[label] and verdict == FAIR:
+                    verdict = REFINE
+        for k in range(starts[part], starts[part + 1]):
+            state = order[k]
+            remaining[state] = verdict == REFINE
+            if verdict == FAIR:
+                result[state] = numbered + part
+            elif verdict == REFINE:
                 for edge in range(offsets[state], offsets[state + 1]):
                     label = labels[edge]
-                    if label < 0 or targets[edge] == state:
-                        continue
-                    if strong[label] and not taken[label]:
+                    owed = label >= 0 and strong[label] and not taken[label]
+                    if owed and targets[edge] != state:
                         remaining[state] = False
-        verdicts[part] = verdict
+                left += remaining[state]
         for k in range(touched_size):
             enabled_in[touched[k]] = 0
             taken[touched[k]] = False
-            last_state[touched[k]] = -1
-    return verdicts
+    return left

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Literal
 
@@ -20,17 +23,37 @@ from checker.search.outcome import CUT_OFF, WITHIN_BOUNDS, Liveness, Outcome, li
 from checker.semantics.successor import State
 
 
-def judge_liveness(machine: Machine, space: Space) -> Liveness:
-    """Judge each liveness property by itself."""
+def judge_liveness(machine: Machine, space: Space, threads: int = 1) -> Liveness:
+    """Judge each liveness property by itself, so many at a time."""
     outcomes: dict[str, Outcome] = {}
     findings: list[Finding] = []
-    for item, place in placed(machine):
-        judgement = _judge(space, item, place)
+    properties = list(placed(machine))
+    for (item, _), judgement in zip(properties, _judged(space, properties, threads), strict=True):
         outcomes[item.name] = outcome_of(item, judgement.verdict)
         if judgement.lasso is not None:
             states = [space.state(number) for number in judgement.lasso.states]
             findings.append(lasso_finding(item, states, judgement.lasso.loop))
     return Liveness(outcomes, tuple(findings))
+
+
+def _judged(
+    space: Space, properties: Sequence[tuple[Property, int]], threads: int
+) -> Iterator[Judgement]:
+    """Yield what is found of each property, in order.
+
+    A formula has a graph of its own, so no two are judged at a time.
+    """
+    alone = threading.Lock()
+
+    def judged(given: tuple[Property, int]) -> Judgement:
+        with nullcontext() if given[0].formula is None else alone:
+            return _judge(space, *given)
+
+    if threads == 1 or len(properties) == 1:
+        yield from map(judged, properties)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="judge") as pool:
+        yield from pool.map(judged, properties)
 
 
 def placed(machine: Machine) -> Iterator[tuple[Property, int]]:

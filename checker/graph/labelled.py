@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import Interruption, UsageError
-from checker.graph.interning import enter, intern
+from checker.graph.edges import index_states
+from checker.graph.interning import intern
 from checker.graph.labels import Label, Telling, shown_value, telling
 from checker.kernel import build
 from checker.kernel.calls import Calls
@@ -190,10 +191,19 @@ class _Builder:
             self.store = grown
         if 2 * room > len(self.index):
             self.index = np.zeros(1 << (4 * room).bit_length(), np.int32)
-            enter(self.store, self.count, self.index)
+            store, index = self.store.ctypes.data, self.index
+            index_states(store, self.layout.words, self.count, index, index.ctypes.data)
         numbers = np.full(len(states), CUT_OFF, np.int64)
         given = np.ascontiguousarray(states)
-        self.count = int(intern(self.store, self.count, self.index, given, wanted, numbers))
+        self.count = intern(
+            self.store.ctypes.data,
+            self.layout.words,
+            self.count,
+            self.index,
+            given.ctypes.data,
+            wanted,
+            numbers,
+        )
         return numbers
 
     def _expand(self, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Words]:

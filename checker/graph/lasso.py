@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from checker.graph.components import OUTSIDE
 from checker.graph.state_graph import StateGraph
+from checker.llvm.compiled import compiled
+from checker.search.board import Numbers
 
 NOWHERE = -1
 
@@ -68,16 +69,16 @@ def lasso_from(
     """
 
     def stem(goal: NDArray[np.bool_]) -> list[int]:
-        _, parent, entry = staged_search(
-            graph.offsets, graph.targets, sources(goal), start, pending, goal
-        )
-        return [] if entry == NOWHERE else _way(parent, entry)
+        found = staged_search(graph, sources(goal), start, pending, goal)
+        return [] if found.goal == NOWHERE else _way(found.parent, found.goal)
 
     entering = stem(fair != OUTSIDE)
     if not entering:
         return None
     round_trip = _close(graph, entering, fair)
-    standing = stem(_quiet(graph.offsets, graph.targets, graph.labels) & (fair != OUTSIDE))
+    quiet = np.ones(graph.states, np.bool_)
+    _quiet(graph.offsets, graph.targets, graph.labels, quiet)
+    standing = stem(quiet & (fair != OUTSIDE))
     if standing:
         length = start[standing[0]] + len(standing)
         if length <= start[entering[0]] + len(round_trip.states):
@@ -114,7 +115,41 @@ def search_from(
     graph: StateGraph, sources: NDArray[np.int64], inside: NDArray[np.bool_]
 ) -> Reached:
     """Search breadth-first from `sources`, in their order, without leaving `inside`."""
-    return Reached(*_breadth_first(graph.offsets, graph.targets, sources, inside))
+    distance, parent = _nowhere(graph), _nowhere(graph)
+    queue = np.empty(graph.states, np.int32)
+    found = _breadth_first(
+        graph.offsets, graph.targets, np.asarray(sources, np.int64), inside, distance, parent, queue
+    )
+    return Reached(distance, parent, queue[:found])
+
+
+@dataclass(frozen=True)
+class Staged:
+    """What a staged search found until it came to `goal` (NOWHERE: it never did); see Reached."""
+
+    distance: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    goal: int
+
+
+def staged_search(
+    graph: StateGraph,
+    sources: NDArray[np.int64] | NDArray[np.int32],
+    start: NDArray[np.int32],
+    inside: NDArray[np.bool_],
+    goal: NDArray[np.bool_],
+) -> Staged:
+    """Search breadth-first from sources that enter at their distance `start` (ascending)."""
+    distance, parent = _nowhere(graph), _nowhere(graph)
+    found = _staged(
+        graph.offsets, graph.targets, np.asarray(sources, np.int64), start, inside, goal,
+        distance, parent, np.empty(graph.states, np.int32),
+    )  # fmt: skip
+    return Staged(distance, parent, found)
+
+
+def _nowhere(graph: StateGraph) -> NDArray[np.int32]:
+    return np.full(graph.states, NOWHERE, np.int32)
 
 
 def _close(graph: StateGraph, stem: list[int], fair: NDArray[np.int32]) -> Lasso:
@@ -143,7 +178,8 @@ def _close(graph: StateGraph, stem: list[int], fair: NDArray[np.int32]) -> Lasso
 
 def _owed(graph: StateGraph, part: NDArray[np.bool_]) -> set[int]:
     """Return the fair instances that a loop in the component must take or see disabled."""
-    owed = _enabled_in(graph.offsets, graph.targets, graph.labels, part, len(graph.strong))
+    owed = np.zeros(len(graph.strong), np.bool_)
+    _enabled_in(graph.offsets, graph.targets, graph.labels, part, owed)
     return set(np.flatnonzero(owed).tolist())
 
 
@@ -166,9 +202,13 @@ def _walk_to_payment(
     """Return the shortest walk in the component that takes or disables one of the owed."""
     wanted = np.zeros(len(graph.strong), np.bool_)
     wanted[list(owed)] = True
-    parent, last, source = _nearest_payment(
-        graph.offsets, graph.targets, graph.labels, graph.strong, part, wanted, here
-    )
+    parent = _nowhere(graph)
+    found = np.full(2, NOWHERE, np.int64)
+    _nearest_payment(
+        graph.offsets, graph.targets, graph.labels, graph.strong, part, wanted, here,
+        parent, np.empty(graph.states, np.int32), np.zeros(len(wanted), np.int64), found,
+    )  # fmt: skip
+    last, source = found.tolist()
     if last == NOWHERE:
         raise AssertionError("a fair component pays everything it owes")
     if source == NOWHERE:
@@ -184,19 +224,20 @@ def _way(parent: NDArray[np.int32], state: int) -> list[int]:
     return way[::-1]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _breadth_first(
-    offsets: NDArray[np.int64],
+    offsets: Numbers,
     targets: NDArray[np.int32],
-    sources: NDArray[np.int64],
+    sources: Numbers,
     inside: NDArray[np.bool_],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    count = len(offsets) - 1
-    distance = np.full(count, -1, np.int32)
-    parent = np.full(count, NOWHERE, np.int32)
-    queue = np.empty(count, np.int32)
+    distance: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    queue: NDArray[np.int32],
+) -> int:
+    """Search from `sources`; both arrays say NOWHERE before. Returns how many states were found."""
     tail = 0
-    for source in sources:
+    for place in range(len(sources)):
+        source = sources[place]
         if distance[source] < 0:
             distance[source] = 0
             queue[tail] = source
@@ -212,74 +253,71 @@ def _breadth_first(
                 parent[target] = state
                 queue[tail] = target
                 tail += 1
-    return distance, parent, queue[:tail]
+    return tail
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _quiet(
-    offsets: NDArray[np.int64], targets: NDArray[np.int32], labels: NDArray[np.int32]
-) -> NDArray[np.bool_]:
-    """Return bool (states,): where no fair instance is enabled, so that a run may stand still."""
-    quiet = np.ones(len(offsets) - 1, np.bool_)
+    offsets: Numbers,
+    targets: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    quiet: NDArray[np.bool_],
+) -> None:
+    """Strike from `quiet` where a fair instance is enabled, so that no run may stand still."""
     for state in range(len(quiet)):
         for edge in range(offsets[state], offsets[state + 1]):
             if labels[edge] >= 0 and targets[edge] != state:
                 quiet[state] = False
-    return quiet
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _enabled_in(
-    offsets: NDArray[np.int64],
+    offsets: Numbers,
     targets: NDArray[np.int32],
     labels: NDArray[np.int32],
     part: NDArray[np.bool_],
-    instances: int,
-) -> NDArray[np.bool_]:
-    """Return bool (instances,): which are enabled in some state of `part`."""
-    enabled = np.zeros(instances, np.bool_)
-    for state in range(len(offsets) - 1):
+    enabled: NDArray[np.bool_],
+) -> None:
+    """Enter in `enabled` the instances that are enabled in some state of `part`."""
+    for state in range(len(part)):
         if part[state]:
             for edge in range(offsets[state], offsets[state + 1]):
                 if labels[edge] >= 0 and targets[edge] != state:
                     enabled[labels[edge]] = True
-    return enabled
 
 
-@njit(cache=True, nogil=True)
-def staged_search(
-    offsets: NDArray[np.int64],
+@compiled
+def _staged(
+    offsets: Numbers,
     targets: NDArray[np.int32],
-    sources: NDArray[np.int64],
+    sources: Numbers,
     start: NDArray[np.int32],
     inside: NDArray[np.bool_],
     goal: NDArray[np.bool_],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """Breadth-first search from sources that enter at their distance `start` (ascending)."""
-    count = len(offsets) - 1
-    distance = np.full(count, -1, np.int32)
-    parent = np.full(count, NOWHERE, np.int32)
-    queue = np.empty(count, np.int32)
+    distance: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    queue: NDArray[np.int32],
+) -> int:
+    """Search as `staged_search` does; both arrays say NOWHERE before. Returns the goal found."""
     head = 0
     tail = 0
     following = 0
     while head < tail or following < len(sources):
-        entering = following < len(sources) and (
-            head == tail or start[sources[following]] <= distance[queue[head]]
-        )
+        entering = head == tail
+        if not entering and following < len(sources):
+            entering = start[sources[following]] <= distance[queue[head]]
         if entering:
-            source = sources[following]
+            state = sources[following]
             following += 1
-            if distance[source] >= 0 and distance[source] <= start[source]:
+            if 0 <= distance[state] <= start[state]:
                 continue
-            distance[source] = start[source]
-            parent[source] = NOWHERE
-            state = source
+            distance[state] = start[state]
+            parent[state] = NOWHERE
         else:
             state = queue[head]
             head += 1
         if goal[state]:
-            return distance, parent, state
+            return int(state)
         for edge in range(offsets[state], offsets[state + 1]):
             target = targets[edge]
             if inside[target] and distance[target] < 0:
@@ -287,58 +325,55 @@ def staged_search(
                 parent[target] = state
                 queue[tail] = target
                 tail += 1
-    return distance, parent, NOWHERE
+    return NOWHERE
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _nearest_payment(
-    offsets: NDArray[np.int64],
+    offsets: Numbers,
     targets: NDArray[np.int32],
     labels: NDArray[np.int32],
     strong: NDArray[np.bool_],
     part: NDArray[np.bool_],
     wanted: NDArray[np.bool_],
     here: int,
-) -> tuple[NDArray[np.int32], int, int]:
-    """Return parents, the walk's last state, and its state before when the last edge pays."""
-    count = len(offsets) - 1
-    parent = np.full(count, NOWHERE, np.int32)
-    seen = np.zeros(count, np.bool_)
-    queue = np.empty(count, np.int32)
-    enabled = np.zeros(len(strong), np.int64)
+    parent: NDArray[np.int32],
+    queue: NDArray[np.int32],
+    enabled: Numbers,
+    last: Numbers,
+) -> None:
+    """Write to `last` the walk's last state, and its state before where the last edge pays.
+
+    Before, `parent` and `last` say NOWHERE and `enabled`, of the instances, 0.
+    """
     weak = 0
     for label in range(len(strong)):
-        if wanted[label] and not strong[label]:
-            weak += 1
+        weak += wanted[label] > strong[label]
     queue[0] = here
-    seen[here] = True
     head = 0
     tail = 1
     while head < tail:
         state = queue[head]
         head += 1
-        stamp = head
         distinct = 0
         for edge in range(offsets[state], offsets[state + 1]):
             label = labels[edge]
-            target = targets[edge]
-            if target == state or label < 0 or not wanted[label]:
-                continue
-            if not strong[label] and enabled[label] != stamp:
-                enabled[label] = stamp
-                distinct += 1
+            if targets[edge] != state and label >= 0 and wanted[label] > strong[label]:
+                distinct += enabled[label] != head
+                enabled[label] = head
         if distinct < weak and state != here:
-            return parent, state, NOWHERE
+            last[0] = state
+            return
         for edge in range(offsets[state], offsets[state + 1]):
             label = labels[edge]
             target = targets[edge]
             if not part[target] or target == state:
                 continue
             if label >= 0 and wanted[label]:
-                return parent, target, state
-            if not seen[target]:
-                seen[target] = True
+                last[0] = target
+                last[1] = state
+                return
+            if parent[target] == NOWHERE and target != here:
                 parent[target] = state
                 queue[tail] = target
                 tail += 1
-    return parent, NOWHERE, NOWHERE

@@ -6,10 +6,15 @@ edges of state s are `targets[offsets[s]:offsets[s + 1]]` with their `labels`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from checker.llvm.compiled import compiled
+from checker.search.board import Numbers
 
 UNFAIR = -1
 """The label of an edge that no fair row instance makes."""
@@ -22,7 +27,8 @@ class StateGraph:
     `offsets` int64 (states + 1,); `targets` int32 (edges,) state numbers; `labels` int32 (edges,):
     which fair row instance makes the step, or UNFAIR; `strong` bool (instances,): the instance is
     strongly fair, otherwise weakly; `initial` int64: the initial states; `cut` bool (states,): the
-    state has a successor that was cut, so what follows it is not all known.
+    state has a successor that was cut, so what follows it is not all known. `into` gives the same
+    steps by where they lead: graphs that differ in other parts only share them.
     """
 
     offsets: NDArray[np.int64]
@@ -31,8 +37,65 @@ class StateGraph:
     strong: NDArray[np.bool_]
     initial: NDArray[np.int64]
     cut: NDArray[np.bool_]
+    into: Callable[[], StepsInto] = field(default=None)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.into is None:
+            object.__setattr__(self, "into", _Once(self.offsets, self.targets))
 
     @property
     def states(self) -> int:
         """How many states there are."""
         return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class StepsInto:
+    """The states from which steps lead to s: `sources[offsets[s]:offsets[s + 1]]`, ascending."""
+
+    offsets: NDArray[np.int64]
+    sources: NDArray[np.int32]
+
+
+def steps_into(offsets: NDArray[np.int64], targets: NDArray[np.int32]) -> StepsInto:
+    """Return steps by where they lead."""
+    starts = np.zeros(len(offsets), np.int64)
+    sources = np.empty(len(targets), np.int32)
+    _turn(offsets, targets, starts, sources)
+    return StepsInto(starts, sources)
+
+
+class _Once:
+    """The steps into the states of a graph, made when they are first asked for, by any thread."""
+
+    def __init__(self, offsets: NDArray[np.int64], targets: NDArray[np.int32]) -> None:
+        self._steps = offsets, targets
+        self._made: StepsInto | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self) -> StepsInto:
+        with self._lock:
+            if self._made is None:
+                self._made = steps_into(*self._steps)
+            return self._made
+
+
+@compiled
+def _turn(
+    offsets: Numbers, targets: NDArray[np.int32], starts: Numbers, sources: NDArray[np.int32]
+) -> None:
+    """Sort the steps by where they lead. `starts` is zero before."""
+    states = len(offsets) - 1
+    for edge in range(offsets[states]):
+        starts[targets[edge]] += 1
+    total = 0
+    for state in range(states):
+        total += starts[state]
+        starts[state] = total
+    starts[states] = total
+    for back in range(states):
+        state = states - 1 - back
+        for edge in range(offsets[state], offsets[state + 1]):
+            target = targets[edge]
+            starts[target] -= 1
+            sources[starts[target]] = state

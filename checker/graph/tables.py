@@ -21,6 +21,7 @@ from checker.errors import UsageError
 from checker.graph.columns import column, machines_of, packed, state_columns
 from checker.graph.components import components
 from checker.graph.labelled import CUT_OFF, FAILED, LabelledGraph
+from checker.graph.state_graph import steps_into
 from checker.kernel.kernel import Words
 from checker.layout import pack
 from checker.layout.cells import value_from
@@ -229,9 +230,11 @@ def _terminal_components(graph: LabelledGraph) -> list[tuple[int, int, str, int]
     offsets = np.zeros(graph.states + 1, np.int64)
     np.cumsum(np.bincount(sources[inner], minlength=graph.states), out=offsets[1:])
     everywhere = np.ones(graph.states, np.bool_)
-    component, count = components(offsets, graph.targets[inner], everywhere)
+    targets = graph.targets[inner]
+    into = steps_into(offsets, targets)
+    component, count = components(offsets, targets, into, everywhere)
     leaves = np.zeros(count, np.bool_)
-    begin, end = component[sources[inner]], component[graph.targets[inner]]
+    begin, end = component[sources[inner]], component[targets]
     leaves[begin[begin != end]] = True
     sizes = np.bincount(component, minlength=count)
     beyond = np.bincount(component[sources[~inner]], minlength=count)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from pyspark.sql import functions as f
 
 from checker.graph.components import components
+from checker.graph.state_graph import steps_into
 from checker.spark.drafts import Drafts
 
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ def terminal_of(
         (np.zeros(1, np.int64), np.cumsum(np.bincount(begin, minlength=len(names))))
     )
     whole = np.ones(len(names), np.bool_)
-    found, count = components(offsets, end[order].astype(np.int32), whole)
+    ends: NDArray[np.int32] = end[order].astype(np.int32)
+    found, count = components(offsets, ends, steps_into(offsets, ends), whole)
     leaves = np.bincount(found, minlength=count) == 1
     leaves[found[begin[found[begin] != found[end]]]] = True
     members = np.flatnonzero(~leaves[found])

@@ -42,7 +42,7 @@ def write_graph(
     kernel = build(bare, layout)
     given = replace(options or Options(), identity=identity_of(bare, kernel))
     with spark_session(cluster, f"checker graph {machine.name}", given.notice) as session:
-        # PySpark and Numba are imported by those who need them only.
+        # PySpark is imported by those who need it only.
         from checker.spark.drafts import sized_for  # noqa: PLC0415
         from checker.spark.graph import write_tables  # noqa: PLC0415
         from checker.spark.jobs import Jobs, Stopped  # noqa: PLC0415

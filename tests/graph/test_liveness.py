@@ -3,6 +3,7 @@
 The oracle looks at every set of states in which a run could stay for ever.
 """
 
+import time
 from itertools import combinations, pairwise
 
 import networkx as nx
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from checker.graph.components import components
 from checker.graph.liveness import leads_to
-from checker.graph.state_graph import StateGraph
+from checker.graph.state_graph import StateGraph, steps_into
 
 Edge = tuple[int, int, int]
 
@@ -129,13 +130,14 @@ def test_a_cut_makes_it_unknown_only_under_an_obligation() -> None:
     assert judge({2}).verdict == "holds"
 
 
+@pytest.mark.parametrize("steps", [40, 60, 90, 180])
 @pytest.mark.parametrize("seed", range(5))
-def test_components_equal_those_of_networkx(seed: int) -> None:
+def test_components_equal_those_of_networkx(seed: int, steps: int) -> None:
     generator = np.random.default_rng(seed)
-    edges = [(int(a), int(b), -1) for a, b in generator.integers(0, 60, (90, 2))]
+    edges = [(int(a), int(b), -1) for a, b in generator.integers(0, 60, (steps, 2))]
     graph = graph_of(60, edges, [], set())
     inside = generator.random(60) < 0.9
-    component, count = components(graph.offsets, graph.targets, inside)
+    component, count = components(graph.offsets, graph.targets, graph.into(), inside)
     whole = nx.DiGraph([(a, b) for a, b, _ in edges])
     whole.add_nodes_from(range(60))
     expected = list(nx.strongly_connected_components(whole.subgraph(np.flatnonzero(inside))))
@@ -143,3 +145,22 @@ def test_components_equal_those_of_networkx(seed: int) -> None:
     assert {frozenset(np.flatnonzero(component == k).tolist()) for k in range(count)} == {
         frozenset(int(state) for state in part) for part in expected
     }
+
+
+def test_many_components_in_a_row_cost_no_more_than_their_steps() -> None:
+    """Rings of three, each leading to the next, of which no trimming takes any."""
+    rings = 100_000
+    ring = np.arange(3 * rings).reshape(rings, 3)
+    targets = np.concatenate((np.roll(ring, -1, axis=1), ring[:, :1] + 3), axis=1)
+    targets[-1, 3] = targets[-1, 0]
+    order = targets[:, [0, 3, 1, 2]].astype(np.int32).reshape(-1)
+    offsets = np.concatenate(([0], np.cumsum(np.tile([2, 1, 1], rings)))).astype(np.int64)
+    for flip in (False, True):
+        into = steps_into(offsets, order)
+        ahead = (into.offsets, into.sources) if flip else (offsets, order)
+        everywhere = np.ones(3 * rings, np.bool_)
+        begun = time.process_time()
+        component, count = components(*ahead, steps_into(*ahead), everywhere)
+        assert time.process_time() - begun < 2
+        assert count == rings
+        assert (component.reshape(rings, 3) == component[::3, None]).all()

@@ -1,104 +1,131 @@
-"""Kernels written by hand, compiled with Numba: fast graphs with known answers."""
+"""Kernels written by hand, compiled like the search: fast graphs with known answers."""
 
-from collections.abc import Callable
+import ast
 from typing import Any
 
-from numba import cfunc, njit, types
-
 from checker.kernel.kernel import Kernel
+from checker.llvm import compiled as machinery
+from checker.llvm.compiled import Compiled, compiled, inlined
+from checker.llvm.instructions import load, store
+from checker.llvm.native import NativeCode
+from checker.llvm.translate import Translation
 
-_POINTER = types.CPointer(types.int64)
-_EXPAND = types.int64(
-    _POINTER,
-    types.int64,
-    _POINTER,
-    types.int64,
-    _POINTER,
-    _POINTER,
-    _POINTER,
-    _POINTER,
-)
-_THREE = types.int64(_POINTER, types.int64, _POINTER)
+# What a grid sets.
+COUNTERS = 1
+SIZE = 2
+WORDS = 1
+WIDTH = 60
+FAR = 1
+
+
+@compiled
+def initial(out: int, capacity: int, meta: int) -> int:
+    if capacity < 1:
+        return -1
+    for word in range(WORDS):
+        store(out + 8 * word, 0)
+    store(meta, 0)
+    return 1
+
+
+@inlined
+def value(state: int, counter: int) -> int:
+    turn = counter // WORDS
+    return (load(state + 8 * (counter - turn * WORDS)) >> (turn * WIDTH)) & ((1 << WIDTH) - 1)
+
+
+@inlined
+def add(place: int, amount: int) -> int:
+    store(place, load(place) + amount)
+    return 0
+
+
+@compiled
+def expand(
+    states: int,
+    count: int,
+    out: int,
+    capacity: int,
+    meta: int,
+    ends: int,
+    status: int,
+    tallies: int,
+) -> int:
+    total = 0
+    for number in range(count):
+        if total + COUNTERS > capacity:
+            return number
+        state = states + 8 * WORDS * number
+        before = total
+        for counter in range(COUNTERS):
+            if value(state, counter) < SIZE - 1:
+                successor = out + 8 * WORDS * total
+                for word in range(WORDS):
+                    store(successor + 8 * word, load(state + 8 * word))
+                turn = counter // WORDS
+                add(successor + 8 * (counter - turn * WORDS), 1 << (turn * WIDTH))
+                store(meta + 8 * total, counter)
+                add(tallies + 8 * (2 * counter), 1)
+                add(tallies + 8 * (2 * counter + 1), 1)
+                add(tallies + 8 * (2 * COUNTERS + counter), 1)
+                total += 1
+        store(ends + 8 * number, total)
+        store(status + 8 * number, total > before)
+    return count
+
+
+@compiled
+def check(states: int, count: int, flags: int) -> int:
+    for number in range(count):
+        total = 0
+        for counter in range(COUNTERS):
+            total += value(states + 8 * WORDS * number, counter)
+        store(flags + 8 * number, total >= FAR)
+    return count
 
 
 def grid(counters: int, size: int, words: int) -> Kernel:
     """Counters that go from 0 to size - 1, action i increasing counter i: size ** counters
     states, counters * (size - 1) * size ** (counters - 1) steps, one deadlock. Counter i stands in
     word i % words. Property `far`: the sum is at least three quarters of the largest."""
-    width = 60 // -(-counters // words)
-    mask = (1 << width) - 1
-    far = 3 * counters * (size - 1) // 4
-
-    @cfunc(_THREE)
-    def initial(out: Any, capacity: int, meta: Any) -> int:
-        if capacity < 1:
-            return -1
-        for word in range(words):
-            out[word] = 0
-        meta[0] = 0
-        return 1
-
-    @njit
-    def value(states: Any, state: int, counter: int) -> int:
-        word = counter % words
-        return (states[state * words + word] >> (counter // words * width)) & mask
-
-    @cfunc(_EXPAND)
-    def expand(
-        states: Any,
-        count: int,
-        out: Any,
-        capacity: int,
-        meta: Any,
-        ends: Any,
-        status: Any,
-        tallies: Any,
-    ) -> int:
-        total = 0
-        for state in range(count):
-            if total + counters > capacity:
-                return state
-            before = total
-            for counter in range(counters):
-                if value(states, state, counter) < size - 1:
-                    for word in range(words):
-                        out[total * words + word] = states[state * words + word]
-                    place = total * words + counter % words
-                    out[place] += 1 << (counter // words * width)
-                    meta[total] = counter
-                    tallies[2 * counter] += 1
-                    tallies[2 * counter + 1] += 1
-                    tallies[2 * counters + counter] += 1
-                    total += 1
-            ends[state] = total
-            status[state] = 1 if total > before else 0
-        return count
-
-    @cfunc(_THREE)
-    def check(states: Any, count: int, flags: Any) -> int:
-        for state in range(count):
-            total = 0
-            for counter in range(counters):
-                total += value(states, state, counter)
-            flags[state] = 1 if total >= far else 0
-        return count
-
-    names = tuple(f"increase{counter}" for counter in range(counters))
-    return _kernel(words, names, initial, expand, check)
-
-
-def _kernel(
-    words: int, actions: tuple[str, ...], initial: Any, expand: Any, check: Callable[..., int]
-) -> Kernel:
-    functions: Any = (initial, expand, check)
+    numbers = {
+        "COUNTERS": counters,
+        "SIZE": size,
+        "WORDS": words,
+        "WIDTH": 60 // -(-counters // words),
+        "FAR": 3 * counters * (size - 1) // 4,
+    }
+    code = _code(numbers)
+    addresses = [code.address(item.symbol) for item in (initial, expand, check)]  # type: ignore[attr-defined]
     return Kernel(
         words=words,
-        actions=actions,
+        actions=tuple(f"increase{counter}" for counter in range(counters)),
         checks=("far",),
         steps=(),
-        initial_address=functions[0].address,
-        expand_address=functions[1].address,
-        check_address=functions[2].address,
+        initial_address=addresses[0],
+        expand_address=addresses[1],
+        check_address=addresses[2],
         ir="",
-        keep=functions,
+        keep=(code,),
     )
+
+
+class _Set:
+    """A function some of whose names mean given numbers."""
+
+    def __init__(self, function: Compiled, numbers: dict[str, int]) -> None:
+        self.symbol, self.inline = function.symbol, function.inline
+        self._function, self._numbers = function, numbers
+
+    @property
+    def definition(self) -> ast.FunctionDef:
+        return self._function.definition
+
+    def meaning(self, name: str) -> object:
+        return self._numbers.get(name, self._function.meaning(name))
+
+
+def _code(numbers: dict[str, int]) -> NativeCode:
+    functions: Any = (initial, value, add, expand, check)
+    texts = [Translation(_Set(function, numbers), "").text() for function in functions]
+    return NativeCode(machinery._object_code("\n".join([*machinery.DECLARATIONS, *texts])))
