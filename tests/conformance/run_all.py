@@ -42,7 +42,27 @@ AS_IN_4_3 = (
 """What GroupMetadataManager 4.3.1 has of the candidates of share_group."""
 
 WALKS = (*AS_IN_4_3, "--cover", "rows")
+AS_RELEASED = ("--set", "own_instance_is_released=false")
+"""What no release has yet of consumer_group_848."""
+
 RUNS: dict[str, tuple[Run, ...]] = {
+    "consumer_group_848": (
+        Run("upgraded_group", ("4.3.1",), AS_RELEASED),
+        Run(
+            "default",
+            ("4.3.1",),
+            (*AS_RELEASED, "--set", "Partition=1", "--set", "updates=0"),
+        ),
+        Run("static_members", ("4.3.1",), (*AS_RELEASED, "--cover", "transitions")),
+        *(
+            Run(instance, ("4.3.1",), (*AS_RELEASED, "--cover", "rows"))
+            for instance in (
+                *("default", "leaving", "lost_heartbeats", "fencing", "moving_coordinator"),
+                *("older_coordinator", "waiting_for_a_target", "subscriptions", "hanging"),
+                *("static_and_dynamic", "commits", "commits_of_the_fenced"),
+            )
+        ),
+    ),
     "share_group": (
         Run("default", ("4.3.1",), AS_IN_4_3),
         *(

@@ -20,6 +20,10 @@ from checker.library import find
 HERE = Path(__file__).parent
 PAGES = HERE.parents[1] / "docs" / "candidates"
 CONFIRMED: dict[tuple[str, str], str | None] = {
+    ("consumer_group_848", "candidate_early_report"): None,
+    ("consumer_group_848", "candidate_late_commit"): None,
+    ("consumer_group_848", "candidate_late_heartbeat"): None,
+    ("consumer_group_848", "candidate_two_lost_answers"): None,
     ("share_group", "candidate_late_answer"): None,
     ("share_group", "candidate_late_subscription"): None,
     ("share_group", "candidate_members_during_deletion"): None,
