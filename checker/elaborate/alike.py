@@ -52,6 +52,8 @@ def _uses(machine: Machine, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]
         if id(node) not in seen:
             seen.add(id(node))
             yield from _orders(node)
+            if isinstance(node, t.Leads):
+                yield from _elsewhere(node, kinds)
             waiting.extend(children(node))
 
 
@@ -133,6 +135,20 @@ def _drawn(machine: Machine, action: Action, kinds: frozenset[str]) -> Iterator[
         for everything in _taken_from_all(action, name):
             what = f"not only fresh({name}) may give the row an id that occurs nowhere"
             yield f"row {action.name}: {what}", everything.span
+
+
+def _elsewhere(node: t.Leads, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]:
+    """Yield what may tell ids apart in the rows of another machine.
+
+    An id that occurs nowhere in its state may occur here: which one is drawn there matters.
+    """
+    for found in node.other.unlike:
+        yield f"in {node.other.name}: {found.message}", found.span
+    for action in (node.other.initial, *node.other.actions):
+        for statement in walk(*action.body):
+            if isinstance(statement, t.Fresh) and statement.type.name in kinds:
+                what = f"row {action.name} of {node.other.name} draws the least id that is free"
+                yield what, statement.span
 
 
 def _keeps_all(kind: Type, name: str) -> bool:

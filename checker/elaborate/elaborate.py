@@ -25,6 +25,7 @@ from checker.elaborate.generated import channel_faults, ignoring, impossible
 from checker.elaborate.impartial import check_impartial
 from checker.elaborate.lints import check_machine, check_size
 from checker.elaborate.properties import properties_of
+from checker.elaborate.refinement import Coarse, as_here, chosen
 from checker.elaborate.rows import action_of
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
@@ -34,7 +35,7 @@ from checker.machine.machine import Action, Expectation, Machine, Property, Trig
 from checker.machine.types import Id
 from checker.machine.walk import walk
 from checker.source import NOWHERE
-from checker.table.document import Cell, Document, InstanceEntry, Word
+from checker.table.document import Cell, Document, InstanceEntry, PropertyEntry, Word
 from checker.table.problems import Problems, nearest
 
 
@@ -259,6 +260,20 @@ def _bounds(world: World, cells: tuple[Cell, ...]) -> tuple[tuple[Term, ...], tu
     return tuple(of_states), tuple(of_steps)
 
 
+def _coarse(world: World, entry: PropertyEntry) -> Coarse | None:
+    """Return the system that a property refines, as a machine of its own."""
+    claim = entry.refines
+    if claim is None:
+        return None
+    known = instances(world.document.coarse[claim.system.text])
+    document, chosen_entry = chosen(world, claim, known)
+    coarse = _declared(document, chosen_entry, {})
+    machine = _assemble(coarse, chosen_entry, drops_expectation=True)
+    check_impartial(coarse, machine)
+    coarse.problems.raise_any()
+    return as_here(world, claim, coarse, _reducible(machine, insists=False))
+
+
 def _properties(
     world: World, instance: InstanceEntry, extra: list[Property]
 ) -> tuple[Property, ...]:
@@ -270,7 +285,7 @@ def _properties(
                     "N203", f"the property `{entry.name.text}` is built in", entry.name.span
                 )
             if entry.only_if is None or constant_truth(world, entry.only_if):
-                found += properties_of(world, entry)
+                found += properties_of(world, entry, _coarse(world, entry))
     found += extra
     if instance.properties is None:
         return tuple(found)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from checker.elaborate import convert
 from checker.elaborate.context import Context, Term, expression
+from checker.elaborate.refinement import Coarse, refined
 from checker.elaborate.rows import domain_of
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong
@@ -23,13 +24,16 @@ FAMILY_MAX = 1000
 """Properties that one `for:` may make."""
 
 
-def properties_of(world: World, entry: PropertyEntry) -> Iterator[Property]:
+def properties_of(
+    world: World, entry: PropertyEntry, coarse: Coarse | None = None
+) -> Iterator[Property]:
     """Yield a property; of one that only some runs or states show, one for each value of `for:`.
 
-    What holds of every state or step for each value is one property of all of them.
+    What holds of every state or step for each value is one property of all of them. `coarse` is
+    what one refines.
     """
     if not entry.bindings:
-        yield _property(world, entry, {})
+        yield _property(world, entry, {}, coarse=coarse)
     elif entry.kind in ("always", "step"):
         yield _for_all(world, entry, "all")
     elif entry.kind == "sometimes" and _over_symmetric(world, entry):
@@ -37,7 +41,7 @@ def properties_of(world: World, entry: PropertyEntry) -> Iterator[Property]:
     else:
         for names in _values(world, entry, 0, {}):
             shown = ", ".join(_text(literal) for literal in names.values())
-            item = _property(world, entry, dict(names))
+            item = _property(world, entry, dict(names), coarse=coarse)
             yield replace(item, name=f"{entry.name.text}({shown})", declared=entry.name.text)
 
 
@@ -152,8 +156,15 @@ def _text(literal: t.Literal) -> str:
 
 
 def _property(
-    world: World, entry: PropertyEntry, names: dict[str, Term], allocator: Allocator | None = None
+    world: World,
+    entry: PropertyEntry,
+    names: dict[str, Term],
+    allocator: Allocator | None = None,
+    coarse: Coarse | None = None,
 ) -> Property:
+    _require_finite_claim(entry)
+    if entry.refines is not None and coarse is not None:
+        return refined(world, entry, entry.refines, coarse, names)
     context = Context(
         world,
         entry.condition,
@@ -180,17 +191,6 @@ def _property(
     initially: Term | None = None
     if entry.initially is not None:
         initially = context.at_cell(entry.initially).condition(expression(entry.initially))
-    if (initially is not None or entry.within_bounds) and entry.kind in (
-        "always",
-        "step",
-        "sometimes",
-    ):
-        raise Wrong(
-            "Y309",
-            "`initially` and `within_bounds` are for claims about infinite runs",
-            entry.name.span,
-            help=f"leave them out of `{entry.kind}`",
-        )
     return Property(
         name=entry.name.text,
         kind=entry.kind,
@@ -204,6 +204,18 @@ def _property(
         initially=initially,
         within_bounds=entry.within_bounds,
     )
+
+
+def _require_finite_claim(entry: PropertyEntry) -> None:
+    """Raise Wrong (Y309) where a claim about states or steps is made of some runs only."""
+    finite = entry.kind in ("always", "step", "sometimes", "refines")
+    if finite and (entry.initially is not None or entry.within_bounds):
+        raise Wrong(
+            "Y309",
+            "`initially` and `within_bounds` are for claims about infinite runs",
+            entry.name.span,
+            help=f"leave them out of `{entry.kind}`",
+        )
 
 
 def _require_small(formula: Formula, entry: PropertyEntry) -> None:

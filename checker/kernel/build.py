@@ -19,7 +19,7 @@ from checker.layout.layout import Layout
 from checker.llvm import native
 from checker.llvm.meta import ACTION_MASK, LIVENESS_MAX, META_BITS, STEP
 from checker.llvm.native import NativeCode, cached, keep, toolchain
-from checker.machine.machine import LIVENESS, Machine, Property
+from checker.machine.machine import LIVENESS, OF_STEPS, Machine, Property
 from checker.semantics.fairness import fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.symmetry.renaming import IDS_MAX
@@ -119,7 +119,7 @@ def _assembled(
 
 
 def _steps(machine: Machine) -> list[Property]:
-    return [item for item in machine.properties if item.kind == "step"]
+    return [item for item in machine.properties if item.kind in OF_STEPS]
 
 
 def _require_room(machine: Machine) -> None:
@@ -132,7 +132,7 @@ def _require_room(machine: Machine) -> None:
         steps_max = min(steps_max, META_BITS - STEP - fair_rows(machine).count.bit_length())
     for what, items, limit in (
         ("properties of kind always or sometimes", checks, CHECKS_MAX),
-        ("properties of kind step" + beside, steps, steps_max),
+        ("properties of kind step or refines" + beside, steps, steps_max),
         ("conditions in temporal properties", observed, LIVENESS_MAX),
         ("rows", machine.actions, ACTIONS_MAX),
     ):

@@ -9,6 +9,7 @@ from checker.kernel.actions import ActionWriter, Selection, Spent, plan, select
 from checker.kernel.columns import Columns
 from checker.kernel.commuting import Wanted, commuting, wanted_row
 from checker.kernel.judging import StepJudge
+from checker.kernel.leading import beginnings, evaluate, judge_beginning
 from checker.kernel.tallies import Count, tally
 from checker.layout.layout import Layout
 from checker.llvm import cells
@@ -39,9 +40,8 @@ from checker.llvm.states import (
     word_place,
     words_at,
 )
-from checker.llvm.terms import evaluate
 from checker.machine import terms
-from checker.machine.machine import Action, Machine, Property
+from checker.machine.machine import OF_STEPS, Action, Machine, Property
 from checker.machine.terms import Term
 from checker.machine.walk import statements_inside, terms_inside
 from checker.passes.analysis import Analysis, mentions_id
@@ -91,7 +91,8 @@ class Writer:
         self.analysis = Analysis()
         self.tables = {table.name: table for table in machine.tables}
         self.variable_shapes = dict(zip(layout.variables, layout.shapes, strict=True))
-        self.steps = [item for item in machine.properties if item.kind == "step"]
+        self.steps = [item for item in machine.properties if item.kind in OF_STEPS]
+        self.begun = beginnings(self.steps)
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
         self.observed = machine.watches
         self.fixed = fixed_cells(machine, layout)
@@ -136,7 +137,7 @@ class Writer:
         zeros.emit_source(ERROR)
         code.jump(end)
         code.label(end)
-        if self.machine.bounds:
+        if self.machine.bounds or self.begun:
             self._judge_all(code, 0, cursor, "%out", "%meta", base, None)
         code.emit(f"ret i64 {code.load(cursor)}")
         code.open = False
@@ -480,7 +481,8 @@ class Writer:
 
     def _judged_variables(self) -> frozenset[str]:
         bounds = (*self.machine.bounds, *self.machine.step_bounds)
-        return self._reads((*bounds, *(item.condition for item in self.steps)))
+        asked = (term for item in self.steps for term in (item.condition, item.premise) if term)
+        return self._reads((*bounds, *asked))
 
     def _judge_all(
         self,
@@ -509,7 +511,7 @@ class Writer:
         def one(index: str) -> None:
             word = Ref(meta, index)
             mark = code.load(word)
-            if self.machine.bounds or (step and (self.steps or self.machine.step_bounds)):
+            if self._judges or step is None:
                 mark = self._judged(code, index, mark, out, origin, step, following)
                 code.store(mark, word)
             if alive is not None:
@@ -551,7 +553,8 @@ class Writer:
         code.leave_if(code.compare("ne", code.bits("and", mark, ERROR | DROPPED), 0), end)
         state = word_place(code, out, index, self.layout.words)
         before = dict(code.known)
-        unpack(code, self.layout, state, self._reads(self.machine.bounds), following, self.fixed)
+        names = self._reads(self.machine.bounds) if step else self._judged_variables()
+        unpack(code, self.layout, state, names, following, self.fixed)
         frame = self._frame(code, error)
         frame.variables = following
         bounds = self.machine.bounds
@@ -565,6 +568,8 @@ class Writer:
                 cut = code.select(frame.flag(conjunction(self.machine.step_bounds)), 0, CUT)
                 code.store(code.bits("or", code.load(result), cut), result)
             StepJudge(frame, self.layout, self.fixed, self.deltas, origin, state, result).write()
+        else:
+            judge_beginning(frame, self.begun, result)
         code.jump(end)
         code.label(error)
         code.store(code.bits("or", code.bits("and", mark, ACTION_MASK), ERROR), result)

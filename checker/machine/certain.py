@@ -43,7 +43,16 @@ def fails_alone(term: object) -> bool:
             total = isinstance(kind, Map) and kind.total
             most = prod(bound(generator.domain.type) for generator in generators)
             full = operator == "sequence" and most > bound(kind)
-            return operator in {"min", "max"} or full or (operator == "map" and total)
+            lacking = operator == "map" and total and not _runs_over_all_keys(term)
+            return operator in {"min", "max"} or full or lacking
+    return False
+
+
+def _runs_over_all_keys(term: t.Fold) -> bool:
+    """Whether a comprehension of a map is `{k: ... for k in K}` with all values of the key type."""
+    match term.generators, term.key, term.type:
+        case (t.Generator(name, t.Everything(kind), None),), t.Local(key), Map(wanted):
+            return name == key and kind.item == wanted
     return False
 
 

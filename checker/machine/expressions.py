@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 from checker.machine.types import Bool, Range, Set, Type
 from checker.source import Span
+
+if TYPE_CHECKING:
+    from checker.machine.machine import Machine
 
 _BOOL = Bool()
 
@@ -414,6 +418,24 @@ class Fold:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """Whether some row of the machine `other` leads from one of its states to another.
+
+    `before` and `after` have a term of its type for each variable of `other`, in order. If
+    `begins`, it is the initial action and not a row that leads there. A row that cannot be
+    evaluated leads nowhere, nor does one whose `fresh` finds no id; so this never fails itself.
+    What stands in `other` is about its own variables, and no walk over this term goes in there.
+    """
+
+    before: tuple[Term, ...]
+    after: tuple[Term, ...]
+    other: Machine
+    begins: bool
+    span: Span
+    type: Bool = _BOOL
+
+
 Term = (
     Literal
     | Read
@@ -452,4 +474,5 @@ Term = (
     | Extreme
     | Apply
     | Fold
+    | Leads
 )

@@ -26,6 +26,9 @@ LIVENESS: frozenset[PropertyKind] = frozenset(
 )
 """The kinds of property that only infinite runs decide."""
 
+OF_STEPS: frozenset[PropertyKind] = frozenset(("step", "refines"))
+"""The kinds of property that are judged on every step."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -107,7 +110,8 @@ class Property:
     """What must hold.
 
     `condition` is the term of `always`, `step`, `sometimes`, `eventually`; for `leads_to` it is
-    `to`, and `premise` is `from`, which is true for `always_eventually`. Of `ltl` and
+    `to`, and `premise` is `from`, which is true for `always_eventually`. For `refines` it is what
+    each step must be, and `premise` what each initial state must be. Of `ltl` and
     `eventually_always` there is a `formula` over `atoms`; the `condition` of `ltl` is only its
     text. `initially`: the claim is of runs from such initial states; `within_bounds`: of runs that
     stay within the bounds. One that `asks` is no claim: whether it is violated, or witnessed, tells

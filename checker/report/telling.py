@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from checker.trace.claim import contradiction, property_context
 from checker.trace.explain import explain
+from checker.trace.refinement import strays
 from checker.trace.trace import Reason, Trace
 
 
@@ -46,7 +47,10 @@ def _told_by(shown: Trace, trace: Trace) -> Trace | None:
     reasons: tuple[Reason, ...] = ()
     if declared is not None and trace.reasons:
         reasons = explain(declared.condition, property_context(machine, shown.states, declared))
-    return replace(trace, steps=shown.steps, reasons=reasons)
+    notes = trace.notes
+    if declared is not None and trace.kind == "refines":
+        notes = strays(machine, declared, shown.states)
+    return replace(trace, steps=shown.steps, reasons=reasons, notes=notes)
 
 
 def other_file(trace: Trace, number: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checker.kernel.kernel import Kernel
 from checker.llvm.meta import CHECK_ERROR, ERROR, ILLEGAL, STEP
-from checker.machine.machine import Machine
+from checker.machine.machine import OF_STEPS, Machine
 from checker.search.exploration import FindingKind
 
 INITIAL = -1
@@ -52,9 +52,9 @@ class Sought:
 def sought_edges(machine: Machine, kernel: Kernel) -> tuple[Sought, ...]:
     """Return what meta words tell besides failed steps: `legal`, then `step` as declared."""
     steps = (
-        Sought(1 << (STEP + kernel.steps.index(item.name)), item.name, "step")
+        Sought(1 << (STEP + kernel.steps.index(item.name)), item.name, item.kind)
         for item in machine.properties
-        if item.kind == "step" and item.name in kernel.steps
+        if item.kind in OF_STEPS and item.name in kernel.steps
     )
     return (Sought(ILLEGAL, "legal", "legal"), *steps)
 

@@ -95,8 +95,8 @@ def _shows(machine: Machine, finding: Finding, source: State | None, step: Succe
     match finding.kind:
         case "legal":
             return bool(step.illegal)
-        case "step":
-            return source is not None and finding.property in step_violations(machine, source, step)
+        case "step" | "refines":
+            return finding.property in step_violations(machine, source, step)
         case "error":
             return _fails(machine, step.state)
     found = failing(machine, step.state) + witnessed(machine, step.state)

@@ -19,6 +19,7 @@ FindingKind = Literal[
     "always",
     "step",
     "sometimes",
+    "refines",
     "eventually",
     "leads_to",
     "always_eventually",
@@ -34,10 +35,11 @@ FindingKind = Literal[
 class Finding:
     """A violation, a witness (`sometimes`) or an evaluation error, with a shortest path to it.
 
-    `path` holds the states from an initial one on. For `step`, `legal` the last two states are
-    the offending step; for `error` raised by a row the path ends in the state the row failed in
-    and `action` names the row. Among the shortest paths it is the least by (initial state, then
-    step by step: row in file order, bindings, picks), whatever the engine and the threads.
+    `path` holds the states from an initial one on. For `step`, `refines`, `legal` the last two
+    states are the offending step (the one state, where the initial state is it); for `error` raised
+    by a row the path ends in the state the row failed in and `action` names the row. Among the
+    shortest paths it is the least by (initial state, then step by step: row in file order,
+    bindings, picks), whatever the engine and the threads.
 
     For what only infinite runs decide the path is a lasso: it ends in the state `path[loop]`, from
     where the run goes round for ever; where that is the last state itself, it stays there.

@@ -107,6 +107,11 @@ class _Search:
             self.stopped_by = "interrupt"
 
     @property
+    def kinds(self) -> dict[str, FindingKind]:
+        """Of each property its kind."""
+        return {item.name: item.kind for item in self.machine.properties}
+
+    @property
     def depth(self) -> int:
         """Steps to the states that are being found; 0 while the initial ones are."""
         return len(self.levels)
@@ -159,9 +164,8 @@ class _Search:
         edge = (source, step.state)
         if step.illegal:
             self.report("legal", "legal", self.depth, edge)
-        if source is not None:
-            for name in step_violations(self.machine, source, step):
-                self.report(name, "step", self.depth, edge)
+        for name in step_violations(self.machine, source, step):
+            self.report(name, self.kinds[name], self.depth, edge)
         if step.cut is not None:
             self.check(edge)
         elif (state := self.canonical(step.state)) not in self.parents:
@@ -294,8 +298,8 @@ class _Search:
         def key(finding: Finding) -> tuple[int, int, int]:
             ends_in_source = finding.kind == "deadlock" or finding.action is not None
             level = finding.depth if ends_in_source else finding.depth - 1
-            ranks = {"deadlock": 1, "legal": 2, "step": 3, "always": 4, "sometimes": 4, "error": 5}
-            rank = 0 if finding.action is not None else ranks[finding.kind]
+            ranks = {"deadlock": 1, "legal": 2, "step": 3, "refines": 3, "error": 5}
+            rank = 0 if finding.action is not None else ranks.get(finding.kind, 4)
             place = order.index(finding.property) if finding.property in order else 0
             return level, rank, place
 

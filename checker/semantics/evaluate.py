@@ -106,6 +106,13 @@ def _ran(term: terms.Ran, context: Context) -> object:
     )
 
 
+def _leads(term: terms.Leads, context: Context) -> object:
+    from checker.semantics.successors import leads  # noqa: PLC0415 (steps evaluate terms)
+
+    states = (tuple(evaluate(item, context) for item in side) for side in (term.before, term.after))
+    return leads(term.other, *states, begins=term.begins)
+
+
 def _let(term: terms.Let, context: Context) -> object:
     return evaluate(term.body, context.bind(term.name, evaluate(term.value, context)))
 
@@ -531,6 +538,7 @@ _MEANING: dict[type, Callable[[Any, Context], Any]] = {
     terms.Implies: _implies,
     terms.Choose: _choose,
     terms.Let: _let,
+    terms.Leads: _leads,
     terms.Field: _field,
     terms.At: _at,
     terms.IsNone: _is_none,

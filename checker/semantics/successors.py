@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checker.errors import EvaluationError
-from checker.machine.machine import Action, Binding, Machine
+from checker.machine.machine import OF_STEPS, Action, Binding, Machine
 from checker.semantics.evaluate import Context, MadeBy, evaluate
 from checker.semantics.execute import Execution, executions
 from checker.semantics.successor import State, Successor
@@ -67,6 +67,19 @@ def successors(machine: Machine, state: State, *, once: bool = False) -> list[Su
         for action in machine.actions
         for step in _steps(machine, action, values, once=once)
     ]
+
+
+def leads(machine: Machine, before: State, after: State, *, begins: bool) -> bool:
+    """Return whether some row of `machine`, or its initial action, leads from a state to another.
+
+    Its bounds and properties say nothing of that.
+    """
+    values = as_mapping(machine, before)
+    return any(
+        step.state == after
+        for action in ((machine.initial,) if begins else machine.actions)
+        for step in _steps(machine, action, values, once=False)
+    )
 
 
 # ----------------------------------------------------------------------- instances of an action
@@ -193,8 +206,8 @@ def _checked(machine: Machine, source: State | None, step: Successor) -> Success
     context = Context(as_mapping(machine, step.state), {})
     try:
         inside = all(evaluate(bound, context) for bound in machine.bounds)
+        step_violations(machine, source, step)
         if source is not None:
-            step_violations(machine, source, step)
             both = Context(as_mapping(machine, source), {}, as_mapping(machine, step.state))
             inside = all(evaluate(bound, both) for bound in machine.step_bounds) and inside
     except EvaluationError as error:
@@ -247,21 +260,29 @@ def unjudged(machine: Machine, state: State) -> Judgement:
     return tuple(found)
 
 
-def step_violations(machine: Machine, state: State, successor: Successor) -> tuple[str, ...]:
-    """Return the `step` properties that this step breaks.
+def step_violations(machine: Machine, state: State | None, successor: Successor) -> tuple[str, ...]:
+    """Return the properties of steps that this step breaks.
 
+    Of an initial one (from None) these are the systems of which it leads to no initial state.
     Raises EvaluationError when one cannot be evaluated; a successor that `successors` returned
     with a state never does.
     """
     if successor.state is None:
         return ()
     following = as_mapping(machine, successor.state)
+    if state is None:
+        begun = Context(following, {})
+        return tuple(
+            item.name
+            for item in machine.properties
+            if item.kind == "refines" and item.premise and not evaluate(item.premise, begun)
+        )
     made_by = MadeBy(successor.action, dict(successor.bindings))
     context = Context(as_mapping(machine, state), {}, following, made_by)
     return tuple(
         item.name
         for item in machine.properties
-        if item.kind == "step" and not evaluate(item.condition, context)
+        if item.kind in OF_STEPS and not evaluate(item.condition, context)
     )
 
 

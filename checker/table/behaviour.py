@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import Literal, cast, get_args
 
 from checker.source import Span
@@ -19,22 +20,21 @@ from checker.table.document import (
     Procedure,
     PropertyEntry,
     PropertyKind,
+    RefinesEntry,
     Row,
     Unhandled,
     Word,
 )
-from checker.table.fields import FAIRNESS, Fields, entries_of, is_torn, read_key
+from checker.table.fields import FAIRNESS, Fields, is_torn
 from checker.table.nodes import Mapping, Node, Scalar, Sequence, shorten
 from checker.table.problems import Problems
+from checker.table.refinement import read_refines, read_settings
 from checker.table.type_cells import looks_like_type
 from checker.table.words import (
-    INTEGER_MAX,
     name_error,
-    read_boolean,
     read_integer,
     read_name,
     read_names,
-    read_word,
     report_twice,
 )
 
@@ -285,10 +285,14 @@ def _property(name: Word, node: Node, problems: Problems) -> PropertyEntry:
         )
     kind: PropertyKind = kinds[0] if kinds else "always"
     premise: Cell | None = None
+    refines: RefinesEntry | None = None
     condition = placeholder(fields.head())
     if kind == "leads_to":
         claim = Fields(cast("Node", fields.get(kind)), "leads_to", problems)
         premise, condition = claim.needed_expression("from"), claim.needed_expression("to")
+    elif kind == "refines":
+        refines = read_refines(cast("Node", fields.get(kind)), problems)
+        condition = replace(placeholder(refines.system.span), text=refines.system.text)
     elif kinds:
         condition = fields.needed_expression(kind)
     return PropertyEntry(
@@ -303,6 +307,7 @@ def _property(name: Word, node: Node, problems: Problems) -> PropertyEntry:
         _bindings(fields),
         fields.expression("initially"),
         fields.boolean("within_bounds", default=False),
+        refines,
     )
 
 
@@ -313,29 +318,17 @@ def read_instances(system: Fields) -> tuple[InstanceEntry, ...]:
 
 def _instance(name: Word, node: Node, problems: Problems) -> InstanceEntry:
     fields = Fields(node, "instance", problems)
-    settings: list[tuple[Word, int | bool | str, Span]] = []
-    chosen = fields.get("set")
-    for key, value in entries_of(chosen, "set", problems) if chosen is not None else ():
-        settings.append((read_key(key, problems), _setting(key.text, value, problems), value.span))
     tier = fields.choice("tier", ("quick", "full"), "quick")
     expect = fields.get("expect")
     return InstanceEntry(
         name,
         fields.prose("about"),
         cast('Literal["quick", "full"]', tier),
-        tuple(settings),
+        read_settings(fields.get("set"), problems),
         fields.names("properties") if fields.has("properties") else None,
         fields.boolean("symmetry", default=True) if fields.has("symmetry") else None,
         _expect(Fields(expect, "expectation", problems)) if expect is not None else None,
     )
-
-
-def _setting(label: str, node: Node, problems: Problems) -> int | bool | str:
-    if isinstance(node, Scalar) and node.kind == "boolean":
-        return read_boolean(node, label, problems)
-    if isinstance(node, Scalar) and node.kind == "string":
-        return read_word(node, label, problems).text
-    return read_integer(node, label, problems, -INTEGER_MAX)
 
 
 def _expect(fields: Fields) -> ExpectEntry:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -368,6 +368,7 @@ PropertyKind = Literal[
     "always",
     "step",
     "sometimes",
+    "refines",
     "eventually",
     "leads_to",
     "always_eventually",
@@ -378,10 +379,38 @@ PropertyKind = Literal[
 
 
 @dataclass(frozen=True, eq=False)
+class MappedEntry:
+    """An entry of `mapping:`: what a variable of the coarse system is, in terms of this one.
+
+    `keys` are the names of the ids in `client[c].state`; the cell may use them.
+    """
+
+    variable: Word
+    keys: tuple[Word, ...]
+    cell: Cell
+
+
+@dataclass(frozen=True, eq=False)
+class RefinesEntry:
+    """What `refines:` says: the coarse system, which instance of it, and how states map to its.
+
+    `ids` are pairs: an id type of the coarse system, and the one of this system that it is.
+    """
+
+    system: Word
+    instance: Word | None
+    settings: tuple[tuple[Word, int | bool | str, Span], ...]
+    ids: tuple[tuple[Word, Word], ...]
+    mapping: tuple[MappedEntry, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class PropertyEntry:
     """A property; `premise` only for leads_to.
 
     `bindings`: it is claimed for each of their values. `initially`: of runs from such states.
+    Where it `refines` a system, the text of its condition is that system's name.
     """
 
     name: Word
@@ -395,6 +424,7 @@ class PropertyEntry:
     bindings: tuple[BindingEntry, ...] = ()
     initially: Cell | None = None
     within_bounds: bool = False
+    refines: RefinesEntry | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -448,7 +478,10 @@ class SystemFile:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A system as written, with the tables it names, resolved and read."""
+    """A system as written, with the tables and systems it names, resolved and read.
+
+    `coarse` has the systems that its properties refine, by the words that name them.
+    """
 
     name: Word
     path: str
@@ -483,3 +516,4 @@ class Document:
     properties: tuple[PropertyEntry, ...] = ()
     instances: tuple[InstanceEntry, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
+    coarse: Mapping[str, Document] = field(default_factory=dict)

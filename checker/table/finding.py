@@ -72,8 +72,8 @@ class TableFinder:
             return False
         for folder in self._folders:
             path = folder / f"{word.text}.yaml"
-            if _is_file(path) and (folder != self._home or _is_table(path)):
-                if _inside(path, (folder,)):
+            if is_file(path) and (folder != self._home or _is_table(path)):
+                if lies_inside(path, (folder,)):
                     self._read(path, word.span, word.text)
                 else:
                     self._outside(word)
@@ -86,9 +86,9 @@ class TableFinder:
             self._outside(word)
             return
         path = self._home / path
-        if not _inside(path, self._folders):
+        if not lies_inside(path, self._folders):
             self._outside(word)
-        elif not _is_file(path):
+        elif not is_file(path):
             self.problems.add(
                 "T140",
                 f"there is no file {word.text}",
@@ -101,7 +101,7 @@ class TableFinder:
 
     def _read(self, path: Path, span: Span, name: str | None) -> None:
         try:
-            table = read_table(_shown(path))
+            table = read_table(shown_path(path))
         except SpecificationError as failure:
             self.problems.extend(failure.diagnostics)
             self._failed.add(name or "")
@@ -138,7 +138,7 @@ class TableFinder:
         return {path.stem for folder in self._folders for path in folder.glob("*.yaml")}
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
     """Return whether a file is there; a name too long for the system, or forbidden, names none."""
     try:
         return path.is_file()
@@ -179,7 +179,7 @@ def _outermost(text: str) -> str:
     return "".join(kept)
 
 
-def _inside(path: Path, folders: Iterable[Path]) -> bool:
+def lies_inside(path: Path, folders: Iterable[Path]) -> bool:
     """Return whether the file itself, symbolic links followed, lies below one of `folders`."""
     try:
         real = path.resolve()
@@ -188,7 +188,7 @@ def _inside(path: Path, folders: Iterable[Path]) -> bool:
         return False
 
 
-def _shown(path: Path) -> Path:
+def shown_path(path: Path) -> Path:
     """Return the path as messages show it: below the working folder where it is."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

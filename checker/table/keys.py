@@ -90,6 +90,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "always",
         "step",
         "sometimes",
+        "refines",
         "eventually",
         "leads_to",
         "always_eventually",
@@ -103,6 +104,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "only_if",
     ),
     "leads_to": ("from", "to"),
+    "refinement": ("system", "instance", "set", "ids", "mapping"),
     "group of rows": ("rows", "per", "fair", "about"),
     "instance": ("about", "tier", "set", "properties", "symmetry", "expect"),
     "expectation": (

@@ -19,6 +19,7 @@ from checker.table.document import (
 from checker.table.files import System
 from checker.table.finding import TableFinder
 from checker.table.problems import Problems
+from checker.table.refinement import find_coarse
 from checker.table.tables import read_root
 from checker.table.text import read_text
 from checker.table.words import read_prose
@@ -27,11 +28,25 @@ from checker.table.words import read_prose
 def read(path: Path) -> Document:
     """Return the system that a file and those it lists hold, with its tables.
 
+    With it come the systems that its properties refine, without what those refine themselves.
     Raises SpecificationError with every error of the files and tables (T1xx), in their order.
     Nothing else is raised, whatever the file holds.
     """
-    source = read_text(path)
     problems = Problems()
+    document = _read(path, problems)
+    coarse: dict[str, Document] = {}
+    for entry in document.properties:
+        word = None if entry.refines is None else entry.refines.system
+        if word is not None and word.text not in coarse:
+            found = find_coarse(word, path, problems)
+            if found is not None:
+                coarse[word.text] = _read(found, Problems())
+    problems.raise_any()
+    return replace(document, coarse=MappingProxyType(coarse))
+
+
+def _read(path: Path, problems: Problems) -> Document:
+    source = read_text(path)
     node = read_root(source, "system", problems)
     if node is None:
         problems.raise_any()

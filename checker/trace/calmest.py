@@ -33,7 +33,7 @@ JUDGED_MAX = 40_000
 TRIED_MAX = 100_000
 """Beginnings of runs that are looked at before no further one is told."""
 
-SHOWN = ("always", "step", "legal", "deadlock")
+SHOWN = ("always", "step", "refines", "legal", "deadlock")
 """What an end of a run shows by itself; of endless runs nothing is told here."""
 
 Cost = tuple[int, int]
@@ -81,7 +81,7 @@ def _ends(trace: Trace, machine: Machine, graph: LabelledGraph) -> dict[Edge, li
     last = (graph.depths[sources] == trace.length - 1) & (graph.targets >= 0)
     steps = np.flatnonzero(last)
     steps = steps[graph.depths[graph.targets[steps]] == trace.length]
-    by_edge = trace.kind in {"step", "legal"}
+    by_edge = trace.kind in {"step", "refines", "legal"}
     keys = np.stack([sources[steps] if by_edge else steps * 0, graph.targets[steps]], axis=1)
     different, which = np.unique(keys, axis=0, return_inverse=True)
     if not len(steps) or len(different) > JUDGED_MAX:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from checker.errors import EvaluationError
-from checker.machine.machine import LIVENESS, Machine, Property
+from checker.machine.machine import LIVENESS, OF_STEPS, Machine, Property
+from checker.machine.terms import Term
 from checker.semantics.evaluate import Context, MadeBy, evaluate
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import (
@@ -31,7 +32,7 @@ def contradiction(
         steps = successors(machine, path[-2]) if len(path) > 1 else initial_steps(machine)
         illegal = any(step.illegal for step in steps if step.state == path[-1])
         return None if illegal else "its last step is legal"
-    if kind not in {"always", "step", "sometimes", *LIVENESS}:
+    if kind not in {"always", "step", "refines", "sometimes", *LIVENESS}:
         return None
     declared = next((item for item in machine.properties if item.name == name), None)
     if declared is None:
@@ -40,12 +41,18 @@ def contradiction(
         if kind in LIVENESS:
             loop_of(machine, declared, path, -1 if loop is None else loop)
             return None
-        value = evaluate(declared.condition, property_context(machine, path, declared))
+        value = evaluate(claimed(declared, path), property_context(machine, path, declared))
     except EvaluationError as error:
         return f"{name} cannot be evaluated: {error}"
     except NoLasso as error:
         return str(error)
     return None if value is (kind == "sometimes") else f"its end does not show {name}"
+
+
+def claimed(item: Property, path: tuple[State, ...]) -> Term:
+    """Return what a property claims of the end of `path`: of a first state that it is initial."""
+    begins = item.kind == "refines" and len(path) == 1 and item.premise is not None
+    return item.premise if begins and item.premise is not None else item.condition
 
 
 def property_context(machine: Machine, path: tuple[State, ...], item: Property) -> Context:
@@ -54,7 +61,7 @@ def property_context(machine: Machine, path: tuple[State, ...], item: Property) 
     Of several rows that made the last step it is the first of which the property is false.
     """
     last = as_mapping(machine, path[-1])
-    if item.kind != "step":
+    if item.kind not in OF_STEPS or (item.kind == "refines" and len(path) == 1):
         return Context(last, {})
     before = path[-2] if len(path) > 1 else path[-1]
     steps = [step for step in successors(machine, before) if step.state == path[-1]]

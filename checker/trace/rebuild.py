@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from checker.errors import EvaluationError, InternalError
-from checker.machine.machine import Action, Machine, Property
+from checker.machine.machine import OF_STEPS, Action, Machine, Property
 from checker.search.exploration import Finding
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
@@ -21,6 +21,7 @@ from checker.trace.difference import changes, moves
 from checker.trace.explain import explain
 from checker.trace.lasso import Loop, loop_of
 from checker.trace.naming import excerpt, place
+from checker.trace.refinement import strays
 from checker.trace.trace import Failure, Reason, Step, Trace
 from checker.verdict.judge import WHY_DEADLOCK, WHY_LEGAL
 
@@ -55,7 +56,7 @@ def rebuild(machine: Machine, finding: Finding) -> Trace:
         steps=tuple(steps),
         reasons=_reasons(machine, finding, declared),
         failure=failure,
-        notes=_notes(machine, finding),
+        notes=_notes(machine, finding, declared),
         loop=_loop(machine, finding, declared),
     )
 
@@ -143,7 +144,7 @@ def _successor(
 def _is_shown(machine: Machine, before: State, step: Successor, finding: Finding) -> bool:
     if finding.kind == "legal":
         return bool(step.illegal)
-    return finding.kind != "step" or breaks(machine, before, step, finding.property)
+    return finding.kind not in OF_STEPS or breaks(machine, before, step, finding.property)
 
 
 def format_state(machine: Machine, state: State) -> str:
@@ -177,7 +178,7 @@ def _condition_errors(
         (item.name, condition, property_context(machine, path, item))
         for item in machine.properties
         for condition in (item.condition, item.premise, item.initially, *item.atoms)
-        if item.kind != "step" and condition is not None
+        if item.kind not in OF_STEPS and condition is not None
     ]
     here = Context(as_mapping(machine, path[-1]), {})
     for name, condition, context in [*judged, *((None, term, here) for term in machine.terminal)]:
@@ -201,14 +202,19 @@ def _loop(machine: Machine, finding: Finding, declared: Property | None) -> Loop
 
 
 def _reasons(machine: Machine, finding: Finding, declared: Property | None) -> tuple[Reason, ...]:
-    unsaid = {"error", "deadlock", "legal", "ltl", "eventually_always"}
+    unsaid = {"error", "deadlock", "legal", "refines", "ltl", "eventually_always"}
     if declared is None or finding.kind in unsaid:
         return ()
     return explain(declared.condition, property_context(machine, finding.path, declared))
 
 
-def _notes(machine: Machine, finding: Finding) -> tuple[str, ...]:
-    """What a reader of a deadlock asks next: which faults could happen, what nobody takes."""
+def _notes(machine: Machine, finding: Finding, declared: Property | None) -> tuple[str, ...]:
+    """What a reader asks next: of a deadlock, which faults could happen, what nobody takes.
+
+    Of a step that is none of the system that is refined, what it does there and what comes near.
+    """
+    if finding.kind == "refines" and declared is not None:
+        return strays(machine, declared, finding.path)
     if finding.kind != "deadlock":
         return ()
     state = finding.path[-1]

@@ -20,7 +20,7 @@ Overall = Literal["holds", "bounded", "violated", "inconclusive"]
 PropertyOutcome = Literal["holds", "violated", "witnessed", "unwitnessed", "unknown"]
 Kind = Literal[PropertyKind, "deadlock", "legal"]
 
-SAFETY: frozenset[Kind] = frozenset(("always", "step", "legal", "deadlock", "sometimes"))
+SAFETY: frozenset[Kind] = frozenset(("always", "step", "refines", "legal", "deadlock", "sometimes"))
 """What one finite path, or its absence, decides."""
 
 WHY_DEADLOCK = "a system in which nothing but a fault can happen is stuck."
@@ -179,7 +179,7 @@ def _exit_code(
     violated = {verdict.kind for verdict in verdicts if verdict.outcome == "violated"}
     applies = (
         (error is not None, exits.EVALUATION),
-        (bool(violated & {"always", "step", "legal"}), exits.SAFETY),
+        (bool(violated & {"always", "step", "refines", "legal"}), exits.SAFETY),
         ("deadlock" in violated, exits.DEADLOCK),
         (bool(violated & set(LIVENESS)), exits.LIVENESS),
         (any(verdict.outcome == "unwitnessed" for verdict in verdicts), exits.UNWITNESSED),

@@ -13,7 +13,7 @@ from typing import Literal
 
 from checker.kernel.build import CHECKS_MAX, STEPS_MAX
 from checker.machine import terms as t
-from checker.machine.machine import LIVENESS, Machine, Property
+from checker.machine.machine import LIVENESS, OF_STEPS, Machine, Property
 from checker.machine.types import Bool
 from checker.machine.walk import variables_read, walk
 from checker.passes.writes import written_variables
@@ -49,12 +49,12 @@ class Looked:
 def asking(machine: Machine) -> Machine:
     """Return `machine` with its questions; those that fit beside its properties."""
     checks = sum(item.kind in ("always", "sometimes") for item in machine.properties)
-    steps = sum(item.kind == "step" for item in machine.properties)
+    steps = sum(item.kind in OF_STEPS for item in machine.properties)
     room = {"sometimes": CHECKS_MAX - checks, "step": STEPS_MAX - _ROOM - steps}
     asked: list[Property] = []
     for item in machine.properties:
         for number, (side, message) in enumerate(_sides_of(item)):
-            kind: Literal["step", "sometimes"] = "step" if item.kind == "step" else "sometimes"
+            kind: Literal["step", "sometimes"] = "step" if item.kind in OF_STEPS else "sometimes"
             if room[kind] > 0:
                 room[kind] -= 1
                 asked.append(_question(item, f"{item.name}?{number}", kind, side, message))
@@ -82,6 +82,9 @@ def _sides_of(item: Property) -> Iterator[tuple[t.Term, str]]:
     """Yield the left sides of a property, and what is to be said where one never holds."""
     if item.kind in ("always", "step"):
         yield from _sides(item.condition)
+    elif item.kind == "refines" and isinstance(item.condition, t.Or):
+        same = item.condition.items[0]
+        yield t.Not(same, same.span), "nothing happens in that system: every step stutters"
     elif item.kind == "leads_to" and item.premise is not None:
         yield item.premise, "`from` never holds, so that nothing has to follow"
 
@@ -161,7 +164,7 @@ def _untouched(machine: Machine, fired: set[str], never: bool | None) -> Iterato
         said = (item.condition, *item.atoms, *([] if item.premise is None else [item.premise]))
         if item.kind == "sometimes" or any(isinstance(node, t.Ran) for node in walk(*said)):
             continue
-        if item.kind in LIVENESS or item.kind in ("always", "step"):
+        if item.kind in LIVENESS or item.kind in ("always", *OF_STEPS):
             touched = bool(variables_read(*said) & changed)
             message = "nothing that it reads is ever changed by a step"
             yield Looked(item.declared or item.name, message, item.span, True if touched else never)

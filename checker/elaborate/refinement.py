@@ -1,0 +1,292 @@
+"""`refines`: a coarser system, its states in terms of this one's, and what each step must be.
+
+The coarse system is elaborated as a machine of its own, with this system's ids for the id types
+that are the same. A property of steps then says: what the mapping makes of the two states is the
+same, or some row of the coarse machine leads from one to the other
+(docs/decisions/011-refinement.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from checker.elaborate import build, convert
+from checker.elaborate.context import Context, Term, expression
+from checker.elaborate.world import Allocator, World
+from checker.elaborate.wrong import Wrong
+from checker.errors import Diagnostic
+from checker.machine import terms as t
+from checker.machine.machine import Machine, Property, Variable
+from checker.machine.relations import show
+from checker.machine.types import Enum, Id, Map, Set, Type
+from checker.semantics.values import format_value
+from checker.source import Span
+from checker.table.document import (
+    Constant,
+    Document,
+    InstanceEntry,
+    MappedEntry,
+    PropertyEntry,
+    RefinesEntry,
+    Word,
+)
+from checker.table.problems import nearest
+
+Setting = tuple[Word, int | bool | str, Span]
+
+
+@dataclass(frozen=True, slots=True)
+class Coarse:
+    """The coarse machine, and the names of its types and values."""
+
+    machine: Machine
+    types: Mapping[str, Type]
+    values: Mapping[str, tuple[Enum | Id, ...]]
+
+
+# ---------------------------------------------------------------- the coarse system as it is here
+
+
+def chosen(
+    world: World, claim: RefinesEntry, entries: tuple[InstanceEntry, ...]
+) -> tuple[Document, InstanceEntry]:
+    """Return the coarse system without its properties, and the instance of it that is meant.
+
+    Its id types that are this system's have this system's ids.
+    """
+    document = world.document.coarse[claim.system.text]
+    name = claim.instance.text if claim.instance is not None else "default"
+    entry = next((item for item in entries if item.name.text == name), None)
+    if entry is None:
+        known = [item.name.text for item in entries]
+        raise _unknown("instance", claim.instance or claim.system, document, name, known)
+    shared = _shared(world, claim, document)
+    settings = (*entry.settings, *(_setting(world, item) for item in claim.settings))
+    constants = tuple(
+        _as_here(item, shared[item.name.text]) if item.name.text in shared else item
+        for item in document.constants
+    )
+    return replace(document, constants=constants, properties=()), replace(
+        entry,
+        settings=tuple(item for item in settings if item[0].text not in shared),
+        properties=None,
+        symmetry=None,
+        expect=None,
+    )
+
+
+def _shared(world: World, claim: RefinesEntry, document: Document) -> dict[str, Id]:
+    """Return the id types of the coarse system that are some of this one: named so, or alike."""
+    theirs = {
+        item.name.text
+        for item in document.constants
+        if item.ids_count is not None or item.ids_names is not None
+    }
+    ours = {name: kind for name, kind in world.types.items() if isinstance(kind, Id)}
+    shared = {name: ours[name] for name in theirs & ours.keys()}
+    for one, other in claim.ids:
+        if one.text not in theirs:
+            raise _unknown("id type", one, document, one.text, theirs)
+        if other.text not in ours:
+            raise _unknown("id type", other, world.document, other.text, ours)
+        shared[one.text] = ours[other.text]
+    return shared
+
+
+def _unknown(kind: str, word: Word, document: Document, name: str, known: Any) -> Wrong:
+    close = nearest(name, known)
+    return Wrong(
+        "N206",
+        f"{document.name.text} has no {kind} `{name}`",
+        word.span,
+        expected=", ".join(sorted(known)) or None,
+        help=f"did you mean `{close}`?" if close else None,
+    )
+
+
+def _as_here(constant: Constant, kind: Id) -> Constant:
+    span = constant.name.span
+    return replace(
+        constant,
+        ids_count=None,
+        ids_names=tuple(Word(member, span) for member in kind.members),
+        symmetric=constant.symmetric and kind.symmetric,
+    )
+
+
+def _setting(world: World, setting: Setting) -> Setting:
+    """Return a constant of the coarse system with its value: a constant's name stands for it."""
+    word, value, span = setting
+    if not isinstance(value, str):
+        return setting
+    if value in world.constants:
+        held = world.constants[value].value
+        return word, held if isinstance(held, int | str) else format_value(held), span
+    kind = world.types.get(value)
+    return (word, len(kind.members), span) if isinstance(kind, Id) else setting
+
+
+def as_here(world: World, claim: RefinesEntry, coarse: World, machine: Machine) -> Coarse:
+    """Return the coarse machine with the id types of this system, where they are the same."""
+    shared = _shared(world, claim, coarse.document)
+    renamed = {coarse.types[name]: kind for name, kind in shared.items()}
+    plain = [name for name, kind in shared.items() if kind.symmetric]
+    known = [name for name in plain if getattr(coarse.types[name], "symmetric", False)]
+    unlike = (*machine.unlike, *(_not_alike(claim, name) for name in plain if name not in known))
+    slim = replace(
+        machine, expectation=None, bounds=(), step_bounds=(), terminal=(), fair_groups=(),
+        warnings=(), sources=(), headings=(), unlike=unlike,
+    )  # fmt: skip
+    exchange = _Exchange(renamed)
+    return Coarse(
+        exchange(slim),
+        {name: exchange(kind) for name, kind in coarse.types.items()},
+        {word: tuple(map(exchange, owners)) for word, owners in coarse.values.items()},
+    )
+
+
+def _not_alike(claim: RefinesEntry, name: str) -> Diagnostic:
+    return Diagnostic(
+        code="Y330",
+        message=f"{claim.system.text} does not declare the ids of {name} symmetric",
+        span=claim.system.span,
+        expected="that ids which are declared symmetric here are so in the coarse system, too",
+        help=f"declare {name} with `symmetric: true` there, or search with --symmetry off",
+    )
+
+
+class _Exchange:
+    """Puts types for others, everywhere in a machine; what is shared stays shared."""
+
+    def __init__(self, types: Mapping[Type, Type]) -> None:
+        self._types = {old: new for old, new in types.items() if old != new}
+        self._done: dict[int, tuple[object, object]] = {}
+
+    def __call__(self, item: Any) -> Any:
+        """Return `item` with every type in it that is exchanged for another."""
+        if not self._types or not (isinstance(item, tuple) or is_dataclass(item)):
+            return item
+        known = self._done.get(id(item))
+        if known is None:
+            known = self._done[id(item)] = (item, self._made(item))
+        return known[1]
+
+    def _made(self, item: Any) -> Any:
+        if isinstance(item, tuple):
+            parts = tuple(map(self, item))
+            same = all(new is old for new, old in zip(parts, item, strict=True))
+            return item if same else parts
+        if isinstance(item, Id):
+            return self._types.get(item, item)
+        changed = {}
+        for part in fields(item):
+            old = getattr(item, part.name)
+            new = self(old)
+            if new is not old:
+                changed[part.name] = new
+        return replace(item, **changed) if changed else item
+
+
+# --------------------------------------------------------------------------------- the property
+
+
+def refined(
+    world: World, entry: PropertyEntry, claim: RefinesEntry, coarse: Coarse, names: dict[str, Term]
+) -> Property:
+    """Return the property that steps are steps of the coarse machine, or change nothing there."""
+    span = entry.condition.span
+    mapped = _states(_seeing(world, coarse), claim, coarse.machine, names)
+    after = tuple(t.Next(term, term.type, term.span) for term in mapped)
+    same = [t.Equal(now, then, span) for now, then in zip(mapped, after, strict=True)]
+    step = t.Leads(mapped, after, coarse.machine, begins=False, span=span)
+    start = tuple(variable.initial for variable in coarse.machine.variables)
+    return Property(
+        name=entry.name.text,
+        kind="refines",
+        condition=t.Or((build.conjunction(list(same), span), step), span),
+        premise=t.Leads(start, mapped, coarse.machine, begins=True, span=span),
+        why=entry.why,
+        source=entry.source,
+        span=entry.span,
+    )
+
+
+def _seeing(world: World, coarse: Coarse) -> World:
+    """Return what names mean in a mapping: as everywhere, and the coarse system's values."""
+    values = {word: list(owners) for word, owners in world.values.items()}
+    for word, owners in coarse.values.items():
+        known = values.setdefault(word, [])
+        known += [kind for kind in owners if kind not in known]
+    return replace(world, types={**coarse.types, **world.types}, values=values)
+
+
+def _states(
+    world: World, claim: RefinesEntry, machine: Machine, names: dict[str, Term]
+) -> tuple[Term, ...]:
+    """Return what each variable of the coarse machine is, in its order."""
+    known = {variable.name for variable in machine.variables}
+    given: dict[str, MappedEntry] = {}
+    for entry in claim.mapping:
+        word = entry.variable
+        if word.text not in known:
+            close = nearest(word.text, known)
+            raise Wrong(
+                "N201",
+                f"{machine.name} has no variable `{word.text}`",
+                word.span,
+                expected=", ".join(variable.name for variable in machine.variables),
+                help=f"did you mean `{close}`?" if close else None,
+            )
+        if word.text in given:
+            raise Wrong("N203", f"`{word.text}` is mapped twice", word.span)
+        given[word.text] = entry
+    return tuple(
+        _mapped(world, given[variable.name], variable, names)
+        if variable.name in given
+        else _of_the_same_name(world, claim, machine, variable)
+        for variable in machine.variables
+    )
+
+
+def _mapped(world: World, entry: MappedEntry, variable: Variable, names: dict[str, Term]) -> Term:
+    """Return what `entry` says a variable is; a map of it where ids are named."""
+    allocator, kind = Allocator(), variable.type
+    bound: list[tuple[str, Map]] = []
+    inside = dict(names)
+    for word in entry.keys:
+        if not isinstance(kind, Map) or not kind.total:
+            raise Wrong(
+                "N205",
+                f"there is not one `{variable.name}` for each `{word.text}`",
+                word.span,
+                expected=show(variable.type),
+                help="name an id in brackets for each `per`, and for nothing else",
+            )
+        unique = allocator.unique(word.text)
+        inside[word.text] = t.Local(unique, kind.key, word.span)
+        bound.append((unique, kind))
+        kind = kind.value
+    span = entry.cell.span
+    value = Context(world, entry.cell, inside, allocator).check(expression(entry.cell), kind)
+    for unique, whole in reversed(bound):
+        everything = t.Everything(Set(whole.key), span)
+        generators = (t.Generator(unique, everything, None),)
+        value = t.Fold("map", generators, value, t.Local(unique, whole.key, span), whole, span)
+    return value
+
+
+def _of_the_same_name(
+    world: World, claim: RefinesEntry, machine: Machine, variable: Variable
+) -> Term:
+    ours = world.variables.get(variable.name)
+    if ours is None:
+        raise Wrong(
+            "N221",
+            f"the mapping does not say what `{variable.name}` of {machine.name} is",
+            claim.span,
+            expected=f"`{variable.name}: ...` under `mapping`, a value of {show(variable.type)}",
+            help="where nothing of this system tells it, keep it in a variable of its own",
+        )
+    return convert.coerce(t.Read(ours.name, ours.type, claim.system.span), variable.type)

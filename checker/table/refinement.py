@@ -1,0 +1,117 @@
+"""`refines:` of a property: which system is the coarse one, and how states map to its states."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from checker.library import shipped_folder
+from checker.source import Span
+from checker.table.cells import read_expression
+from checker.table.document import MappedEntry, RefinesEntry, Word
+from checker.table.fields import Fields, entries_of, read_key
+from checker.table.finding import is_file, lies_inside, shown_path
+from checker.table.nodes import Node, Scalar, shorten
+from checker.table.problems import Problems, nearest
+from checker.table.words import INTEGER_MAX, read_boolean, read_integer, read_name, read_word
+
+_PLACE = re.compile(
+    r"(?P<first>[A-Za-z]\w*)(?P<keys>(?:\[\w+\])*)(?:\.(?P<member>\w+)(?P<more>(?:\[\w+\])*))?"
+)
+_KEY = re.compile(r"\w+")
+
+Settings = tuple[tuple[Word, int | bool | str, Span], ...]
+
+
+def read_settings(node: Node | None, problems: Problems) -> Settings:
+    """Return the constants under `set:`, each with its value and the place of that."""
+    if node is None:
+        return ()
+    return tuple(
+        (read_key(key, problems), _setting(key.text, value, problems), value.span)
+        for key, value in entries_of(node, "set", problems)
+    )
+
+
+def _setting(label: str, node: Node, problems: Problems) -> int | bool | str:
+    if isinstance(node, Scalar) and node.kind == "boolean":
+        return read_boolean(node, label, problems)
+    if isinstance(node, Scalar) and node.kind == "string":
+        return read_word(node, label, problems).text
+    return read_integer(node, label, problems, -INTEGER_MAX)
+
+
+def read_refines(node: Node, problems: Problems) -> RefinesEntry:
+    """Return what stands under `refines:`; a word alone is a system that needs no mapping."""
+    if isinstance(node, Scalar) and node.kind == "string":
+        return RefinesEntry(read_word(node, "refines", problems), None, (), (), (), node.span)
+    fields = Fields(node, "refinement", problems)
+    system = fields.need("system")
+    return RefinesEntry(
+        Word("", fields.head()) if system is None else read_word(system, "system", problems),
+        fields.name("instance"),
+        read_settings(fields.get("set"), problems),
+        tuple((key, read_name(value, key.text, problems)) for key, value in fields.named("ids")),
+        tuple(_mapped(key, value, problems) for key, value in fields.entries("mapping")),
+        fields.span,
+    )
+
+
+def _mapped(key: Scalar, node: Node, problems: Problems) -> MappedEntry:
+    """Read `value`, `owner[p]`, `client[c].state` and what it is."""
+    match = _PLACE.fullmatch(key.text.replace(" ", ""))
+    cell = read_expression(node, key.text, problems)
+    if match is None or key.kind != "string":
+        problems.add(
+            "T116",
+            f"`{shorten(key.text, 40)}` is no variable of a system",
+            key.span,
+            expected="a variable or machine of the coarse system: value, owner[p], client[c].state",
+            help="name it as its own rows do",
+        )
+        return MappedEntry(Word("", key.span), (), cell)
+    keys = _KEY.findall(match["keys"] + (match["more"] or ""))
+    name = match["first"] + (f".{match['member']}" if match["member"] else "")
+    return MappedEntry(Word(name, key.span), tuple(Word(item, key.span) for item in keys), cell)
+
+
+# ------------------------------------------------------------------------- finding the system
+
+
+def find_coarse(word: Word, system: Path, problems: Problems) -> Path | None:
+    """Return the file of the system that `refines:` names, or None after reporting (T144).
+
+    A name means a system in the folder of this one, beside it, or among the shipped ones. A path
+    is relative to this folder and leads no further than beside it.
+    """
+    home = system.absolute().parent
+    beside = (home.parent,) if system.name == "system.yaml" else ()
+    shipped = (shipped_folder() / "systems", shipped_folder() / "examples")
+    if word.text.isidentifier():
+        folders = (home, *beside, *shipped)
+        places = [path for folder in folders for path in _called(folder, word.text)]
+    else:
+        path = home / word.text
+        plain = not Path(word.text).is_absolute() and "\\" not in word.text
+        folders = (home, *beside) if plain else ()
+        places = [path, path / "system.yaml"]
+    for path in places:
+        if is_file(path) and lies_inside(path, folders):
+            return shown_path(path)
+    near = nearest(word.text, {path.parent.name for path in _systems((home, *beside, *shipped))})
+    problems.add(
+        "T144",
+        f"there is no system `{shorten(word.text)}` to refine",
+        word.span,
+        expected="a system in this folder, in a folder beside it, or a shipped one",
+        help=f"did you mean `{near}`?" if near else "write its name, or a relative path to it",
+    )
+    return None
+
+
+def _called(folder: Path, name: str) -> tuple[Path, Path]:
+    return folder / f"{name}.yaml", folder / name / "system.yaml"
+
+
+def _systems(folders: tuple[Path, ...]) -> list[Path]:
+    return [path for folder in folders for path in folder.glob("*/system.yaml")]
