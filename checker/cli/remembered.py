@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -86,7 +86,7 @@ def _sources(document: Document) -> set[Source]:
 def _met(value: object, seen: set[int]) -> Iterator[Source]:
     if isinstance(value, Source):
         yield value
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         for item in value.values():
             yield from _met(item, seen)
     elif isinstance(value, tuple | list):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.export.actions import LEGAL, Actions, Lines, conjuncts, indented
 from checker.export.expressions import ROW, Expressions, Scope
@@ -49,7 +49,9 @@ class _Writer:
     """Writes one module, section by section."""
 
     def __init__(self, machine: Machine, name: str) -> None:
-        self._machine = machine
+        self._unwritten = [item.name for item in machine.properties if item.kind == "refines"]
+        kept = tuple(item for item in machine.properties if item.name not in self._unwritten)
+        self._machine = machine = replace(machine, properties=kept)
         self._name = name
         self._taken: set[str] = {name, "Judging", "Legal", "Still", "InBounds", "Terminal"}
         self._taken |= {"Stays", "NoDeadlock", "Proper", "Faults", "Seen"}
@@ -120,6 +122,11 @@ class _Writer:
             *prose(f"{machine.name}, instance {machine.instance}"),
             *prose(machine.about),
             *(prose(f"Constants: {constants}") if constants else []),
+            *(
+                line
+                for name in self._unwritten
+                for line in prose(f"Not written: {name}, a claim about two systems.")
+            ),
             *prose("Written by checker export; checked by TLC with the configuration beside it."),
         ]
 

@@ -9,7 +9,7 @@ from checker.kernel.actions import ActionWriter, Selection, Spent, plan, select
 from checker.kernel.columns import Columns
 from checker.kernel.commuting import Wanted, commuting, wanted_row
 from checker.kernel.judging import StepJudge
-from checker.kernel.leading import beginnings, evaluate, judge_beginning
+from checker.kernel.leading import evaluate, judge_beginning
 from checker.kernel.tallies import Count, tally
 from checker.layout.layout import Layout
 from checker.llvm import cells
@@ -92,7 +92,6 @@ class Writer:
         self.tables = {table.name: table for table in machine.tables}
         self.variable_shapes = dict(zip(layout.variables, layout.shapes, strict=True))
         self.steps = [item for item in machine.properties if item.kind in OF_STEPS]
-        self.begun = beginnings(self.steps)
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
         self.observed = machine.watches
         self.fixed = fixed_cells(machine, layout)
@@ -137,7 +136,7 @@ class Writer:
         zeros.emit_source(ERROR)
         code.jump(end)
         code.label(end)
-        if self.machine.bounds or self.begun:
+        if self._judges:
             self._judge_all(code, 0, cursor, "%out", "%meta", base, None)
         code.emit(f"ret i64 {code.load(cursor)}")
         code.open = False
@@ -480,9 +479,8 @@ class Writer:
     # ------------------------------------------------------------------- what holds afterwards
 
     def _judged_variables(self) -> frozenset[str]:
-        bounds = (*self.machine.bounds, *self.machine.step_bounds)
         asked = (term for item in self.steps for term in (item.condition, item.premise) if term)
-        return self._reads((*bounds, *asked))
+        return self._reads((*self.machine.bounds, *self.machine.step_bounds, *asked))
 
     def _judge_all(
         self,
@@ -511,7 +509,7 @@ class Writer:
         def one(index: str) -> None:
             word = Ref(meta, index)
             mark = code.load(word)
-            if self._judges or step is None:
+            if self._judges:
                 mark = self._judged(code, index, mark, out, origin, step, following)
                 code.store(mark, word)
             if alive is not None:
@@ -569,7 +567,7 @@ class Writer:
                 code.store(code.bits("or", code.load(result), cut), result)
             StepJudge(frame, self.layout, self.fixed, self.deltas, origin, state, result).write()
         else:
-            judge_beginning(frame, self.begun, result)
+            judge_beginning(frame, self.steps, result)
         code.jump(end)
         code.label(error)
         code.store(code.bits("or", code.bits("and", mark, ACTION_MASK), ERROR), result)

@@ -121,18 +121,10 @@ class _Finder(ActionWriter):
 # ----------------------------------------------------------------------------- initial states
 
 
-def beginnings(steps: Sequence[Property]) -> list[tuple[int, Term]]:
-    """Return what initial states are asked, with the numbers of the properties that ask."""
-    return [
-        (number, item.premise)
-        for number, item in enumerate(steps)
-        if item.kind == "refines" and item.premise is not None
-    ]
-
-
-def judge_beginning(frame: Frame, asked: Sequence[tuple[int, Term]], result: Ref) -> None:
-    """Write: add to the meta word at `result` what an initial state violates."""
+def judge_beginning(frame: Frame, steps: Sequence[Property], result: Ref) -> None:
+    """Write: add to the meta word at `result` which of these say that it is no initial state."""
     code = frame.code
-    for number, term in asked:
-        broken = code.select(frame.flag(term), 0, 1 << (STEP + number))
-        code.store(code.bits("or", code.load(result), broken), result)
+    for number, item in enumerate(steps):
+        if item.kind == "refines" and item.premise is not None:
+            broken = code.select(frame.flag(item.premise), 0, 1 << (STEP + number))
+            code.store(code.bits("or", code.load(result), broken), result)

@@ -98,7 +98,7 @@ def find_coarse(word: Word, system: Path, problems: Problems) -> Path | None:
     for path in places:
         if is_file(path) and lies_inside(path, folders):
             return shown_path(path)
-    near = nearest(word.text, {path.parent.name for path in _systems((home, *beside, *shipped))})
+    near = nearest(word.text, _names(system, (home, *beside, *shipped)))
     problems.add(
         "T144",
         f"there is no system `{shorten(word.text)}` to refine",
@@ -113,5 +113,6 @@ def _called(folder: Path, name: str) -> tuple[Path, Path]:
     return folder / f"{name}.yaml", folder / name / "system.yaml"
 
 
-def _systems(folders: tuple[Path, ...]) -> list[Path]:
-    return [path for folder in folders for path in folder.glob("*/system.yaml")]
+def _names(system: Path, folders: tuple[Path, ...]) -> set[str]:
+    beside = {path.stem for path in system.absolute().parent.glob("*.yaml")} - {system.stem}
+    return beside | {path.parent.name for one in folders for path in one.glob("*/system.yaml")}

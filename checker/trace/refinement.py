@@ -97,33 +97,43 @@ def _list(found: tuple[Change, ...]) -> str:
 
 
 def _nearest_row(coarse: Machine, before: State, after: State) -> Iterator[str]:
-    """Tell the row that comes nearest: what its guard lacks, and what it leaves otherwise."""
-    tried = islice(_attempts(coarse, before), TRIED_MAX)
-    moving = [attempt for attempt in tried if attempt.state != before]
+    """Tell the row that comes nearest; where it cannot run, also the nearest that can."""
+    moving = [
+        (len(changes(coarse, attempt.state, after)), attempt)
+        for attempt in islice(_attempts(coarse, before), TRIED_MAX)
+        if attempt.state != before
+    ]
     if not moving:
         yield f"no row of {coarse.name} could change anything there"
         return
-    near = min(moving, key=lambda one: (_far(coarse, one.state, after), not one.can_run))
+    _, near = min(moving, key=lambda one: (one[0], not one[1].can_run))
+    if not near.can_run:
+        yield from _kept_by_its_guard(coarse, near, before, after)
+        moving = [one for one in moving if one[1].can_run]
+        if not moving:
+            return
+        _, near = min(moving, key=lambda one: one[0])
     left = changes(coarse, near.state, after)
-    name = f"{_name(near)} at {place(near.action.span)}"
-    if near.can_run:
-        yield f"the nearest row is {name}: it can run there, but leaves {_otherwise(left)}"
-        return
+    yield f"the nearest row that can run there is {_name(near)}, but it leaves {_otherwise(left)}"
+
+
+def _kept_by_its_guard(
+    coarse: Machine, near: _Attempt, before: State, after: State
+) -> Iterator[str]:
+    left = changes(coarse, near.state, after)
     also = f", and it would leave {_otherwise(left)}" if left else ""
     lead = "would do just that" if not left else "comes nearest"
-    yield f"the nearest row is {name}: it {lead}, but its guard is false there{also}"
+    yield f"the nearest row is {_name(near)}: it {lead}, but its guard is false there{also}"
     context = Context(as_mapping(coarse, before), near.names)
     reasons = explain(near.action.guard, context)
     for reason in reasons[-1:]:
-        given = [f"{part} = {value}" for part, value in (*reason.bindings, *reason.values)]
-        inherited = [f"{part} = {value}" for one in reasons[:-1] for part, value in one.bindings]
-        values = ", ".join(dict.fromkeys((*inherited, *given)))
-        told = f", with {_short(values)}" if values else ""
+        # What is written as a set says itself what it is.
+        values = [(part, value) for part, value in reason.values if part[:1] not in {"{", "["}]
+        bindings = [pair for one in reasons for pair in one.bindings]
+        given = [f"{part} = {value}" for part, value in (*bindings, *values)]
+        shown = ", ".join(dict.fromkeys(given))
+        told = f", with {_short(shown)}" if shown else ""
         yield f"{_short(reason.text)} is {reason.value}{told} ({reason.place})"
-
-
-def _far(coarse: Machine, state: State, after: State) -> int:
-    return len(changes(coarse, state, after))
 
 
 def _otherwise(left: tuple[Change, ...]) -> str:
@@ -140,10 +150,11 @@ def _otherwise(left: tuple[Change, ...]) -> str:
 
 
 def _name(attempt: _Attempt) -> str:
-    shown = [
-        format_value(attempt.names[name]) for name in attempt.action.shown if name in attempt.names
-    ]
-    return f"{attempt.action.name}({', '.join(shown)})" if shown else attempt.action.name
+    """Return a row with its bindings and its place."""
+    action = attempt.action
+    shown = [format_value(attempt.names[name]) for name in action.shown if name in attempt.names]
+    values = f"({', '.join(shown)})" if shown else ""
+    return f"{action.name}{values} at {place(action.span)}"
 
 
 def _attempts(coarse: Machine, before: State) -> Iterator[_Attempt]:

@@ -13,7 +13,7 @@ from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel
 from checker.layout import Layout, decode, encode, encode_all, pack
 from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
-from checker.machine.machine import Machine
+from checker.machine.machine import OF_STEPS, Machine
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import (
@@ -89,10 +89,9 @@ def _wanted(
     assert step.state is not None
     meta |= ILLEGAL if step.illegal else 0
     meta |= CUT if step.cut == "bounds" else 0
-    if source is not None:
-        broken = step_violations(machine, source, step)
-        properties = [item.name for item in machine.properties if item.kind == "step"]
-        meta |= sum(1 << (STEP + properties.index(name)) for name in broken)
+    broken = step_violations(machine, source, step)
+    properties = [item.name for item in machine.properties if item.kind in OF_STEPS]
+    meta |= sum(1 << (STEP + properties.index(name)) for name in broken)
     return meta, tuple(encode(layout, step.state).tolist())
 
 
