@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from checker import flow, library
+from checker.cli.interrupts import interruptible
 from checker.cli.options import model_options, overrides
 from checker.diagnostics import render_all
 from checker.elaborate import elaborate
@@ -23,6 +25,9 @@ from checker.table import StateTable, read, read_table
 from checker.table.analysis import lint_table
 from checker.tables import state_matrices
 
+STATES_MAX = 1_000_000
+"""States of an instance of which `--reached` looks at every step."""
+
 
 @click.command()
 @click.argument("spec")
@@ -35,6 +40,11 @@ from checker.tables import state_matrices
     help="What to show: as written, typed, in bits, as native code.",
 )
 @click.option("--tables", is_flag=True, help="Show only the state tables of a system's machines.")
+@click.option(
+    "--reached",
+    is_flag=True,
+    help="As --tables, with what no step of the instance does in brackets: its graph is built.",
+)
 @click.option("--write", is_flag=True, help="With --tables: put them into the system's README.md.")
 @click.option(
     "--format",
@@ -57,17 +67,24 @@ def show(
     form: str,
     *,
     tables: bool,
+    reached: bool,
     write: bool,
     **query: str | None,
 ) -> None:
     """Show SPEC: a system or a state table; a file, a folder, or a shipped name."""
     table = _table_file(spec)
     wanted = Query(**query)
-    if tables or write or wanted.asks():
+    if reached and (write or wanted.asks()):
+        raise UsageError("--reached shows the state tables; leave out --write and what finds rows")
+    if tables or reached or write or wanted.asks():
         if stage != "table" or form not in {"text", "markdown"} or table is not None:
             raise UsageError("rows and state tables of a system are shown as text or Markdown")
         if write:
             _write_tables(spec)
+            return
+        if reached:
+            request = flow.Request(spec, instance or "default", overrides(settings))
+            _print(_reached_sections(request), form)
             return
         document = read(library.find(spec))
         sections = (
@@ -97,10 +114,31 @@ def show(
 
 
 def _print(sections: list[Section], form: str) -> None:
-    if form == "markdown":
+    if not sections:
+        click.echo("no machine of this system follows a state table")
+    elif form == "markdown":
         click.echo(as_markdown(sections).rstrip())
     else:
         print_sections(terminal.console(), sections)
+
+
+def _reached_sections(request: flow.Request) -> list[Section]:
+    """Return the state tables of an instance, marked by all that it does."""
+    # LLVM only where it is asked for.
+    from checker.graph.labelled import labelled_graph  # noqa: PLC0415
+    from checker.tables.reached import marked, reached  # noqa: PLC0415
+
+    document, machine = flow.prepare(request, flow.Silent())
+    with interruptible("local") as interrupt:
+        bare = replace(machine, properties=(), symmetry=False)
+        graph = labelled_graph(bare, STATES_MAX, interrupt)
+    if graph is None:
+        raise UsageError(
+            f"{machine.instance} has more than {STATES_MAX:,} states; give a smaller instance"
+        )
+    moves = reached(graph)
+    tables = state_matrices(document, [machine.instance])
+    return matrix_sections([marked(item, moves) for item in tables], machine.instance)
 
 
 def _write_tables(spec: str) -> None:

@@ -7,13 +7,16 @@ says by which rows, and what they send.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from checker.report.sections import Section, as_markdown
 from checker.tables import Cell, Effect, Line, StateMatrix
 
 BEGIN = "<!-- state tables: written by `checker show {name} --tables --write` -->"
 END = "<!-- end of the state tables -->"
+
+Names = dict[str, str]
+"""A short name of each state."""
 
 _STAYS = "="
 _OUTCOMES = 2
@@ -23,15 +26,19 @@ _LEGEND = (
     "nobody thought of; an empty cell is a step that does not happen there. The cells are "
     "computed from guards and effects: what is not in them cannot happen."
 )
+_SEARCHED = (
+    "Constants as in {searched}, all states and steps of which were looked at: what stands in "
+    "brackets its guards and effects allow, and no step of it does."
+)
 _WORDS = {"ignored": "ignored", "impossible": "impossible", "unhandled": "?", "none": ""}
 
 
-def matrix_sections(matrices: Iterable[StateMatrix]) -> list[Section]:
-    """Return overview and rows of each state table."""
-    return [section for matrix in matrices for section in _sections(matrix)]
+def matrix_sections(matrices: Iterable[StateMatrix], searched: str = "") -> list[Section]:
+    """Return overview and rows of each state table; `searched` is the instance that marked it."""
+    return [section for matrix in matrices for section in _sections(matrix, searched)]
 
 
-def short_names(states: tuple[str, ...]) -> dict[str, str]:
+def short_names(states: tuple[str, ...]) -> Names:
     """Return a short name of each state: the capitals of its words, longer where two are alike."""
     words = {
         state: re.findall(r"[A-Z][a-z0-9]*|[a-z0-9]+", state)
@@ -50,7 +57,7 @@ def short_names(states: tuple[str, ...]) -> dict[str, str]:
     return {state: state for state in states}
 
 
-def _sections(matrix: StateMatrix) -> Iterator[Section]:
+def _sections(matrix: StateMatrix, searched: str) -> Iterator[Section]:
     short = short_names(matrix.states)
     where = f"{matrix.machine}[{matrix.per}]" if matrix.per else matrix.machine
     legend = ", ".join(f"{short[state]} {state}" for state in matrix.states)
@@ -62,7 +69,9 @@ def _sections(matrix: StateMatrix) -> Iterator[Section]:
         f"State table of {where}",
         (
             _LEGEND.format(table=matrix.table, legend=legend),
-            f"Constants as in {', '.join(matrix.instances)}, each fault possible.",
+            _SEARCHED.format(searched=searched)
+            if searched
+            else f"Constants as in {', '.join(matrix.instances)}, each fault possible.",
         ),
         ("on", "", *short.values()),
         overview,
@@ -77,16 +86,22 @@ def _sections(matrix: StateMatrix) -> Iterator[Section]:
     )
 
 
-def _overview(cell: Cell, short: dict[str, str]) -> str:
+def _overview(cell: Cell, short: Names) -> str:
     if not cell.effects:
         return _WORDS[cell.mark]
-    targets = dict.fromkeys(state for effect in cell.effects for state in effect.targets)
-    shown = [_STAYS] if cell.state in targets else []
-    shown += [short[state] for state in short if state in targets and state != cell.state]
-    return " ".join(shown)
+    targets = {state for effect in cell.effects for state in effect.targets}
+    done = {s for effect in cell.effects for s in effect.targets if s not in effect.never}
+    return _shown(cell.state, targets, done, short)
 
 
-def _rows(line: Line, short: dict[str, str]) -> Iterator[tuple[str, ...]]:
+def _shown(state: str, targets: Collection[str], done: Collection[str], short: Names) -> str:
+    """Return where a trigger can lead from a state; in brackets what it never does."""
+    found = [state] * (state in targets) + [s for s in short if s in targets and s != state]
+    words = ((_STAYS if target == state else short[target], target in done) for target in found)
+    return " ".join(word if happens else f"({word})" for word, happens in words)
+
+
+def _rows(line: Line, short: Names) -> Iterator[tuple[str, ...]]:
     """Yield a line for each row: from which states it leads where, and what it sends."""
     found: dict[tuple[str, str], dict[str, list[Effect]]] = {}
     for cell in line.cells:
@@ -104,12 +119,12 @@ def _rows(line: Line, short: dict[str, str]) -> Iterator[tuple[str, ...]]:
         first = ""
 
 
-def _targets(effect: Effect, short: dict[str, str]) -> str:
-    others = [short[state] for state in effect.targets if state != effect.state]
-    return " ".join([_STAYS] * (effect.state in effect.targets) + others)
+def _targets(effect: Effect, short: Names) -> str:
+    done = [state for state in effect.targets if state not in effect.never]
+    return _shown(effect.state, effect.targets, done, short)
 
 
-def _origins(states: list[str], short: dict[str, str]) -> str:
+def _origins(states: list[str], short: Names) -> str:
     every = len(states) == len(short) and len(short) > 1
     return "any" if every else " ".join(short[state] for state in states)
 

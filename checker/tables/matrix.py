@@ -36,7 +36,8 @@ class Effect:
     """A row in one state of a machine: where the machine may be after it, and what it sends.
 
     `which` tells several machines of one row apart, such as `c`; `any` is one that the row finds
-    only while it runs. `moves`: the row assigns the state, or may.
+    only while it runs. `moves`: the row assigns the state, or may. `never`: targets to which no
+    step of a searched instance went; empty where none was searched.
     """
 
     row: str
@@ -45,6 +46,7 @@ class Effect:
     targets: tuple[str, ...]
     moves: bool
     sends: tuple[str, ...]
+    never: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

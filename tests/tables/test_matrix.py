@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from functools import cache
 from pathlib import Path
 
 import pytest
+from table_walks import parts, walked
 
 from checker.elaborate import elaborate
 from checker.flow import spec_name
 from checker.library import find, shipped
-from checker.machine.machine import Machine
 from checker.machine.types import Map
 from checker.report.matrix import readme_part, short_names, with_part
-from checker.semantics.successor import State
-from checker.semantics.successors import initial_states, successors
-from checker.semantics.values import MapValue
 from checker.table import read
 from checker.tables import Effect, StateMatrix, state_matrices
 
@@ -91,33 +87,6 @@ transitions:
 @cache
 def every_row(path: Path) -> tuple[StateMatrix, ...]:
     return state_matrices(read(path))
-
-
-def walked(machine: Machine, count: int) -> list[tuple[State, str, State]]:
-    """Return the steps out of the first so many states, by breadth."""
-    queue = deque(step.state for step in initial_states(machine) if step.state is not None)
-    seen, steps = set(queue), []
-    for _ in range(count):
-        if not queue:
-            break
-        state = queue.popleft()
-        for step in successors(machine, state):
-            if step.state is not None:
-                steps.append((state, step.action, step.state))
-                if step.state not in seen and step.cut is None:
-                    seen.add(step.state)
-                    queue.append(step.state)
-    return steps
-
-
-def parts(machine: Machine, state: State, name: str) -> dict[object, str]:
-    """Return the states of the machines of a variable, by their ids."""
-    place = [variable.name for variable in machine.variables].index(name)
-    value = state[place]
-    if isinstance(machine.variable(name).type, Map):
-        assert isinstance(value, MapValue)
-        return {key: str(item) for key, item in value.items()}
-    return {(): str(value)}
 
 
 def effects(matrix: StateMatrix) -> dict[tuple[str, str], list[Effect]]:

@@ -1,0 +1,96 @@
+"""What of a state table really happens in an instance: read off all its states and steps.
+
+The state table itself is computed from guards and effects, and so a bound. Here every step of the
+graph is looked at: from which state of a machine to which a row went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.graph.labelled import LabelledGraph
+from checker.semantics.successor import State
+from checker.semantics.values import MapValue, format_value
+from checker.tables.matrix import Cell, Effect, StateMatrix
+
+Move = tuple[str, str, str, str]
+"""A machine's name, a row, the state before its step, the state after it."""
+
+_CHUNK = 1 << 14
+
+
+def reached(graph: LabelledGraph) -> frozenset[Move]:
+    """Return the moves of machines that the steps of a graph make.
+
+    A step in which a machine stays where it is counts as one of it where the row has only one
+    machine of this name, or names it in its bindings.
+    """
+    rows = sorted({label.row for label in graph.labels})
+    place = {row: number for number, row in enumerate(rows)}
+    row_of = np.array([place[label.row] for label in graph.labels], np.int64)
+    taken = graph.targets >= 0
+    names, sources, targets = graph.names[taken], graph.sources[taken], graph.targets[taken]
+    found: set[Move] = set()
+    for position, variable in enumerate(graph.machine.variables):
+        if variable.table is None:
+            continue
+        states = tuple(name for name, _ in graph.machine.table(variable.table).states)
+        for key, column in _columns(graph, position, states):
+            named = np.array([_names(label.bindings, key) for label in graph.labels], bool)
+            before, after = column[sources], column[targets]
+            counted = (before >= 0) & (after >= 0) & ((before != after) | named[names])
+            codes = (row_of[names] * len(states) + before) * len(states) + after
+            for code in np.unique(codes[counted]).tolist():
+                rest, last = divmod(code, len(states))
+                row, first = divmod(rest, len(states))
+                found.add((variable.name, rows[row], states[first], states[last]))
+    return frozenset(found)
+
+
+def _names(bindings: Iterable[tuple[str, str]], key: str | None) -> bool:
+    """Whether bindings name a machine; where there is only one, they need not."""
+    return key is None or any(value == key for _, value in bindings)
+
+
+def _columns(
+    graph: LabelledGraph, position: int, states: tuple[str, ...]
+) -> Iterator[tuple[str | None, NDArray[np.int64]]]:
+    """Yield for each machine of a variable its key and its state, a number, in every state."""
+    number = {name: place for place, name in enumerate(states)}
+    values = [state[position] for state in _all_states(graph)]
+    if not any(isinstance(value, MapValue) for value in values):
+        yield None, np.array([number.get(str(value), -1) for value in values], np.int64)
+        return
+    keys = {key for value in values if isinstance(value, MapValue) for key in value}
+    for key in sorted(keys, key=format_value):
+        held = [value.get(key) if isinstance(value, MapValue) else None for value in values]
+        column = [number.get(item, -1) if isinstance(item, str) else -1 for item in held]
+        yield format_value(key), np.array(column, np.int64)
+
+
+def _all_states(graph: LabelledGraph) -> Iterator[State]:
+    for first in range(0, graph.states, _CHUNK):
+        last = min(first + _CHUNK, graph.states)
+        yield from graph.values(np.arange(first, last, dtype=np.int64))
+
+
+def marked(matrix: StateMatrix, moves: frozenset[Move]) -> StateMatrix:
+    """Return a state table whose effects say to which of their targets nothing really went."""
+    lines = tuple(
+        replace(line, cells=tuple(_marked(matrix.machine, cell, moves) for cell in line.cells))
+        for line in matrix.lines
+    )
+    return replace(matrix, lines=lines)
+
+
+def _marked(machine: str, cell: Cell, moves: frozenset[Move]) -> Cell:
+    def never(effect: Effect) -> tuple[str, ...]:
+        gone = (machine, effect.row, effect.state)
+        return tuple(target for target in effect.targets if (*gone, target) not in moves)
+
+    effects = tuple(replace(effect, never=never(effect)) for effect in cell.effects)
+    return replace(cell, effects=effects)
