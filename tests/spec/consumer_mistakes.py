@@ -2,9 +2,73 @@
 
 from __future__ import annotations
 
-CONSUMER_SYSTEMS = ("consumer_group_848", "consumer_group_replay", "consumer_rewrite_09")
+CONSUMER_SYSTEMS = (
+    "classic_consumer",
+    "consumer_group_848",
+    "consumer_group_replay",
+    "consumer_rewrite_09",
+)
 
 CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("classic_consumer", "the_application_knows_what_is_owned"): (
+        "user.yaml",
+        "        tell_assigned(c, added)\n",
+        "",
+    ),
+    ("classic_consumer", "claims_are_of_what_it_has"): (
+        "user.yaml",
+        "claim=Claim(owned=client[c].owned if protocol == cooperative else empty",
+        "claim=Claim(owned={p for p in Partition}",
+    ),
+    ("classic_consumer", "a_member_is_told_what_the_leader_gave"): (
+        "coordinator.yaml",
+        "assigned=coordinator.assignment.get(m, empty) if e == NONE else empty",
+        "assigned=empty",
+    ),
+    ("classic_consumer", "a_stable_group_serves_every_partition"): (
+        "coordinator.yaml",
+        "{k: assignment.get(k, empty) for k in coordinator.members}",
+        "{k: assignment.get(m, empty) for k in coordinator.members}",
+    ),
+    ("classic_consumer", "a_partition_given_to_nobody_is_on_its_way"): (
+        "user.yaml",
+        "      client[c].rejoin_needed = true\n      apply_assignment(c)",
+        "      apply_assignment(c)",
+        "cooperative",
+    ),
+    ("classic_consumer", "client_knows_what_it_is"): (
+        "user.yaml",
+        "    client[c].generation = 0\n    client[c].rejoin_needed = true",
+        "    client[c].rejoin_needed = true",
+    ),
+    ("classic_consumer", "unjoined_client_will_rejoin"): (
+        "user.yaml",
+        "    client[c].rejoin_needed = true\n    if prepare_again_after_reset",
+        "    if prepare_again_after_reset",
+    ),
+    ("classic_consumer", "whoever_waits_is_waited_for"): (
+        "coordinator.yaml",
+        "reply(coordinator.parked_sync[m], sync_answer(REBALANCE_IN_PROGRESS, m))",
+        "pass",
+    ),
+    ("classic_consumer", "an_accepted_commit_is_the_owners"): (
+        "coordinator.yaml",
+        "not waits_behind_sync(c, connection) and fence(m, generation) == NONE\n    do",
+        "not waits_behind_sync(c, connection)\n    do",
+        "commits_in_flight",
+    ),
+    ("classic_consumer", "nobody_commits_between_join_and_sync"): (
+        "user.yaml",
+        "      client[c].state: STABLE\n    when: >-\n",
+        "      client[c].state: [COMPLETING_REBALANCE, STABLE]\n    when: >-\n",
+        "commits_in_flight",
+    ),
+    ("classic_consumer", "every_partition_is_consumed_in_the_end"): (
+        "user.yaml",
+        "      client[c].rejoin_needed = true\n      apply_assignment(c)",
+        "      apply_assignment(c)",
+        "progress",
+    ),
     ("consumer_group_848", "no_epoch_is_overwritten"): (
         "assignment.yaml",
         "coordinator.partition_epochs[p] == member[m].epoch",
