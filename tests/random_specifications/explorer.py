@@ -49,7 +49,9 @@ class Explorer:
     """One search. `reduce`: of states that differ by symmetric ids only one is kept."""
 
     def __init__(self, model: Model, *, reduce: bool, most: int) -> None:
-        self.reduce = reduce and bool(model.symmetric)
+        # Of one id there is nothing to rename, and nothing is reduced.
+        several = any(len(model.types[name][1]) > 1 for name in model.symmetric)
+        self.reduce = reduce and several
         self.model, self.stepper, self.most = model, Stepper(model, once=self.reduce), most
         self.result = Explored()
         self.numbers: dict[State, int] = {}

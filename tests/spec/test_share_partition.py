@@ -26,6 +26,7 @@ VARIANTS = {
     "acquire_respects_transition",
     "archive_is_final",
     "roll_back_sees_expiry",
+    "expiry_sees_cancel",
     "roll_back_sees_limit",
     "start_only_rises",
     "start_waits_for_transition",
