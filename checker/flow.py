@@ -32,7 +32,7 @@ from checker.search.progress import Interrupt, Progress
 from checker.spark.session import Cluster
 from checker.table import Document, read
 from checker.table.predicate import QUERY, with_predicate
-from checker.trace.rebuild import rebuild
+from checker.trace.rebuild import rebuild_all
 from checker.trace.trace import Provenance, Trace
 from checker.verdict.judge import Verdict, judge
 from checker.verdict.vacuity import Vacuity, asking, looked, refusing
@@ -133,7 +133,7 @@ def check_machine(
     met = () if request.vacuity == "off" else looked(machine, asked, exploration)
     exploration, verdict = judged(request, machine, exploration, native, interrupt)
     observer.stage("rebuild")
-    traces = [rebuild(machine, finding) for finding in exploration.findings]
+    traces = rebuild_all(machine, exploration.findings)
     observer.stage("write")
     return files.written(
         Result(

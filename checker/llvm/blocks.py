@@ -64,6 +64,8 @@ class Blocks:
         self._parts: dict[str, tuple[str, Flag, Flag]] = {}
         self._equalities: dict[str, tuple[str, int]] = {}
         self._recording = True
+        # Everything of which some block knows something: most of what is asked for is new.
+        self._met: set[str] = set()
         self.open = True
 
     def name(self) -> str:
@@ -92,17 +94,19 @@ class Blocks:
         """Return the result of an instruction that depends on its operands only."""
         if not self.open:
             return self.name()
-        block: Block | None = self._block
-        for _ in range(HORIZON):
-            if block is None:
-                break
-            known = block.values.get(instruction)
-            if known is not None:
-                return known
-            block = block.dominator
+        if instruction in self._met:
+            block: Block | None = self._block
+            for _ in range(HORIZON):
+                if block is None:
+                    break
+                known = block.values.get(instruction)
+                if known is not None:
+                    return known
+                block = block.dominator
         name = self.value(instruction)
         if self._recording:
             self._block.values[instruction] = name
+            self._met.add(instruction)
         return name
 
     # ----------------------------------------------------------------------------------- jumps
@@ -189,9 +193,11 @@ class Blocks:
             return
         name, value = (flag[1:], False) if flag[0] == "!" else (flag, True)
         self._block.flags[name] = value
+        self._met.add(name)
         if value and name in self._equalities:
             operand, constant = self._equalities[name]
             self._block.constants[operand] = constant
+            self._met.add(operand)
         operator, left, right = self._parts.get(name, ("", True, True))
         if operator == "and" and value:
             self._learn(left)
@@ -210,6 +216,8 @@ class Blocks:
         if isinstance(flag, bool):
             return flag
         name = flag[1:] if flag[0] == "!" else flag
+        if name not in self._met:
+            return flag
         block: Block | None = self._block
         for _ in range(HORIZON):
             if block is None:
@@ -222,7 +230,7 @@ class Blocks:
 
     def settled(self, operand: Operand) -> Operand:
         """Return the constant that an operand is known to be in this block, or the operand."""
-        if isinstance(operand, int):
+        if isinstance(operand, int) or operand not in self._met:
             return operand
         block: Block | None = self._block
         for _ in range(HORIZON):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checker.errors import EvaluationError
@@ -61,12 +61,17 @@ def successors(machine: Machine, state: State, *, once: bool = False) -> list[Su
     with its error and without a state. Executions that were not enabled are not in it. `once`: of
     the picks of an instance that come to the same, only the first are in it.
     """
+    return list(successors_by(machine, machine.actions, state, once=once))
+
+
+def successors_by(
+    machine: Machine, actions: Iterable[Action], state: State, *, once: bool = False
+) -> Iterator[Successor]:
+    """Yield of what `successors` returns what some actions do, each when it is asked for."""
     values = as_mapping(machine, state)
-    return [
-        _checked(machine, state, step)
-        for action in machine.actions
-        for step in _steps(machine, action, values, once=once)
-    ]
+    for action in actions:
+        for step in _steps(machine, action, values, once=once):
+            yield _checked(machine, state, step)
 
 
 def leads(machine: Machine, before: State, after: State, *, begins: bool) -> bool:

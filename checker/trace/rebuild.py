@@ -6,15 +6,23 @@ the next and what it did; where it knows no such row, the engine is wrong and no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from checker.errors import EvaluationError, InternalError
 from checker.machine.machine import OF_STEPS, Action, Machine, Property
+from checker.passes.writes import written_variables
 from checker.search.exploration import Finding
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
-from checker.semantics.successors import as_mapping, initial_steps, start_state, successors
+from checker.semantics.successors import (
+    as_mapping,
+    initial_steps,
+    start_state,
+    successors,
+    successors_by,
+)
 from checker.semantics.values import MapValue, RecordValue, format_value
 from checker.trace.claim import breaks, contradiction, property_context
 from checker.trace.difference import changes, moves
@@ -30,6 +38,16 @@ WHY_BUILT_IN = {"deadlock": WHY_DEADLOCK, "legal": WHY_LEGAL}
 
 def rebuild(machine: Machine, finding: Finding) -> Trace:
     """Return `finding` as a Trace; InternalError where the interpreter knows no such path."""
+    return rebuild_all(machine, (finding,))[0]
+
+
+def rebuild_all(machine: Machine, findings: Sequence[Finding]) -> list[Trace]:
+    """Return a Trace of each finding; the steps that their paths share are found once."""
+    replay = _Replay(machine)
+    return [_rebuilt(machine, finding, replay) for finding in findings]
+
+
+def _rebuilt(machine: Machine, finding: Finding, replay: _Replay) -> Trace:
     if _never_began(machine, finding):
         finding = replace(finding, path=())
     steps = [_initial_step(machine, finding)] if finding.path else []
@@ -38,7 +56,7 @@ def rebuild(machine: Machine, finding: Finding) -> Trace:
     ):
         last = number == len(finding.path) - 1 and finding.loop is None
         shows = finding if last else None
-        found = _successor(machine, before, after, number, shows)
+        found = replay.step(before, after, number, shows)
         steps.append(make_step(machine, number, before, found))
     failure = None
     wrong = contradiction(machine, finding.property, finding.kind, finding.path, finding.loop)
@@ -124,21 +142,49 @@ def _initial_step(machine: Machine, finding: Finding) -> Step:
     return make_step(machine, 0, start, found)
 
 
-def _successor(
-    machine: Machine, before: State, after: State, number: int, shows: Finding | None
-) -> Successor:
-    """Return the first step between two states; where it is to show a finding, one that does.
+class _Replay:
+    """The steps of one machine, found by the reference semantics."""
 
-    A step that shows what was found may be cut, as it is checked too; no run goes on after it.
-    """
-    for found in successors(machine, before):
-        usable = found.cut is None if shows is None else _is_shown(machine, before, found, shows)
-        if found.state == after and usable:
-            return found
-    raise InternalError(
-        f"the reference semantics knows no row for step {number}, from\n"
-        f"{format_state(machine, before)}\nto\n{format_state(machine, after)}"
-    )
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._found: dict[tuple[State, State], Successor] = {}
+
+    def step(self, before: State, after: State, number: int, shows: Finding | None) -> Successor:
+        """Return the first step between two states; where it is to show a finding, one that does.
+
+        A step that shows what was found may be cut, as it is checked too; no run goes on after it.
+        """
+        known = self._found.get((before, after)) if shows is None else None
+        if known is not None:
+            return known
+        machine = self._machine
+        for found in successors_by(machine, self._able(before, after), before):
+            usable = (
+                found.cut is None if shows is None else _is_shown(machine, before, found, shows)
+            )
+            if found.state == after and usable:
+                if shows is None:
+                    self._found[before, after] = found
+                return found
+        raise InternalError(
+            f"the reference semantics knows no row for step {number}, from\n"
+            f"{format_state(machine, before)}\nto\n{format_state(machine, after)}"
+        )
+
+    def _able(self, before: State, after: State) -> Iterator[Action]:
+        """Yield the actions that may change every variable that is another afterwards."""
+        changed = {
+            variable.name
+            for variable, old, new in zip(self._machine.variables, before, after, strict=True)
+            if old != new
+        }
+        for action, written in self._written:
+            if changed <= written:
+                yield action
+
+    @cached_property
+    def _written(self) -> list[tuple[Action, set[str]]]:
+        return [(action, set(written_variables(action.body))) for action in self._machine.actions]
 
 
 def _is_shown(machine: Machine, before: State, step: Successor, finding: Finding) -> bool:
