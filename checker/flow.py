@@ -31,7 +31,7 @@ from checker.search.options import CHECKPOINT_SECONDS, Options
 from checker.search.progress import Interrupt, Progress
 from checker.spark.session import Cluster
 from checker.table import Document, read
-from checker.table.predicate import QUERY, with_predicate
+from checker.table.predicate import QUERY, nameable, with_predicate
 from checker.trace.rebuild import rebuild_all
 from checker.trace.trace import Provenance, Trace
 from checker.verdict.judge import Verdict, judge
@@ -216,12 +216,16 @@ def judged(
 
 
 def question(request: Request, predicate: str, observer: Observer) -> tuple[Machine, Machine]:
-    """Return the machine of a request, and the same with only a question about its states."""
+    """Return the machine of a request, and the same with only a question about its states.
+
+    Where the request leaves symmetry out, interchangeable ids may be named.
+    """
     observer.stage("read")
     document = read(library.find(request.spec))
     observer.stage("elaborate")
     machine = elaborate(document, request.instance, request.overrides)
-    asked = elaborate(with_predicate(document, predicate), request.instance, request.overrides)
+    asking_of = nameable(document) if request.symmetry is False else document
+    asked = elaborate(with_predicate(asking_of, predicate), request.instance, request.overrides)
     chosen = select(asked, (QUERY,))
     return reduced(machine, request.symmetry), reduced(chosen, request.symmetry)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from checker import flow
-from checker.errors import EvaluationError, UsageError
+from checker.errors import EvaluationError, SpecificationError, UsageError
 from checker.machine import terms
 from checker.machine.machine import Machine
 from checker.report.headline import fault_mark
@@ -228,14 +228,21 @@ class Explorer:
         return self._from_start(predicate) if start or not path else self._from(path, predicate)
 
     def _from_start(self, predicate: str) -> Json:
-        _, asked = flow.question(self.request, predicate, flow.Silent())
+        try:
+            request = self.request
+            _, asked = flow.question(request, predicate, flow.Silent())
+        except SpecificationError as failure:
+            if any(item.code != "Y330" for item in failure.diagnostics):
+                raise
+            request = replace(request, symmetry=False)
+            _, asked = flow.question(request, predicate, flow.Silent())
         wanted = asked.properties[0]
         never = replace(
             wanted, kind="always", condition=terms.Not(wanted.condition, wanted.condition.span)
         )
         limits = Limits(states=STATES_FROM_THE_START, seconds=SECONDS_FROM_THE_START)
         result = flow.check_machine(
-            replace(self.request, limits=limits),
+            replace(request, limits=limits),
             self.document,
             replace(asked, properties=(never,), deadlock=False, expectation=None),
             flow.Silent(),

@@ -38,3 +38,9 @@ def with_predicate(document: Document, text: str) -> Document:
         replace(instance, properties=None, expect=None) for instance in document.instances
     )
     return replace(document, properties=(entry,), instances=instances)
+
+
+def nameable(document: Document) -> Document:
+    """Return `document` with no ids interchangeable, so that each may be named."""
+    constants = tuple(replace(item, symmetric=False) for item in document.constants)
+    return replace(document, constants=constants)

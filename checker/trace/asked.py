@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from checker.elaborate import world_of
 from checker.elaborate.constants import Setting
@@ -21,6 +20,7 @@ from checker.table import Document
 from checker.table.document import Cell
 from checker.table.expressions import parse_expression
 from checker.table.passage import Passage
+from checker.table.predicate import nameable
 from checker.table.problems import Problems
 
 PLACE = "<expression>"
@@ -39,8 +39,7 @@ def term_of(document: Document, instance: str, overrides: Mapping[str, Setting],
     problems.raise_any()
     assert tree is not None
     cell = Cell(text, passage.whole(), tree, passage.starts)
-    constants = tuple(replace(item, symmetric=False) for item in document.constants)
-    world = world_of(replace(document, constants=constants), instance, overrides)
+    world = world_of(nameable(document), instance, overrides)
     found: list[Term] = []
     with collecting(world.problems):
         found.append(Typing(world, cell).infer(expression(cell)))

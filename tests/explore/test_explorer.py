@@ -63,6 +63,15 @@ def test_a_shortest_path_from_the_start_is_as_long_as_the_search_says() -> None:
     assert "no state of" in none["said"]
 
 
+def test_interchangeable_ids_may_be_named() -> None:
+    explorer = prepared()
+    text = "client[c1].state != UNJOINED"
+    for start in (True, False):
+        path = tuple(explorer.seek(explorer.first, text, start=start)["path"])
+        assert explorer.value(path, "client[c1].state")["values"][-1] != "UNJOINED"
+        assert explorer.value(path, text)["values"][-1] == "true"
+
+
 def test_a_shortest_path_from_here_goes_on_from_here() -> None:
     explorer = prepared()
     first = explorer.here(explorer.first)
