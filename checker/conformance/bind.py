@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from checker.conformance.mapping import Arguments, Kind, KnownDifference, MappedRow, Mapping
 from checker.conformance.recording import MappedTimer
 from checker.elaborate import build, convert, world_of
+from checker.elaborate.connections import handle_of
 from checker.elaborate.constants import Setting
 from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.rows import action_of
@@ -290,7 +291,7 @@ class _Binder:
         )
 
     def _row(self, action: Action, mapped: MappedRow) -> BoundRow:
-        names = names_of(action)
+        names = {**names_of(action), **self._call(action)}
         allocator = _OwnNames()
         refused = mapped.refused
         return BoundRow(
@@ -312,6 +313,20 @@ class _Binder:
                 if item.row.text == action.name
             ),
         )
+
+    def _call(self, action: Action) -> dict[str, Term]:
+        """Return `call`, the handle of the request that a row takes, where it takes one."""
+        asked = [value.type for _, value in action.lets]
+        for calls in self.world.calls.values():
+            if calls.requests not in asked:
+                continue
+            ours = [(b.name, item_of(b.domain.type)) for b in action.bindings]
+            slots = [n for n, (_, kind) in enumerate(ours) if kind == calls.slots]
+            callers = [name for name, kind in ours[: slots[0]] if kind == calls.key]
+            caller = t.Local(callers[-1], calls.key, action.span)
+            slot = t.Local(ours[slots[0]][0], calls.slots, action.span)
+            return {"call": handle_of(calls, caller, slot, action.span)}
+        return {}
 
     def _terms(
         self,

@@ -19,8 +19,9 @@ from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Trigger, Variable
 from checker.machine.relations import item_of
 from checker.machine.terms import Statement, Term
-from checker.machine.types import Id, Type
+from checker.machine.types import Id, Option, Type
 from checker.machine.walk import rebuild, walk
+from checker.semantics.execute import occurring
 from checker.semantics.values import values
 from checker.source import NOWHERE
 
@@ -236,14 +237,21 @@ class _Maker:
         if term is None:
             return None
         variable = f"mapping.{name}"
-        first = next(values(term.type))
-        initial = t.Literal(first, term.type, term.span)
-        self.variables.append(Variable(variable, term.type, initial, "variable", None, term.span))
-        return Label(variable, item, term.type)
+        kind = self._without_ids(term.type)
+        initial = t.Literal(next(values(kind)), kind, term.span)
+        self.variables.append(Variable(variable, kind, initial, "variable", None, term.span))
+        return Label(variable, item, kind)
+
+    def _without_ids(self, kind: Type) -> Type:
+        """Return a type for values of `kind` whose first value holds no id: `fresh` sees labels."""
+        first = next(values(kind))
+        named = any(occurring(ids, kind, first) for ids in self.bound.machine.ids)
+        return Option(kind) if named else kind
 
 
 def _assign(label: Label, term: Term) -> Statement:
-    return t.Assign(t.Place(label.variable, (), label.type, term.span), term, term.span)
+    place = t.Place(label.variable, (), label.type, term.span)
+    return t.Assign(place, convert.coerce(term, label.type), term.span)
 
 
 def _here(term: Term) -> Term:

@@ -32,6 +32,7 @@ class Subject:
 
 
 SUBJECTS = {
+    "classic_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.1.1", "4.3.1")),
     "consumer_group_848": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
     "share_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
     "share_partition": Subject("kafka.server.share.Subject", ("4.2.0", "4.4.0")),

@@ -45,7 +45,51 @@ WALKS = (*AS_IN_4_3, "--cover", "rows")
 AS_RELEASED = ("--set", "own_instance_is_released=false")
 """What no release has yet of consumer_group_848."""
 
+JAVA = ("4.1.1", "4.3.1")
+"""The releases of GroupMetadataManager that are driven along classic_group."""
+
+FAULTS = tuple(
+    word
+    for name in (
+        *("disconnects", "crashes", "closes", "poll_timeouts", "hangs", "storage_failures"),
+        *("oversized_records", "failovers", "admin_removals", "deletions", "subscription_max"),
+    )
+    for word in ("--set", f"{name}=1")
+)
+EVERYTHING = (
+    *FAULTS,
+    *("--set", "changes=2", "--set", "slow_timers=2", "--set", "offset_commits=true"),
+    *("--set", "MemberId=4", "--cover", "rows"),
+)
+"""Walks on classic_group with a fault of each kind."""
+
 RUNS: dict[str, tuple[Run, ...]] = {
+    "classic_group": (
+        Run("tiny", JAVA),
+        *(
+            Run(instance, JAVA)
+            for instance in (
+                *("kafka_7824_fixed", "kafka_10134_fixed", "kafka_13435_fixed"),
+                *("kafka_14422_fixed", "left_member_waits_for_nothing", "kafka_10284_fixed"),
+                *("static_record_too_large", "static_poll_timeout", "append_outlives_the_session"),
+                *("failover_fences_a_returned_instance", "late_join_fences_its_own_process"),
+                "commits_and_a_failover",
+            )
+        ),
+        Run("kafka_10870_fixed", JAVA, ("--set", "implementation=kafka_4")),
+        Run("deleted_group", JAVA, ("--set", "Client=1")),
+        *(
+            Run(instance, JAVA, ("--cover", "rows"))
+            for instance in (
+                *("default", "two_instances", "mixed_members", "kafka_9885_fixed"),
+                *("refused_member_holds_the_barrier", "rollback_fences_a_joined_instance"),
+            )
+        ),
+        *(
+            Run("default", JAVA, (*EVERYTHING, "--set", f"membership={membership}"))
+            for membership in ("dynamic", "static", "mixed")
+        ),
+    ),
     "consumer_group_848": (
         Run("upgraded_group", ("4.3.1",), AS_RELEASED),
         Run(

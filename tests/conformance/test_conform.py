@@ -314,3 +314,104 @@ def test_the_page_lists_every_key() -> None:
     for part in KEYS.values():
         for key in part:
             assert f"`{key}" in text or f"    {key}:" in text, key
+
+
+TICKETS = """
+system: tickets
+about: A desk issues tickets, and issues again what is forgotten.
+constants:
+  Client: {ids: 1, prefix: c}
+  Ticket: {ids: 2, prefix: t}
+messages:
+  Ask: {}
+  Told: {ticket: Ticket}
+calls:
+  desk: {per: Client, requests: [Ask], responses: [Told], capacity: "1", from: client, to: desk}
+variables:
+  issued: {type: set of Ticket, initial: empty}
+faults:
+  hang_up: {budget: "1", about: A client gives up.}
+rows:
+  - row: ask
+    for: {c: Client}
+    do: call(desk[c], Ask())
+  - row: issue
+    on: Ask()
+    do: |
+      t = fresh(Ticket)
+      issued.add(t)
+      reply(call, Told(ticket=t))
+  - row: take
+    on: desk[c].Told(_)
+  - row: give_up
+    for: {c: Client}
+    when: len(desk[c]) > 0
+    do: close(desk[c])
+    fault: hang_up
+  - row: forget
+    for: {t: issued}
+    when: all(not (r.ticket == t) for r in responses(desk))
+    do: issued.discard(t)
+instances:
+  default: {about: All.}
+"""
+
+TICKETS_MAPPING = """
+conformance: tickets
+rows:
+  ask: {silent: a request is on its way}
+  issue:
+    call: issue
+    with: {open: call.open}
+  take: {call: take}
+  give_up: {call: give_up}
+  forget:
+    call: forget
+    with: {ticket: t}
+observe:
+  issued: issued
+  told: "[r.ticket for r in responses(desk)]"
+"""
+
+TICKETS_ADAPTER = """
+from checker.conformance.serve import serve
+
+
+class Desk:
+    def __init__(self):
+        self.issued, self.told = set(), []
+
+    def issue(self, open):
+        ticket = next(name for name in ("t1", "t2") if name not in self.issued)
+        self.issued.add(ticket)
+        if open:
+            self.told.append(ticket)
+
+    def take(self):
+        self.told.clear()
+
+    give_up = take
+
+    def forget(self, ticket):
+        self.issued.discard(ticket)
+
+    def observe(self):
+        return {"issued": sorted(self.issued), "told": self.told}
+
+
+serve(Desk, name="Desk")
+"""
+
+
+def test_a_row_that_takes_a_request_sees_its_call_and_labels_are_no_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lease.yaml").write_text(TICKETS)
+    Path("conformance.yaml").write_text(TICKETS_MAPPING)
+    Path("desk.py").write_text(TICKETS_ADAPTER)
+    code, found = run_json(f"{sys.executable} desk.py")
+    assert (code, found["differences"]) == (0, [])
+    rows = found["rows"]
+    assert isinstance(rows, list)
+    assert all(row["taken"] for row in rows)
