@@ -19,6 +19,7 @@ from checker.table.document import (
     InState,
     Procedure,
     PropertyEntry,
+    RefinesEntry,
     Row,
     TypeName,
     TypeRange,
@@ -177,9 +178,22 @@ def _property(entry: PropertyEntry) -> Block:
         cells = [("", _code(entry.condition))]
     if entry.initially is not None:
         cells.append(("initially", _code(entry.initially)))
+    if entry.refines is not None:
+        cells += _refinement(entry.refines)
     marks = [entry.kind, *("within the bounds" for _ in range(entry.within_bounds))]
     marks += [f"for each {binding.name.text}" for binding in entry.bindings]
     return Block(entry.name.text, tuple(marks), entry.why, tuple(cells))
+
+
+def _refinement(entry: RefinesEntry) -> Iterator[tuple[str, str]]:
+    if entry.instance is not None:
+        yield "instance", entry.instance.text
+    for word, value, _ in entry.settings:
+        yield f"set {word.text}", str(value).lower() if isinstance(value, bool) else str(value)
+    for one, other in entry.ids:
+        yield f"ids {one.text}", other.text
+    for mapped in entry.mapping:
+        yield mapped.text, _code(mapped.cell)
 
 
 def _filled(cells: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -382,12 +382,14 @@ PropertyKind = Literal[
 class MappedEntry:
     """An entry of `mapping:`: what a variable of the coarse system is, in terms of this one.
 
-    `keys` are the names of the ids in `client[c].state`; the cell may use them.
+    `keys` are the names of the ids in `client[c].state`; the cell may use them. `text` is all of
+    that as written.
     """
 
     variable: Word
     keys: tuple[Word, ...]
     cell: Cell
+    text: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,10 +69,11 @@ def _mapped(key: Scalar, node: Node, problems: Problems) -> MappedEntry:
             expected="a variable or machine of the coarse system: value, owner[p], client[c].state",
             help="name it as its own rows do",
         )
-        return MappedEntry(Word("", key.span), (), cell)
+        return MappedEntry(Word("", key.span), (), cell, key.text)
     keys = _KEY.findall(match["keys"] + (match["more"] or ""))
     name = match["first"] + (f".{match['member']}" if match["member"] else "")
-    return MappedEntry(Word(name, key.span), tuple(Word(item, key.span) for item in keys), cell)
+    words = tuple(Word(item, key.span) for item in keys)
+    return MappedEntry(Word(name, key.span), words, cell, key.text)
 
 
 # ------------------------------------------------------------------------- finding the system

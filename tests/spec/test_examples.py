@@ -25,6 +25,7 @@ PUBLISHED: dict[tuple[str, str], tuple[int, int | None, int | None]] = {
     ("coffee_can", "default"): (5_150, 20_002, 0),
     ("alternating_bit", "default"): (240, 1_392, 9),
     ("termination_detection", "default"): (302, 2_001, 8),
+    ("memory", "default"): (288, 962, 9),
     ("write_through_cache", "default"): (5_196, 28_170, 17),
     ("group_small", "default"): (3_043, 8_178, 26),
     ("group_small", "members_3_generations_1"): (21_362, 81_043, 31),
