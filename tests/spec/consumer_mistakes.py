@@ -36,11 +36,6 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      apply_assignment(c)",
         "cooperative",
     ),
-    ("classic_consumer", "client_knows_what_it_is"): (
-        "user.yaml",
-        "    client[c].generation = 0\n    client[c].rejoin_needed = true",
-        "    client[c].rejoin_needed = true",
-    ),
     ("classic_consumer", "unjoined_client_will_rejoin"): (
         "user.yaml",
         "    client[c].rejoin_needed = true\n    if prepare_again_after_reset",
