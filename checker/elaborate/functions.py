@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from checker.elaborate import build, convert
 from checker.elaborate.collections import domain, generators
@@ -17,7 +18,16 @@ from checker.machine import terms as t
 from checker.machine.builtins import NAMED
 from checker.machine.certain import certain
 from checker.machine.machine import Action
-from checker.machine.relations import INTEGER_LIMIT, bare, bound, item_of, show, size, variants_of
+from checker.machine.relations import (
+    INTEGER_LIMIT,
+    bare,
+    bound,
+    holds_symmetric,
+    item_of,
+    show,
+    size,
+    variants_of,
+)
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
 from checker.table.problems import nearest
@@ -259,6 +269,83 @@ def _with_default(
         return build.choice(nothing, otherwise, best, span)
 
     return context.once("values", values, least, span)
+
+
+@built_in("least")
+def _least(context: Context, node: ast.Call, hint: Type | None) -> Term:
+    """`least(x for x in s if p)`: the first in canonical order, or of those with the least `by`."""
+    span = context.span(node)
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    unknown_ones = [keyword for keyword in node.keywords if keyword.arg not in ("by", "default")]
+    if len(node.args) != 1 or unknown_ones:
+        raise Wrong(
+            "N208",
+            "`least` takes one choice, and `by=` and `default=`",
+            context.span(unknown_ones[0]) if unknown_ones else span,
+            expected="least((x for x in s if p), by=e, default=d)",
+        )
+    (choice,) = node.args
+    by = given.get("by")
+    clauses, body, key = _candidates(context, choice, by, hint)
+    if holds_symmetric(body.type):
+        raise build.symmetric(body.type, span, "`least`")
+    convert.limited(Set(body.type), span)
+    found: Term = t.Fold("min", clauses, body, None, body.type, span)
+    if key is not None:
+        _ordered("least", key, span)
+        lowest = t.Fold("min", clauses, key, None, key.type, span)
+        found = context.once(
+            "lowest", lowest, lambda one: _with_key(context, choice, by, hint, one, span), span
+        )
+    if "default" not in given:
+        return found
+    again, _, _ = _candidates(context, choice, None, hint)
+    some = t.Fold("any", again, convert.truth(True, span), None, convert.BOOL, span)
+    return build.choice(some, found, context.infer(given["default"], body.type), span)
+
+
+def _candidates(
+    context: Context, node: ast.expr, by: ast.expr | None, hint: Type | None
+) -> tuple[tuple[t.Generator, ...], Term, Term | None]:
+    """Return what `least` chooses from: generators, the value, and what it is compared by."""
+    if not isinstance(node, ast.GeneratorExp):
+        if by is not None:
+            raise Wrong(
+                "Y310",
+                "`by` needs a name for what it is of",
+                context.span(by),
+                expected="least((x for x in s), by=...)",
+            )
+        collection = domain(context, node)
+        kind = item_of(collection.type)
+        assert kind is not None
+        name = context.allocator.unique("item")
+        return (
+            (t.Generator(name, collection, None),),
+            t.Local(name, kind, collection.span),
+            None,
+        )
+    clauses, inner, _ = generators(context, node.generators)
+    key = None if by is None else convert.unwrapped(inner.infer(by))
+    return clauses, inner.infer(node.elt, hint), key
+
+
+def _with_key(
+    context: Context,
+    node: ast.expr,
+    by: ast.expr | None,
+    hint: Type | None,
+    lowest: Term,
+    span: Span,
+) -> Term:
+    """Return the first of the candidates whose key is the lowest one."""
+    clauses, body, key = _candidates(context, node, by, hint)
+    assert key is not None
+    alike = build.equal(key, lowest, span)
+    last = clauses[-1]
+    both = [alike] if last.condition is None else [last.condition, alike]
+    clauses = (*clauses[:-1], replace(last, condition=build.conjunction(both, span)))
+    return t.Fold("min", clauses, body, None, body.type, span)
 
 
 @built_in("all", "any")

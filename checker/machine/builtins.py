@@ -80,6 +80,14 @@ BUILT_INS: tuple[BuiltIn, ...] = (
     ),
     BuiltIn("max", "function", "max(a, b)`, `max(e for x in s)", "as `min`, the most", binds=True),
     BuiltIn(
+        "least",
+        "function",
+        "least(x for x in s if p)`, `least((x for x in s), by=e, default=d)",
+        "the first of any type in its [order](#order-of-values), or the first of those of which "
+        "`e` is least; E507 of nothing without a `default`, which is evaluated only then",
+        binds=True,
+    ),
+    BuiltIn(
         "len",
         "function",
         "len(s)",

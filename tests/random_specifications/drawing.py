@@ -119,6 +119,7 @@ class Drawer:
                 if self.chance(4)
                 else e()
             ),
+            lambda: f"least(({self.comprehension(scope, depth, 'int')}), default={e()})",
             lambda: f"twice({e()})",
             lambda: "len(K)",
             *[
@@ -143,7 +144,7 @@ class Drawer:
         for text in scope.of("count"):
             forms.append(lambda text=text: text)
         if not scope.of("id"):
-            forms = forms[:10] + forms[14:17]
+            forms = forms[:10] + forms[15:18]
         return str(self.one(forms)())
 
     def rarely(self, odd: str, usual: str) -> str:
@@ -252,7 +253,19 @@ class Drawer:
         return str(self.one([*self.simple("maybe_id"), *scope.of("maybe_id"), *scope.of("id")]))
 
     def _maybe(self, scope: Scope, depth: int) -> str:
-        return f"({self.expression('int', scope, depth)} if {self.expression('bool', scope, depth)} else none)"
+        value = self.expression("int", scope, depth)
+        if self.chance(4):
+            return self._least_by(scope, depth)
+        return f"({value} if {self.expression('bool', scope, depth)} else none)"
+
+    def _least_by(self, scope: Scope, depth: int) -> str:
+        """Draw the first of some, which may be none, by a key that several may share."""
+        name = self.name("x")
+        inner = self._with(scope, "int", name)
+        body = self.rarely(name, f"({name} if {self.expression('bool', inner, depth)} else none)")
+        key = self.rarely("", f", by={self.expression('int', inner, depth)}")
+        domain = self.one(["range(3)", *scope.of("ints"), *scope.of("hand")])
+        return f"least(({body} for {name} in {domain}){key}, default=none)"
 
     @staticmethod
     def _with(scope: Scope, kind: str, name: str) -> Scope:

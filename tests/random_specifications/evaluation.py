@@ -389,6 +389,26 @@ def _extreme(node: ast.Call, scope: Scope) -> Any:
     return best(found, key=scope.model.ranks.key)
 
 
+def _least(node: ast.Call, scope: Scope) -> Any:
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    choice = node.args[0]
+    if isinstance(choice, ast.GeneratorExp):
+        rows = list(_clauses(choice.generators, scope))
+        found = [evaluate(choice.elt, row) for row in rows]
+        if "by" in given:
+            keys = [need(evaluate(given["by"], row)) for row in rows]
+            ranked = [scope.model.ranks.key(key) for key in keys]
+            pairs = zip(found, ranked, strict=True)
+            found = [value for value, rank in pairs if rank == min(ranked)]
+    else:
+        found = list(items(evaluate(choice, scope), scope))
+    if found:
+        return scope.model.ranks.ordered(found)[0]
+    if "default" in given:
+        return evaluate(given["default"], scope)
+    raise FailedError("least of nothing")
+
+
 def _quantified(node: ast.Call, scope: Scope) -> Any:
     assert isinstance(node.func, ast.Name)
     comprehension = node.args[0]
@@ -477,6 +497,7 @@ _FUNCTIONS = {
     "len": _len,
     "implies": _implies,
     "armed": _armed,
+    "least": _least,
     "range": _range,
     "next": _next,
     "requests": _on_the_way,
