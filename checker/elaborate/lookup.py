@@ -166,6 +166,14 @@ def unknown(context: Context, word: str, span: Span, wanted: Type | None = None)
         return Wrong(
             "Y304", f"`{word}` is part of the state; a constant is needed here", span, found=word
         )
+    if word not in world.constants and word in {one.name.text for one in world.document.constants}:
+        return Wrong(
+            "N201",
+            f"`{word}` is declared further down",
+            span,
+            found=word,
+            help="constants, and the types that they are of, know the constants above them only",
+        )
     close = nearest(word, known)
     owner = next((c for c in world.components.values() if word in c.members), None)
     advice = f"did you mean `{close}`?" if close else None

@@ -57,6 +57,55 @@ def test_sets_maps_and_tables_are_constants(tmp_path: Path) -> None:
     assert constants["next_node"] == "{a: b, b: c, c: a}"
 
 
+ROUTE = """\
+constants:
+  Node: {ids: [a, b]}
+  top: 2
+  roles:
+    type: total map of Node to Role
+    value: "{a: leader, b: follower}"
+  place: {type: Point, value: "Point(1, y=2)"}
+  route: {type: sequence of Point up to 3, value: "[Point(0, 0), place]"}
+types:
+  Role: one of leader, follower
+  Level: 0..top
+  Point: {fields: {x: Level, y: Level}}
+variables:
+  at: {type: Point, initial: place}
+  led_by: {type: optional Node, initial: none}
+rows:
+  - row: goes
+    for: {n: Node, p: route}
+    when: roles[n] == leader
+    do: |
+      at = p
+      led_by = n
+properties:
+  on_the_route:
+    always: any(at == p for p in route)
+    why: it goes nowhere else.
+  one_leads:
+    always: led_by is none or led_by == b and len({n for n in Node if roles[n] == leader}) == 1
+    why: of b it is false where a leads.
+"""
+
+
+def test_data_is_of_named_types_too(tmp_path: Path) -> None:
+    as_declared = run(tmp_path, ROUTE)
+    assert as_declared.exploration.distinct == 3
+    assert outcomes(as_declared)["one_leads"] == "violated"
+    replaced = run(tmp_path, ROUTE, roles="{a: follower, b: leader}", route="[place]")
+    assert outcomes(replaced) == dict.fromkeys(("on_the_route", "one_leads", "deadlock"), "holds")
+
+
+def test_a_type_of_data_knows_the_constants_above_it(tmp_path: Path) -> None:
+    text = ROUTE.replace("  top: 2\n", "").replace("types:\n", "  top: 2\ntypes:\n")
+    with pytest.raises(SpecificationError) as caught:
+        run(tmp_path, text)
+    assert caught.value.diagnostics[0].code == "N201"
+    assert caught.value.diagnostics[0].message == "`top` is declared further down"
+
+
 def test_instances_and_settings_replace_them(tmp_path: Path) -> None:
     lone = run(tmp_path, VOTING, "lone")
     assert outcomes(lone)["first"] == "violated"
