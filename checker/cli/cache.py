@@ -1,4 +1,4 @@
-"""`checker cache`: where kernels and verdicts are kept between runs, and how much there is."""
+"""`checker cache`: where kernels, verdicts and parsed files are kept, and how much there is."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from checker import cache as kept
 from checker.cli.remembered import VERDICTS
 from checker.errors import UsageError
 from checker.llvm.native import KERNELS
+from checker.table.parsed import TEXTS
 
-CACHES = (KERNELS, VERDICTS)
+CACHES = (KERNELS, VERDICTS, TEXTS)
 """Everything that is kept between runs."""
 
 
 @click.command()
 @click.option("--clear", is_flag=True, help="Forget all of it.")
 def cache(*, clear: bool) -> None:
-    """Show the folder that keeps compiled kernels and verdicts, and how much there is in it.
+    """Show the folder that keeps kernels, verdicts and parsed files, and how much is in it.
 
-    Nothing in it is needed: what is missing is compiled, or searched, anew.
+    Nothing in it is needed: what is missing is compiled, searched or parsed anew.
     """
     place = kept.place()
     if place is None:

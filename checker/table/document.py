@@ -62,9 +62,13 @@ class Cell:
         index = min(max(number, 1), len(lines), len(self.starts)) - 1
         line, column = self.starts[index]
         text = lines[index]
-        if text.isascii():
+        if self._ascii:
             return line, column + min(offset, len(text))
         return line, column + len(text[:offset].decode("utf-8", errors="ignore"))
+
+    @cached_property
+    def _ascii(self) -> bool:
+        return self.text.isascii()
 
     @cached_property
     def _lines(self) -> list[bytes]:

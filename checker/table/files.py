@@ -15,7 +15,8 @@ from checker.errors import SpecificationError
 from checker.source import Heading, Source, Span
 from checker.table.document import SystemFile, Word
 from checker.table.fields import Fields, entries_of
-from checker.table.nodes import Mapping, Node, Scalar, parse_yaml, shorten
+from checker.table.nodes import Mapping, Node, Scalar, shorten
+from checker.table.parsed import parse_yaml
 from checker.table.problems import Problems, first_place, nearest
 from checker.table.text import read_text, span_at
 from checker.table.torn import mend_torn

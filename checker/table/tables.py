@@ -7,7 +7,8 @@ from pathlib import Path
 from checker.source import Source, Span
 from checker.table.document import Word
 from checker.table.fields import Fields
-from checker.table.nodes import Mapping, Node, parse_yaml
+from checker.table.nodes import Mapping, Node
+from checker.table.parsed import parse_yaml
 from checker.table.problems import Problems, nearest
 from checker.table.state_table import StateTable, TableTransition
 from checker.table.text import read_text, span_at
