@@ -54,6 +54,57 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      zookeeper.notified = false\n      read_record()\n      send",
         "      zookeeper.notified = false\n      send",
     ),
+    ("controller", "the_dead_receive_nothing"): (
+        "broker.yaml",
+        "    on: requests[b].StopReplica(leader_epoch, incarnation)\n    when: broker[b].running\n",
+        "    on: requests[b].StopReplica(leader_epoch, incarnation)\n",
+        "shutdown_and_failover",
+    ),
+    ("controller", "who_keeps_up_stays_in_sync"): (
+        "broker.yaml",
+        "    when: leads(b) and not broker[follower].running\n",
+        "    when: leads(b)\n",
+    ),
+    ("controller", "a_write_asks_for_a_change"): (
+        "broker.yaml",
+        "follower: Broker - broker[b].isr\n",
+        "follower: Broker\n",
+    ),
+    ("controller", "a_version_is_a_change"): (
+        "broker.yaml",
+        "      if zookeeper.version == version:\n          zookeeper.isr = isr\n",
+        "      if zookeeper.version == version:\n",
+        "lost_replies",
+    ),
+    ("controller", "a_dead_replica_goes_offline"): (
+        "procedures.yaml",
+        "            remove_from_isr(b)\n            replica[b].state = OfflineReplica\n",
+        "            remove_from_isr(b)\n",
+    ),
+    ("controller", "every_dead_replica_is_offline_after_failover"): (
+        "procedures.yaml",
+        "        elif offline_without_record:\n            replica[b].state = OfflineReplica\n",
+        "",
+        "failover",
+    ),
+    ("controller", "no_news_sends_nothing"): (
+        "controller.yaml",
+        "      if len(bounced) > 0:\n",
+        "      if len(bounced) >= 0:\n",
+        "all_replicas_down",
+    ),
+    ("controller", "a_stopping_broker_is_told_the_truth"): (
+        "controller.yaml",
+        "      broker[b].told_to_go = controller.leader != b\n",
+        "",
+        "shutdown_and_failover",
+    ),
+    ("controller", "an_end_in_order_needs_no_timeout"): (
+        "broker.yaml",
+        "      stop_process(b)\n      zookeeper.registered[b] = 0\n",
+        "      stop_process(b)\n",
+        "controlled_shutdown",
+    ),
     ("controller", "controller_knows_who_lives"): (
         "broker.yaml",
         "and not writes(b)\n    do: |\n      zookeeper.registered[b] = 0\n      watch_fires()\n",
@@ -110,8 +161,8 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("controller", "only_leaders_keep_an_isr"): (
         "broker.yaml",
-        "isr = empty\n              broker[b].version = 0\n          history",
-        "isr = broker[b].isr\n              broker[b].version = 0\n          history",
+        "leader_epoch = leader_epoch\n              broker[b].isr = empty\n",
+        "leader_epoch = leader_epoch\n              broker[b].isr = broker[b].isr\n",
         "controlled_shutdown",
     ),
     ("controller", "only_followers_are_added"): (
