@@ -24,6 +24,9 @@ from checker.table.tables import read_root
 from checker.table.text import read_text
 from checker.table.words import read_prose
 
+REFINES_MAX = 20
+"""Properties of one system that may refine another: each is elaborated with it."""
+
 
 def read(path: Path) -> Document:
     """Return the system that a file and those it lists hold, with its tables.
@@ -34,10 +37,18 @@ def read(path: Path) -> Document:
     """
     problems = Problems()
     document = _read(path, problems)
+    words = [entry.refines.system for entry in document.properties if entry.refines is not None]
+    if len(words) > REFINES_MAX:
+        problems.add(
+            "T106",
+            f"the system has {len(words)} properties that it refines another",
+            words[REFINES_MAX].span,
+            expected=f"at most {REFINES_MAX}",
+            help="join some of them: a mapping may have all variables of one coarse system",
+        )
     coarse: dict[str, Document] = {}
-    for entry in document.properties:
-        word = None if entry.refines is None else entry.refines.system
-        if word is not None and word.text not in coarse:
+    for word in words[:REFINES_MAX]:
+        if word.text not in coarse:
             found = find_coarse(word, path, problems)
             if found is not None:
                 coarse[word.text] = _read(found, Problems())

@@ -314,6 +314,23 @@ def test_mistakes_of_the_coarse_system_are_told_in_its_own_file(tmp_path: Path) 
     assert (problem.code, Path(problem.span.source.name).name) == ("N201", "ticket.yaml")
 
 
+def test_a_system_may_refine_only_so_many_others(tmp_path: Path) -> None:
+    one = "  p{}: {{refines: {{system: hour_clock, mapping: {{hour: n + 1}}}}, why: w.}}\n"
+    text = "variables:\n  n: {type: 0..3, initial: '0'}\nrows:\n  - {row: turn, do: pass}\n"
+    many = text + "properties:\n" + "".join(map(one.format, range(21)))
+    with pytest.raises(SpecificationError) as raised:
+        run(tmp_path, many)
+    assert [item.code for item in raised.value.diagnostics] == ["T106"]
+
+
+def test_a_system_may_refine_itself(tmp_path: Path) -> None:
+    (tmp_path / "system.yaml").write_text("")
+    text = "variables:\n  n: {type: 0..3, initial: '0'}\nrows:\n"
+    text += "  - {row: turn, do: n = (n + 1) % 4}\n"
+    text += "properties:\n  itself: {refines: system.yaml, why: it does what it does.}\n"
+    assert outcomes(run(tmp_path, text))["itself"] == "holds"
+
+
 def test_a_mapping_without_a_value_is_an_evaluation_error(tmp_path: Path) -> None:
     (tmp_path / "ticket.yaml").write_text(COARSE)
     text = FINE.replace("LIMIT", "times").replace("      WHICH\n", "")

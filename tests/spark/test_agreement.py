@@ -10,6 +10,7 @@ import pytest
 from machines import KNOWN, Known, lamp, overflow
 from pairs import assert_same, locally, on_spark
 from random_machines import lively_machine, seeded_machine
+from refining_machines import refining_machine
 from symmetric_machines import symmetric_machine
 
 from checker.flow import machine_of
@@ -60,6 +61,13 @@ def test_a_level_that_takes_long_tells_of_its_tasks(monkeypatch: pytest.MonkeyPa
     )
     assert any(each.tasks for each in told)
     assert all(0 <= each.tasks_done <= each.tasks for each in told)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+def test_refining_machines(seed: int) -> None:
+    machine = refining_machine(seed)
+    limits = Limits(keep_going=True, depth=3)
+    assert_same(on_spark(machine, limits), locally(machine, limits))
 
 
 @pytest.mark.parametrize("seed", range(4))
