@@ -20,6 +20,16 @@ from checker.library import find
 HERE = Path(__file__).parent
 PAGES = HERE.parents[1] / "docs" / "candidates"
 CONFIRMED: dict[tuple[str, str], str | None] = {
+    ("classic_group", "append_outlives_the_session"): None,
+    ("classic_group", "failover_fences_a_returned_instance"): None,
+    ("classic_group", "late_join_fences_its_own_process"): None,
+    ("classic_group", "leaving_id_starts_a_rebalance"): None,
+    ("classic_group", "left_member_waits_for_nothing"): None,
+    ("classic_group", "overtaken_request_is_forgotten"): None,
+    ("classic_group", "pending_id_ends_the_initial_delay"): None,
+    ("classic_group", "refused_member_holds_the_barrier"): None,
+    ("classic_group", "replaced_id_holds_the_sync_timer"): None,
+    ("classic_group", "rollback_fences_a_joined_instance"): None,
     ("consumer_group_848", "candidate_early_report"): None,
     ("consumer_group_848", "candidate_late_commit"): None,
     ("consumer_group_848", "candidate_late_heartbeat"): None,
@@ -47,6 +57,7 @@ what another candidate does lies on the way.
 """
 
 FAST = {
+    ("classic_group", "append_outlives_the_session"),
     ("share_group", "candidate_members_during_deletion"),
     ("share_partition", "candidate_gap_below_log_start"),
     ("share_state", "candidate_reset_forgets_leader"),
