@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from checker.errors import InternalError
 from checker.export.expressions import Expressions, Scope, item_type, may_fail, members
-from checker.export.names import atomic, bracketed, identifier, place
+from checker.export.names import assigned, atomic, bracketed, identifier, place
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
 from checker.machine.terms import Place, Statement, Term
@@ -607,5 +607,5 @@ def tidy(lines: Lines) -> Lines:
                 values[match[1]] = match[2]
                 continue
         last = re.fullmatch(r"( */\\ \w+'? = )(\w+)", line)
-        kept.append(last[1] + values[last[2]] if last and last[2] in values else line)
+        kept.append(last[1] + assigned(values[last[2]]) if last and last[2] in values else line)
     return kept

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from checker.export.actions import LEGAL, Actions, Lines, conjuncts, indented
 from checker.export.expressions import ROW, Expressions, Scope
-from checker.export.names import LIBRARY, identifier, quoted
+from checker.export.names import LIBRARY, assigned, identifier, quoted
 from checker.export.values import Values, require_written
 from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, Action, Machine, Property
@@ -206,7 +206,7 @@ class _Writer:
                 if at.state[name] == own:
                     same.append(own)
                 else:
-                    lines.append(f"/\\ {own}' = {at.state[name]}")
+                    lines.append(f"/\\ {own}' = {assigned(at.state[name])}")
             if same:
                 unchanged = f"/\\ UNCHANGED <<{', '.join(same)}>>"
                 lines += textwrap.wrap(unchanged, WIDTH, subsequent_indent="     ")
@@ -292,7 +292,9 @@ class _Writer:
         def leaf(at: Scope) -> Lines:
             legal = at.names.get(LEGAL, "TRUE")
             first = [] if legal == "TRUE" else [f'/\\ Legal({legal}, "initial")']
-            return first + [f"/\\ {own} = {at.state[v]}" for v, own in self._variables.items()]
+            return first + [
+                f"/\\ {own} = {assigned(at.state[v])}" for v, own in self._variables.items()
+            ]
 
         lines += self._actions.body(action, scope, leaf, ["FALSE"])
         return [*prose("The initial states."), "Init ==", *indented(lines)]

@@ -72,6 +72,10 @@ def place(span: Span) -> str:
 _OPENING, _CLOSING = "([{", ")]}"
 
 
+_JOINS = re.compile(r"/\\|\\/|~|[=#<>]|\\(?:not)?in\b")
+"""What says something true or false of its operands."""
+
+
 def atomic(text: str) -> bool:
     """Return whether an expression needs no parentheses in any place.
 
@@ -102,6 +106,16 @@ def atomic(text: str) -> bool:
             if not (letter.isalnum() or letter in "_.") or not begins:
                 return False
     return depth == 0
+
+
+def assigned(text: str) -> str:
+    r"""Return an expression as the right side of `=`, which binds tighter than what joins truths.
+
+    >>> [assigned(text) for text in ("x + 1", "a /\\ b", "x = y", "{y \\in S : y > 1}", "~a")]
+    ['x + 1', '(a /\\ b)', '(x = y)', '{y \\in S : y > 1}', '(~a)']
+    """
+    joins = _JOINS.search(text) is not None and not text.startswith(("IF ", "LET ", "CASE "))
+    return bracketed(text) if joins else text
 
 
 def bracketed(text: str) -> str:

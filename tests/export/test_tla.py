@@ -41,6 +41,62 @@ def test_tlc_counts_and_judges_alike(spec: str, instance: str) -> None:
     assert recount(spec, instance) == []
 
 
+TIMED = """
+system: timed
+about: Two locks, of which the older ends first.
+constants:
+  Slot: {ids: [s, t]}
+  looks: %s
+types:
+  Holder: {fields: {name: 0..1, urgent: bool}}
+variables:
+  holder: {type: optional Holder, per: Slot, initial: none}
+  first: {type: optional Holder, initial: none}
+  robbed: {type: bool, initial: "false"}
+timers:
+  lock:
+    per: Slot
+    captures: {by: Holder}
+    late_cancels: "1"
+    fair: weak
+rows:
+  - row: acquire
+    for: {k: Slot, h: Holder}
+    when: holder[k] is none
+    do: |
+      holder[k] = h
+      arm(lock[k](h))
+      first = least((holder[x] for x in Slot if armed(lock[x])), by=0)
+  - row: release
+    for: {k: Slot}
+    when: holder[k] is not none
+    do: |
+      holder[k] = none
+      cancel(lock[k])
+  - row: expires
+    on: lock[k].expired(by, cancelled)
+    do: |
+      if not (looks and cancelled):
+          robbed = robbed or holder[k] is not none and holder[k] != by
+          holder[k] = none
+          cancel(lock[k])
+properties:
+  not_robbed: {always: not robbed, why: the lock is of the next.}
+  freed:
+    for: {k: Slot}
+    leads_to: {from: "holder[k] is not none", to: "holder[k] is none"}
+    why: its time is over.
+"""
+
+
+@needs_tlc
+@pytest.mark.parametrize("looks", ["true", "false"])
+def test_tlc_knows_timers_and_the_least(looks: str, tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(TIMED % looks)
+    assert recount(str(path), "default") == []
+
+
 SYSTEM = """
 system: lamp
 about: A lamp (* with a comment in it *) that counts.
