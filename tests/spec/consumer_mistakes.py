@@ -10,6 +10,98 @@ CONSUMER_SYSTEMS = (
 )
 
 CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("classic_consumer", "a_preparation_waits_for_its_commit"): (
+        "user.yaml",
+        "client[c].thread == PREPARES and client[c].commit == SUCCEEDED",
+        "client[c].thread == PREPARES",
+        "auto_commit",
+    ),
+    ("classic_consumer", "an_unfinished_preparation_goes_on"): (
+        "user.yaml",
+        "      client[c].prepare_needed = true\n      client[c].thread = POLLS",
+        "      client[c].thread = POLLS",
+        "auto_commit",
+    ),
+    ("classic_consumer", "a_commit_is_over_before_the_callback"): (
+        "user.yaml",
+        "  give_up(c): |\n    client[c].commit = ABSENT\n",
+        "  give_up(c): |\n",
+        "auto_commit",
+    ),
+    ("classic_consumer", "a_preparation_ends_with_a_join"): (
+        "user.yaml",
+        "      client[c].withheld = false\n      client[c].thread = JOINS\n      drop(",
+        "      client[c].thread = POLLS\n      drop(",
+    ),
+    ("classic_consumer", "a_timeout_ends_the_wait"): (
+        "user.yaml",
+        "    do: give_up(c)\n    fault: slow_commit",
+        "    do: client[c].withheld = false\n    fault: slow_commit",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_join_is_sent_or_has_failed"): (
+        "user.yaml",
+        "          client[c].join = FAILED\n      else:",
+        "          client[c].join = SENT\n      else:",
+        "lost_connection",
+    ),
+    ("classic_consumer", "whoever_has_closed_waits_for_nothing"): (
+        "user.yaml",
+        "      client[c].join = ABSENT\n      client[c].commit = ABSENT\n",
+        "      client[c].commit = ABSENT\n",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_fenced_client_forgets_its_generation"): (
+        "user.yaml",
+        "    client[c].rejoin_needed = true\n    if prepare_again_after_reset",
+        "    if prepare_again_after_reset",
+    ),
+    ("classic_consumer", "a_coordinator_is_forgotten_for_a_reason"): (
+        "responses.yaml",
+        "COORDINATOR_NOT_AVAILABLE}\n    do: forget_coordinator(c)",
+        "COORDINATOR_NOT_AVAILABLE, UNKNOWN_MEMBER_ID}\n    do: forget_coordinator(c)",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "what_is_claimed_is_given_to_nobody_else"): (
+        "assignor.yaml",
+        "disputed(p, claims) or not honours(m, p, claims)",
+        "disputed(p, claims) and not honours(m, p, claims)",
+        "cooperative",
+    ),
+    ("classic_consumer", "a_lone_claim_is_kept"): (
+        "assignor.yaml",
+        "any(a != b and p in claims[a].owned",
+        "any(p in claims[a].owned",
+        "cooperative",
+    ),
+    ("classic_consumer", "whoever_waits_is_not_removed"): (
+        "coordinator.yaml",
+        "      and m not in coordinator.parked_join and m not in coordinator.parked_sync\n",
+        "",
+    ),
+    ("classic_consumer", "whoever_goes_is_gone"): (
+        "coordinator.yaml",
+        "    del coordinator.members[m]\n    if coordinator.leader == m:",
+        "    if coordinator.leader == m:",
+    ),
+    ("classic_consumer", "a_group_is_served_where_it_is_loaded"): (
+        "coordinator.yaml",
+        "      coordinator.phase = AWAY\n",
+        "      coordinator.phase = LOADING\n      create(coordinator.group, Empty)\n",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_coordinator_loads_before_it_serves"): (
+        "coordinator.yaml",
+        "      coordinator.members = log.members\n",
+        "",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_search_finds_what_there_is"): (
+        "lookup.yaml",
+        "    when: coordinator.phase == AWAY\n    do: reply(call",
+        "    when: coordinator.phase != ACTIVE\n    do: reply(call",
+        "alone_with_a_moving_coordinator",
+    ),
     ("classic_consumer", "the_application_knows_what_is_owned"): (
         "user.yaml",
         "        tell_assigned(c, added)\n",
