@@ -22,7 +22,6 @@ from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.layout import pack
 from checker.machine.machine import LIVENESS, Machine
-from checker.report import files
 from checker.report.result import Result
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
@@ -135,21 +134,23 @@ def check_machine(
     observer.stage("rebuild")
     traces = rebuild_all(machine, exploration.findings)
     observer.stage("write")
-    return files.written(
-        Result(
-            origin=provenance(request, document),
-            document=document,
-            machine=machine,
-            exploration=exploration,
-            verdict=refusing(verdict, met) if request.vacuity == "error" else verdict,
-            looked=met,
-            traces=tuple(sorted(traces, key=lambda trace: trace.kind == "sometimes")),
-            compile_seconds=compile_seconds,
-            peak_rss_bytes=peak_rss(),
-            others=others(request, traces, interrupt),
-        ),
-        request.report,
+    result = Result(
+        origin=provenance(request, document),
+        document=document,
+        machine=machine,
+        exploration=exploration,
+        verdict=refusing(verdict, met) if request.vacuity == "error" else verdict,
+        looked=met,
+        traces=tuple(sorted(traces, key=lambda trace: trace.kind == "sometimes")),
+        compile_seconds=compile_seconds,
+        peak_rss_bytes=peak_rss(),
+        others=others(request, traces, interrupt),
     )
+    if request.report is None:
+        return result
+    from checker.report import files  # noqa: PLC0415 (what writes pages, for those who want them)
+
+    return files.written(result, request.report)
 
 
 def others(

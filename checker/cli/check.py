@@ -20,7 +20,6 @@ from checker.cli.options import (
 )
 from checker.cli.progress import Style, observing
 from checker.errors import SpecificationError
-from checker.report import files
 from checker.report.headline import plural
 from checker.report.result import Result
 from checker.report.summary import specification_errors, summary
@@ -137,6 +136,8 @@ def check(
     if result.report.error is not None:
         click.echo(f"error: the report could not be written: {result.report.error}", err=True)
     elif directory is not None:
+        from checker.report import files  # noqa: PLC0415 (what writes pages, where they are wanted)
+
         click.echo(f"report written to {directory / files.HTML} and {files.PAGE}", err=True)
     kept = result.exploration.checkpoint
     if kept is not None and not result.exploration.exhaustive:

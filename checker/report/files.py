@@ -64,13 +64,11 @@ def unplaced(text: str) -> str:
     return re.sub(r"(\.ya?ml)(:\d+)+", r"\1", text)
 
 
-def written(result: Result, directory: Path | None) -> Result:
-    """Return a result with its report in `directory`, or as it is where None is wanted.
+def written(result: Result, directory: Path) -> Result:
+    """Return a result with its report in `directory`.
 
     What goes wrong there must not cost the result: it is part of it.
     """
-    if directory is None:
-        return result
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name, content in rendered(result, committed=False).items():
