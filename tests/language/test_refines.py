@@ -353,3 +353,57 @@ def test_a_refinement_in_which_nothing_ever_happens_is_vacuous(tmp_path: Path) -
     result = check(Request(str(tmp_path / "system.yaml"), vacuity="error"), Silent())
     assert any("every step stutters" in str(item) for item in result.looked if item.seen is False)
     assert result.verdict.exit_code == exits.UNWITNESSED
+
+
+MAIL = """\
+messages:
+  Letter: {number: 0..2}
+channels:
+  mail: {carries: [Letter], order: bag, capacity: '2', loses: '1'}
+variables:
+  written: {type: 0..2, initial: "0"}
+  got: {type: set of 0..2, initial: empty}
+faults:
+  crash: {budget: '1'}
+rows:
+  - row: write
+    when: written < 2
+    do: written += 1
+    send: Letter(written)
+  - row: receive
+    on: Letter(number)
+    do: got.add(number)
+  - row: forget
+    fault: crash
+    do: got = empty
+deadlock: false
+"""
+
+
+def test_channels_budgets_and_faults_are_mapped_like_variables(tmp_path: Path) -> None:
+    (tmp_path / "post.yaml").write_text("system: post\nabout: Letters.\n" + MAIL)
+    fine = MAIL.replace(
+        "variables:\n",
+        "variables:\n  desk: {type: optional (Letter), initial: none}\n",
+    ).replace(
+        "    do: got.add(number)\n",
+        "    when: desk == none\n    do: desk = Letter(number)\n"
+        "  - row: read\n    when: desk != none\n"
+        "    do: |\n      got.add(desk.number)\n      desk = none\n",
+    )
+    claim = "properties:\n  is_post:\n    refines:\n      system: post\n"
+    claim += "      mapping: {got: WHAT}\n    why: it is.\n"
+    taken = "'(got if desk == none else got | {desk.number})'"
+    # Forgetting leaves the letter on the desk, which in the coarse system was got already.
+    result = run(tmp_path, fine + claim.replace("WHAT", taken))
+    (trace,) = result.failures
+    assert trace.steps[-1].row == "forget"
+    whole = fine.replace("do: got = empty", "do: |\n      got = empty\n      desk = none")
+    assert outcomes(run(tmp_path, whole + claim.replace("WHAT", taken)))["is_post"] == "holds"
+    late = run(tmp_path, whole + claim.replace("WHAT", "got"))
+    assert late.failures[0].steps[-1].row == "receive"
+    spent = whole.replace("loses: '1'", "loses: unlimited")
+    with pytest.raises(SpecificationError) as raised:
+        run(tmp_path, spent + claim.replace("WHAT", taken))
+    (problem,) = raised.value.diagnostics
+    assert (problem.code, "budget." in problem.message) == ("N221", True)

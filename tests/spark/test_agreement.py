@@ -63,7 +63,7 @@ def test_a_level_that_takes_long_tells_of_its_tasks(monkeypatch: pytest.MonkeyPa
     assert all(0 <= each.tasks_done <= each.tasks for each in told)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+@pytest.mark.parametrize("seed", [0, 1, 2, 5])
 def test_refining_machines(seed: int) -> None:
     machine = refining_machine(seed)
     limits = Limits(keep_going=True, depth=3)
