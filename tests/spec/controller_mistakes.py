@@ -290,6 +290,48 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "    do: zookeeper.isr.discard(f)\n",
         "    do: zookeeper.isr.clear()\n",
     ),
+    ("reassignment", "a_dead_replica_leaves_the_isr"): (
+        "controller.yaml",
+        "          else:\n              write_record(zookeeper.leader, rest)\n          send",
+        "          send",
+        "crash",
+    ),
+    ("reassignment", "a_dead_leader_is_replaced"): (
+        "controller.yaml",
+        "                  write_record(min(x for x in rest & controller.live), rest)\n",
+        "                  write_record(zookeeper.leader, rest)\n",
+        "crash",
+    ),
+    ("reassignment", "who_is_alive_stays_in_sync"): (
+        "controller.yaml",
+        "          rest = zookeeper.isr - {b}\n          if len(rest) == 0:",
+        "          rest = {b}\n          if len(rest) == 0:",
+        "crash",
+    ),
+    ("reassignment", "a_stopped_process_has_forgotten"): (
+        "broker.yaml",
+        "      broker[b].epoch = 0\n      broker[b].seen = 0\n",
+        "      broker[b].epoch = 0\n",
+        "crash",
+    ),
+    ("reassignment", "a_move_past_its_leader_goes_on"): (
+        "controller.yaml",
+        "when: controller.target is not none and controller.phase in {begun, waiting} and",
+        "when: controller.target is not none and",
+        "cancelled",
+    ),
+    ("reassignment", "without_a_move_nothing_is_under_way"): (
+        "controller.yaml",
+        "      controller.phase = idle\n      history.asked = zookeeper.original\n",
+        "      history.asked = zookeeper.original\n",
+        "cancelled",
+    ),
+    ("reassignment", "a_done_request_is_gone"): (
+        "controller.yaml",
+        "zookeeper.node == controller.target:\n          zookeeper.node = none\n",
+        "zookeeper.node == controller.target:\n          pass\n",
+        "document",
+    ),
     ("reassignment", "isr_is_assigned"): (
         "controller.yaml",
         "      stop_replicas(zookeeper.assigned - controller.target)\n",
