@@ -18,7 +18,8 @@ from checker.table.document import Document, Word
 from checker.table.problems import Problems, nearest
 
 MAPPING = "conformance.yaml"
-"""What the mapping beside a specification is called."""
+RECORDED = "recorded.yaml"
+"""What the mappings beside a specification are called: for both, and for recorded runs alone."""
 
 
 def mapped_options(command: Command) -> Command:
@@ -46,7 +47,7 @@ def mapped_options(command: Command) -> Command:
             type=click.Path(path_type=Path),
             metavar="FILE",
             help="Which call a row is, what is observed, which rows a log does not show.  "
-            f"[{MAPPING} beside SPEC]",
+            f"[{MAPPING} beside SPEC; for logs {RECORDED} where it is there]",
         ),
     ):
         command = option(command)
@@ -75,11 +76,16 @@ def mapped(
 
     Raises SpecificationError where they do not fit, UsageError where there is none.
     """
+    mapping = read_mapping(_file(spec, given, recorded=recorded))
+    own = dict(mapping.recording.constants) if recorded else {}
     request = flow.Request(
-        spec, instance or "default", overrides(settings), properties=(), symmetry=False
+        spec,
+        instance or "default",
+        {**own, **overrides(settings)},
+        properties=(),
+        symmetry=False,
     )
     document, machine = flow.prepare(request, observer)
-    mapping = read_mapping(_file(spec, given))
     if recorded and mapping.recording.unlimited:
         document = _without_budgets(document, mapping.recording.unlimited)
         machine = _machine(document, request)
@@ -116,10 +122,11 @@ def _without_budgets(document: Document, unlimited: tuple[Word, ...]) -> Documen
     return replace(document, faults=faults)
 
 
-def _file(spec: str, given: Path | None) -> Path:
+def _file(spec: str, given: Path | None, *, recorded: bool) -> Path:
     if given is not None:
         return given
-    beside = library.find(spec).parent / MAPPING
-    if not beside.is_file():
-        raise UsageError(f"{spec} has no {MAPPING} beside it; name one with --mapping FILE")
-    return beside
+    folder = library.find(spec).parent
+    for name in (RECORDED, MAPPING) if recorded else (MAPPING,):
+        if (folder / name).is_file():
+            return folder / name
+    raise UsageError(f"{spec} has no {MAPPING} beside it; name one with --mapping FILE")

@@ -16,10 +16,11 @@ from checker.cli.interrupts import interruptible
 from checker.cli.mapped import Mapped, mapped, mapped_options
 from checker.cli.progress import Style, observing
 from checker.conformance import story
-from checker.conformance.explain import Limits, Taken, explain
+from checker.conformance.explain import Explanation, Limits, Taken, explain
 from checker.conformance.log import Log
 from checker.conformance.space import Space
 from checker.report import terminal
+from checker.search.progress import Interrupt
 from checker.verdict import exits
 
 EXITS = {
@@ -28,6 +29,8 @@ EXITS = {
     "inconclusive": exits.INCONCLUSIVE,
 }
 DEFAULT = Limits()
+BEGINNINGS = (100, 1_000, 10_000)
+"""States after any steps in which a log may begin, one number after the other."""
 
 
 @click.command()
@@ -56,6 +59,11 @@ DEFAULT = Limits()
     help="Lines that may lie within the error of the clocks; beyond, nothing is decided.",
 )
 @click.option(
+    "--midway",
+    is_flag=True,
+    help="The log begins in the middle of a run, after any steps.",
+)
+@click.option(
     "--run",
     "run_file",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -71,6 +79,7 @@ def validate(
     settings: tuple[str, ...],
     limit_states: int,
     limit_lines: int,
+    midway: bool,
     run_file: Path | None,
     junit_file: Path | None,
     page_file: Path | None,
@@ -86,13 +95,14 @@ def validate(
         observer.stage("build")
         space = Space(found.bound)
         observer.stage("explain")
-        log = Log(logs, found.mapping.recording)
         limits = Limits(limit_states, limit_lines)
         begun = time.perf_counter()
-        with ExitStack() as stack:
-            sink = None if run_file is None else _writer(space, run_file, stack)
-            clock = found.mapping.recording.clock
-            explanation = explain(space, log.events(), clock, limits, interrupt, sink)
+        # A run that begins anywhere is looked for among few beginnings first.
+        for beginnings in sorted({min(n, limit_states) for n in BEGINNINGS}) if midway else (0,):
+            log = Log(logs, found.mapping.recording)
+            explanation = _explained(space, log, limits, interrupt, run_file, beginnings)
+            if explanation.verdict == "explained" or interrupt.is_set():
+                break
         seconds = time.perf_counter() - begun
     told = story.Told(space, found.name, logs, explanation, log.left_out, seconds)
     again = _again(found, logs, given, settings)
@@ -108,6 +118,27 @@ def validate(
     if interrupt.is_set() and explanation.verdict == "inconclusive":
         return exits.INTERRUPTED
     return EXITS[explanation.verdict]
+
+
+def _explained(
+    space: Space,
+    log: Log,
+    limits: Limits,
+    interrupt: Interrupt,
+    run_file: Path | None,
+    beginnings: int,
+) -> Explanation:
+    with ExitStack() as stack:
+        sink = None if run_file is None else _writer(space, run_file, stack)
+        return explain(
+            space,
+            log.events(),
+            log.recording.clock,
+            limits,
+            interrupt,
+            sink,
+            beginnings=beginnings,
+        )
 
 
 def _writer(space: Space, file: Path, stack: ExitStack) -> Callable[[Taken], None]:

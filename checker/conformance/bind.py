@@ -77,7 +77,8 @@ class BoundWindow:
 class Bound:
     """A mapping that fits a machine. `rows` are in the order of the machine's actions.
 
-    `hidden` names the rows that a log does not show.
+    `hidden` names the rows that a log does not show, `late` those that wait until a line names one
+    of their ids.
     """
 
     path: str
@@ -90,6 +91,7 @@ class Bound:
     known: tuple[KnownDifference, ...]
     timers: tuple[BoundTimer, ...] = ()
     windows: tuple[BoundWindow, ...] = ()
+    late: frozenset[str] = frozenset()
     recorded: bool = False
     """Whether it is to explain a recorded run, so that nothing is driven."""
 
@@ -162,7 +164,7 @@ class _Binder:
                 expected=f"an entry `{row_name}:` below `rows:`",
                 help=f"write what it is, or `{row_name}: {{skip: why it is not driven}}`",
             )
-        for word in mapping.hidden:
+        for word in (*mapping.hidden, *mapping.late):
             self._row_exists(word, known_rows, generated=False)
         fields = tuple(word.text for word, _ in mapping.observe)
         for known in mapping.known:
@@ -177,6 +179,7 @@ class _Binder:
                 if action.name in mapped
             ),
             hidden=frozenset(word.text for word in mapping.hidden),
+            late=frozenset(word.text for word in mapping.late),
             observe=self._terms(mapping.observe, {}, _OwnNames(), following=False),
             reset=self._terms(mapping.reset, {}, _OwnNames(), following=False),
             names=self._names(),

@@ -17,7 +17,7 @@ from typing import Literal
 
 from checker.conformance.log import Event
 from checker.conformance.nearest import Nearest, TooEarly, nearest, too_early
-from checker.conformance.places import Place, Steps
+from checker.conformance.places import Place, Steps, words_of
 from checker.conformance.recording import Clock
 from checker.conformance.space import Edge, Key, Space
 from checker.errors import UsageError
@@ -89,14 +89,18 @@ def explain(
     limits: Limits | None = None,
     interrupt: Interrupt | None = None,
     sink: Callable[[Taken], None] | None = None,
+    *,
+    beginnings: int = 0,
 ) -> Explanation:
     """Return whether the model explains a log; `sink` gets the steps of a run that does so.
 
-    Where nothing explains all of it, they are a run that explains what comes before.
+    Where nothing explains all of it, they are a run that explains what comes before. Where there
+    are `beginnings` the log begins after any steps, in one of so many states.
     """
-    return _Explainer(space, clock or Clock(), limits or Limits(), interrupt, sink).explained(
-        events
-    )
+    explainer = _Explainer(space, clock or Clock(), limits or Limits(), interrupt, sink)
+    explainer.steps.blind = beginnings > 0
+    explainer.beginnings = beginnings
+    return explainer.explained(events)
 
 
 class _Lines:
@@ -178,6 +182,7 @@ class _Explainer:
         self.steps = Steps(space)
         self.sink = sink
         self.cut = False
+        self.beginnings = 0
         self.found = Explanation("explained")
         self.last: deque[Taken] = deque(maxlen=_LAST)
         self.history: list[dict[Place, Came]] = []
@@ -196,6 +201,7 @@ class _Explainer:
                 if not found:
                     return self._unexplained(number, places, lines)
                 places = self._kept(found)
+                self.steps.see()
                 self._remember(places)
                 number += 1
                 lines.forget(number - _most_ahead(places))
@@ -226,7 +232,7 @@ class _Explainer:
                 self.open[event.id] = event
         times = [self._times(event) for event in nexts]
         until = max((late for _, late in times), default=float("inf"))
-        wide = self._closed(places, until)
+        wide = self._closed(places, until, _words(nexts))
         found: dict[Place, Came] = {}
         for place in wide:
             for _, event, ahead in orders[place.ahead]:
@@ -269,17 +275,20 @@ class _Explainer:
         error = self.clock.error_of(event.stream)
         return event.at - error, event.at + error
 
-    def _closed(self, places: dict[Place, Came], until: float) -> list[Place]:
+    def _closed(
+        self, places: dict[Place, Came], until: float, words: frozenset[str]
+    ) -> list[Place]:
         """Return the places and all that hidden steps lead to from them."""
         self.steps.early.steps.clear()
         self.ways = {}
         found = list(places)
         known = set(found)
+        limit = self.beginnings if self.steps.blind else self.limits.places
         for place in found:
-            if len(found) >= self.limits.places:
+            if len(found) >= limit:
                 self.cut = True
                 break
-            for event, edge, after in self.steps.unseen(place, until, self.open):
+            for event, edge, after in self.steps.unseen(place, until, self.open, words):
                 kept = self.steps.released(after, self.open)
                 if kept not in known:
                     known.add(kept)
@@ -376,11 +385,12 @@ class _Explainer:
         place = max(places, key=lambda one: number - len(one.ahead))
         event = lines.line(number - len(place.ahead))
         assert event is not None
-        wide = self._closed(places, self._times(event)[1])
+        wide = self._closed(places, self._times(event)[1], _words([event]))
         shown = wide[:SHOWN]
         why = None
         if self.cut:
-            why = f"more than {self.limits.places:,} states fitted, and some were dropped"
+            limit = min(self.limits.places, self.beginnings or self.limits.places)
+            why = f"more than {limit:,} states fitted, and some were dropped"
         elif event.at is not None and all(one.now > self._times(event)[1] for one in wide):
             why = "the line lies before the one that it follows, by more than the clock's error"
         whole = _merged(event, self.open)
@@ -417,6 +427,11 @@ def _orders(
         while left and left[0] == first:
             left, first = left[1:], first + 1
         yield taken, event, left
+
+
+def _words(events: Iterable[Event]) -> frozenset[str]:
+    """Return the texts that lines name."""
+    return frozenset(word for event in events for word in words_of(event.arguments))
 
 
 def _most_ahead(places: Iterable[Place]) -> int:

@@ -6,10 +6,13 @@ beginning. What is not held may be forgotten, and given to the next that comes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from checker.conformance.space import Key, Space
+from checker.layout.layout import Leaf
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
 
 Held = frozenset[tuple[str, str]]
@@ -40,6 +43,10 @@ class Holding:
         """Types whose ids differ in nothing while they are not held."""
         self._order = {kind.name: kind.members for kind in machine.ids}
         self._held: dict[Key, Held] = {}
+        layout = space.layout
+        self._bits = [_bits_of(layout.variable_leaves(n)) for n in range(len(machine.variables))]
+        self._parts: dict[tuple[int, ...], Held] = {}
+        self._free: dict[tuple[Held, Held], Held] = {}
 
     def held(self, key: Key) -> Held:
         """Return what a state holds."""
@@ -53,6 +60,14 @@ class Holding:
     def free(self, key: Key, bound: Held) -> Held:
         """Return the ids that something new may be: of those that are alike the first only."""
         held = self.held(key)
+        found = self._free.get((held, bound))
+        if found is None:
+            if len(self._free) > _KEPT:
+                self._free.clear()
+            found = self._free[held, bound] = self._first_of(held, bound)
+        return found
+
+    def _first_of(self, held: Held, bound: Held) -> Held:
         hidden: set[tuple[str, str]] = set()
         for kind in self.alike:
             open_ = [(kind, one) for one in self._order[kind]]
@@ -69,21 +84,38 @@ class Holding:
         return True
 
     def _in_state(self, key: Key) -> Iterator[tuple[str, str]]:
-        variables = self.space.bound.machine.variables
+        """Yield what stands in a state; of each variable what is remembered for its bits."""
+        words = np.frombuffer(key, np.uint64).tolist()
+        for index, places in enumerate(self._bits):
+            bits = (index, *(words[word] & mask for word, mask in places))
+            found = self._parts.get(bits)
+            if found is None:
+                if len(self._parts) > _KEPT:
+                    self._parts.clear()
+                found = self._parts[bits] = frozenset(self._in_variable(key, index))
+            yield from found
+
+    def _in_variable(self, key: Key, index: int) -> Iterator[tuple[str, str]]:
         assert self.first is not None
-        value: Any
-        first: Any
-        for variable, value, first in zip(
-            variables, self.space.state(key), self.first, strict=True
-        ):
-            whole = variable.type
-            if isinstance(whole, Map) and whole.total and isinstance(whole.key, Id):
-                for one in whole.key.members:
-                    if value[one] != first[one]:
-                        yield whole.key.name, one
-                        yield from _ids(whole.value, value[one])
-            else:
-                yield from _ids(whole, value)
+        whole = self.space.bound.machine.variables[index].type
+        value: Any = self.space.variable(key, index)
+        first: Any = self.first[index]
+        if isinstance(whole, Map) and whole.total and isinstance(whole.key, Id):
+            for one in whole.key.members:
+                if value[one] != first[one]:
+                    yield whole.key.name, one
+                    yield from _ids(whole.value, value[one])
+        else:
+            yield from _ids(whole, value)
+
+
+def _bits_of(leaves: Iterable[Leaf]) -> tuple[tuple[int, int], ...]:
+    """Return the words, each with a mask, that hold some leaves, and perhaps others with them."""
+    masks: dict[int, int] = {}
+    for leaf in leaves:
+        if leaf.width:
+            masks[leaf.word] = masks.get(leaf.word, 0) | ((1 << leaf.width) - 1) << leaf.shift
+    return tuple(sorted(masks.items()))
 
 
 def _begins_alike(kind: Id, whole: Type, value: Any) -> bool:

@@ -217,12 +217,16 @@ class _Maker:
         return tuple(labels), written
 
     def _ids(self, row: BoundRow) -> tuple[tuple[Label, ...], list[tuple[Label, Term]]]:
-        """Return the labels of the interchangeable ids that a row that nobody asks for is for."""
+        """Return the labels of the ids that a row that nobody asks for is for.
+
+        Those that are interchangeable, and all of a row that waits for a line that names them.
+        """
         hidden = row.kind == "silent" or row.action.name in self.bound.hidden
+        late = row.action.name in self.bound.late
         written: list[tuple[Label, Term]] = []
         for binding in row.action.bindings if hidden and self.bound.recorded else ():
             kind = item_of(binding.domain.type)
-            if isinstance(kind, Id) and kind.symmetric:
+            if isinstance(kind, Id) and (kind.symmetric or late):
                 term = t.Local(binding.name, kind, row.action.span)
                 label = self._label(f"{row.action.name}.id.{binding.name}", binding.name, term)
                 assert label is not None

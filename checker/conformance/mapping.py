@@ -37,8 +37,10 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "rows",
         "rest",
         "hidden",
+        "late",
         "observe",
         "known",
+        "constants",
         "unlimited",
         "time",
         "timers",
@@ -109,6 +111,7 @@ class Mapping:
     rows: tuple[MappedRow, ...]
     rest: Word | None
     hidden: tuple[Word, ...]
+    late: tuple[Word, ...]
     observe: Arguments
     known: tuple[KnownDifference, ...]
     recording: Recording
@@ -137,6 +140,7 @@ def read_mapping(path: Path) -> Mapping:
         rows=tuple(_row(word, entry, problems) for word, entry in _rows(fields)),
         rest=_rest(fields),
         hidden=fields.names("hidden"),
+        late=fields.names("late"),
         observe=_observed(fields),
         known=tuple(_known(word, entry, problems) for word, entry in fields.named("known")),
         recording=read_recording(fields),

@@ -81,6 +81,12 @@ class Steps:
             for number, row in enumerate(space.bound.rows)
             if row.kind == "silent" or row.action.name in space.bound.hidden
         )
+        rows = space.bound.rows
+        self.late = frozenset(
+            n for n, row in enumerate(rows) if row.action.name in space.bound.late
+        )
+        self.blind = False
+        """Whether any step may be hidden, as before the first line of a log."""
         self.early = Early()
         self.answers: list[Expected | None] = []
         self._numbers: dict[str, int] = {}
@@ -113,8 +119,13 @@ class Steps:
 
     # ------------------------------------------------------------------------------- steps
 
-    def unseen(self, place: Place, until: float, open_: dict[str, Event]) -> Iterator[Any]:
-        """Yield what may happen at a place before the next line: the event if any, edge, place."""
+    def unseen(
+        self, place: Place, until: float, open_: dict[str, Event], words: frozenset[str]
+    ) -> Iterator[Any]:
+        """Yield what may happen at a place before the next line: the event if any, edge, place.
+
+        `words` are those of the line, or of the lines that may be the next one.
+        """
         silent = self._hidden_edges(place.key)
         if silent:
             free: frozenset[tuple[str, str]] | None = None
@@ -122,6 +133,8 @@ class Steps:
                 if edge.timed.ids:
                     free = free or self._free(place)
                     if not free.issuperset(edge.timed.ids):
+                        continue
+                    if edge.row in self.late and not self._named(place, edge, words):
                         continue
                 after = self._stepped(place, edge, place.binding, place.now, until)
                 if after is not None:
@@ -185,6 +198,20 @@ class Steps:
             return None
         return self.seen(replace(place, requests=tuple(rest), binding=binding), event)
 
+    def _named(self, place: Place, edge: Edge, words: frozenset[str]) -> bool:
+        """Whether a line may name one of the ids that a step is for."""
+        known = {(kind, outside) for kind, outside, _ in place.binding.names}
+        inside = {
+            (kind, self.matcher.declared[kind, one]): outside
+            for kind, outside, one in place.binding.names
+        }
+        return any(
+            inside[one] in words
+            if one in inside
+            else any((one[0], word) not in known for word in words)
+            for one in edge.timed.ids
+        )
+
     def _hidden_edges(self, key: Key) -> tuple[Edge, ...]:
         found = self._silent.get(key)
         if found is None:
@@ -192,9 +219,15 @@ class Steps:
                 edge
                 for choice in self.space.node(key).choices
                 for edge in choice.edges
-                if edge.row in self.hidden
+                if self.blind or edge.row in self.hidden
             )
         return found
+
+    def see(self) -> None:
+        """From now on only hidden steps are hidden."""
+        if self.blind:
+            self.blind = False
+            self._silent.clear()
 
     def _fitting(self, place: Place, event: Event) -> Iterator[tuple[Edge, Binding]]:
         """Yield the steps that are what was asked, with what names then are."""
@@ -368,10 +401,10 @@ class Steps:
         held = self.holding.held(place.key)
         words: set[str] = set()
         for name, status in place.requests:
-            words |= _words(open_[name].arguments)
+            words |= words_of(open_[name].arguments)
             if status >= 0:
                 answer = self.answers[status]
-                words |= _words(None if answer is None else answer.value)
+                words |= words_of(None if answer is None else answer.value)
         kept = tuple(
             (kind, outside, inside)
             for kind, outside, inside in names
@@ -397,13 +430,13 @@ class Steps:
         return number
 
 
-def _words(value: Any) -> set[str]:
+def words_of(value: Any) -> set[str]:
     """Return the texts that stand in data."""
     match value:
         case str():
             return {value}
         case list():
-            return {word for item in value for word in _words(item)}
+            return {word for item in value for word in words_of(item)}
         case dict():
-            return {word for key, item in value.items() for word in {key, *_words(item)}}
+            return {word for key, item in value.items() for word in {key, *words_of(item)}}
     return set()

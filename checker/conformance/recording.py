@@ -10,6 +10,7 @@ from checker.table.document import Cell, Word
 from checker.table.fields import Fields
 from checker.table.nodes import Node
 from checker.table.problems import Problems
+from checker.table.refinement import read_settings
 from checker.table.words import read_integer, read_word
 
 Unit = Literal["us", "ms", "s"]
@@ -109,8 +110,13 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What a mapping says of recorded runs. `unlimited` are faults without a budget in them."""
+    """What a mapping says of recorded runs.
 
+    `constants` are those of the instance that explains them, where nobody says otherwise;
+    `unlimited` are faults without a budget in them.
+    """
+
+    constants: tuple[tuple[str, int | bool | str], ...] = ()
     unlimited: tuple[Word, ...] = ()
     clock: Clock = Clock()
     timers: tuple[MappedTimer, ...] = ()
@@ -123,6 +129,10 @@ def read_recording(fields: Fields) -> Recording:
     problems = fields.problems
     time, lines = fields.get("time"), fields.get("lines")
     return Recording(
+        constants=tuple(
+            (word.text, value)
+            for word, value, _ in read_settings(fields.get("constants"), problems)
+        ),
         unlimited=fields.names("unlimited"),
         clock=Clock() if time is None else _clock(time, problems),
         timers=tuple(_timer(word, node, problems) for word, node in fields.named("timers")),

@@ -163,6 +163,12 @@ class Space:
         """Return the values of the specification's variables."""
         return decode(self.layout, self._all_words(key))[: self.instrumented.base]
 
+    def variable(self, key: Key, index: int) -> object:
+        """Return the value of one of the specification's variables."""
+        words = np.frombuffer(key, np.uint64).tolist()
+        cells = tuple(_cell(leaf, words[leaf.word]) for leaf in self.layout.variable_leaves(index))
+        return value_from(self.layout.shapes[index], cells)
+
     def successor(self, key: Key, edge: Edge) -> Successor:
         """Return a step as the reference semantics makes it."""
         action = self.bound.rows[edge.row].action
