@@ -92,6 +92,7 @@ class Bound:
     timers: tuple[BoundTimer, ...] = ()
     windows: tuple[BoundWindow, ...] = ()
     late: frozenset[str] = frozenset()
+    assumed: tuple[Term, ...] = ()
     recorded: bool = False
     """Whether it is to explain a recorded run, so that nothing is driven."""
 
@@ -186,6 +187,7 @@ class _Binder:
             known=mapping.known,
             timers=tuple(self._timer(timer) for timer in mapping.recording.timers),
             windows=tuple(self._windows(document)),
+            assumed=tuple(self._assumed()),
         )
 
     def _unmentioned(self, mapped: dict[str, MappedRow]) -> list[str]:
@@ -221,6 +223,12 @@ class _Binder:
                 term = self._term(cell, names_of(actions[word.text]), _OwnNames())
                 found += [(word.text, term)] if term is not None else []
         return tuple(found)
+
+    def _assumed(self) -> Iterable[Term]:
+        for cell in self.mapping.recording.assume:
+            term = self._condition(cell, {}, _OwnNames(), following=False)
+            if term is not None:
+                yield term
 
     def _windows(self, document: Document) -> Iterable[BoundWindow]:
         for window in self.mapping.recording.windows:

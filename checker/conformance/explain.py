@@ -34,6 +34,9 @@ SHOWN = 3
 _LAST = 8
 """Steps of the run up to there that are shown."""
 
+_DEEPER = 25
+"""By how much fewer places are kept once some were dropped."""
+
 _SWEEP = 1000
 """Lines after which what leads to nothing is forgotten."""
 
@@ -307,10 +310,18 @@ class _Explainer:
         return Came(place, tuple(reversed(steps)))
 
     def _kept(self, found: dict[Place, Came]) -> dict[Place, Came]:
-        if len(found) <= self.limits.places:
+        """Return the places to go on with.
+
+        Once some were dropped only a run can be found, no divergence: then fewer are kept, those
+        with the fewest hidden steps, so that more steps can be looked at from each.
+        """
+        limit = self.limits.places
+        if self.cut:
+            limit = max(1, limit // _DEEPER)
+        if len(found) <= limit:
             return found
         self.cut = True
-        return dict(list(found.items())[: self.limits.places])
+        return dict(list(found.items())[:limit])
 
     # ------------------------------------------------------------------------ what is kept
 
@@ -431,7 +442,9 @@ def _orders(
 
 def _words(events: Iterable[Event]) -> frozenset[str]:
     """Return the texts that lines name."""
-    return frozenset(word for event in events for word in words_of(event.arguments))
+    return frozenset(
+        word for event in events for value in event.arguments.values() for word in words_of(value)
+    )
 
 
 def _most_ahead(places: Iterable[Place]) -> int:

@@ -82,6 +82,7 @@ def instrument(bound: Bound) -> Instrumented:
         variables=(*bound.machine.variables, *maker.variables),
         actions=(*steps, *refusals, observe, *(window.slide for window in bound.windows)),
         properties=(),
+        bounds=(*bound.machine.bounds, *(bound.assumed if bound.recorded else ())),
         terminal=(),
         deadlock=False,
         symmetry=False,

@@ -42,6 +42,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "known",
         "constants",
         "unlimited",
+        "assume",
         "time",
         "timers",
         "windows",

@@ -199,18 +199,25 @@ class Steps:
         return self.seen(replace(place, requests=tuple(rest), binding=binding), event)
 
     def _named(self, place: Place, edge: Edge, words: frozenset[str]) -> bool:
-        """Whether a line may name one of the ids that a step is for."""
-        known = {(kind, outside) for kind, outside, _ in place.binding.names}
-        inside = {
-            (kind, self.matcher.declared[kind, one]): outside
-            for kind, outside, one in place.binding.names
-        }
-        return any(
-            inside[one] in words
-            if one in inside
-            else any((one[0], word) not in known for word in words)
-            for one in edge.timed.ids
-        )
+        """Whether a line may name one of the ids that a step is for.
+
+        An id without a name is one that a new name may stand for: of those as many as the line has.
+        """
+        for kind, member in edge.timed.ids:
+            known = {
+                self.matcher.declared[kind, inside]: outside
+                for name, outside, inside in place.binding.names
+                if name == kind
+            }
+            if member in known:
+                if known[member] in words:
+                    return True
+                continue
+            held = self.holding.held(place.key)
+            begun = {one for name, one in held if name == kind and one not in known}
+            if member in begun or len(begun) < len(words.difference(known.values())):
+                return True
+        return False
 
     def _hidden_edges(self, key: Key) -> tuple[Edge, ...]:
         found = self._silent.get(key)

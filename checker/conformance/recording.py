@@ -113,11 +113,12 @@ class Recording:
     """What a mapping says of recorded runs.
 
     `constants` are those of the instance that explains them, where nobody says otherwise;
-    `unlimited` are faults without a budget in them.
+    `unlimited` are faults without a budget in them; `assume` is true in each state of them.
     """
 
     constants: tuple[tuple[str, int | bool | str], ...] = ()
     unlimited: tuple[Word, ...] = ()
+    assume: tuple[Cell, ...] = ()
     clock: Clock = Clock()
     timers: tuple[MappedTimer, ...] = ()
     windows: tuple[MappedWindow, ...] = ()
@@ -134,6 +135,7 @@ def read_recording(fields: Fields) -> Recording:
             for word, value, _ in read_settings(fields.get("constants"), problems)
         ),
         unlimited=fields.names("unlimited"),
+        assume=fields.expressions("assume"),
         clock=Clock() if time is None else _clock(time, problems),
         timers=tuple(_timer(word, node, problems) for word, node in fields.named("timers")),
         windows=tuple(_window(word, node, problems) for word, node in fields.named("windows")),

@@ -50,6 +50,17 @@ def test_the_schema_accepts_what_is_shipped_and_nothing_misspelt(name: str) -> N
     assert list(judge.iter_errors(yaml.load(text.replace("observe:", "observes:"))))
 
 
+def test_the_schema_accepts_the_mappings_of_recorded_runs() -> None:
+    found = [entry.path.parent / "recorded.yaml" for entry in shipped() if entry.kind == "system"]
+    judge = Draft202012Validator(schema_of("mapping"))
+    yaml = YAML(typ="safe", pure=True)
+    texts = [path.read_text(encoding="utf-8") for path in found if path.is_file()]
+    assert texts
+    for text in texts:
+        assert not list(judge.iter_errors(yaml.load(text)))
+        assert list(judge.iter_errors(yaml.load(text.replace("timers:", "timer:"))))
+
+
 def test_the_schema_knows_every_key_of_a_mapping() -> None:
     found = schema_of("mapping")
     parts = {

@@ -352,6 +352,44 @@ def test_a_line_that_goes_back_in_its_own_time_is_not_explained() -> None:
     assert verdict(lines, SEEN + TIMERS) == "diverges"
 
 
+# ------------------------------------------------------ midway, late, assumed, constants
+
+
+def test_a_log_that_begins_midway() -> None:
+    lines = [call("release", "a"), call("acquire", "b", answer=3)]
+    assert verdict(lines, SEEN) == "diverges"
+    assert verdict(lines, SEEN, "--midway") == "explained"
+    wrong = [lines[0], call("acquire", "b", answer=0)]
+    assert verdict(wrong, SEEN, "--midway") == "diverges", "all states were looked at"
+
+
+def test_what_is_assumed_of_a_recorded_run() -> None:
+    lines = [call("acquire", "a"), call("release", "a"), call("acquire", "a", answer=2)]
+    assert verdict(lines, SEEN) == "explained"
+    assert verdict(lines, SEEN + "assume: [epoch < 2]\n") == "diverges"
+
+
+def test_constants_of_the_instance_that_explains() -> None:
+    held = [call("acquire", f"c{n}", id=n) for n in range(3)]
+    more = [*held, {"id": 0}, {"fields": {"epoch": 1}}]
+    assert verdict(more, SEEN + "constants: {Client: 1}\n") == "explained"
+    two = [call("acquire", "a", id=1), {"id": 1}, call("renew", "a"), call("renew", "b")]
+    assert verdict(two, SEEN + "constants: {Client: 1}\n") == "diverges"
+    with pytest.raises(UsageError):
+        verdict(two, SEEN + "constants: {Clients: 1}\n")
+
+
+def test_late_rows_wait_for_a_line_with_their_ids() -> None:
+    lines = [call("acquire", "a"), {"fields": {"holder": None}}]
+    assert verdict(lines, MAPPING) == "explained"
+    late = MAPPING + "late: [expire]\n"
+    assert verdict(lines, late) == "diverges", "no line names who lost it"
+    again = [lines[0], call("acquire", "a", answer=2)]
+    assert verdict(again, late) == "explained"
+    other = [lines[0], call("acquire", "b", answer=2)]
+    assert verdict(other, late) == "diverges"
+
+
 # ---------------------------------------------------------------------------- other forms of lines
 
 FORMS = """\

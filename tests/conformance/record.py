@@ -1,0 +1,49 @@
+"""Records a run of a released broker and its consumers, for `checker validate`.
+
+    python tests/conformance/record.py run.jsonl --protocol consumer --seconds 20 --seed 1
+    checker validate consumer_group_848 run.jsonl
+
+A broker of Kafka runs in one process on loopback, and its own clients join a group, leave, die and
+lose their connections and answers, at random from the seed. A proxy between them writes a line for
+each request and each answer. Needs what the adapters need; says what is missing and ends with 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from adapter import HERE, UNAVAILABLE, build, missing
+
+RELEASE = "4.4.0"
+
+
+def main() -> None:
+    """Build the recorder and run it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--protocol", choices=["classic", "consumer", "share"], default="consumer")
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--session", type=int, default=2000, help="session timeout in milliseconds")
+    parser.add_argument("--release", default=RELEASE, help=f"of Kafka  [{RELEASE}]")
+    given = parser.parse_args()
+    problem = missing() or build("recorder", given.release)
+    if problem is not None:
+        print(problem, file=sys.stderr)
+        sys.exit(UNAVAILABLE)
+    target = HERE / "recorder" / "target" / given.release
+    path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
+    words = [given.file, given.protocol, given.seconds, given.seed, given.session]
+    command = ["java", "-Xmx512m", "-Xshare:auto", "-cp", path, "checker.recorder.Recorder"]
+    done = subprocess.run([*command, *map(str, words)], check=False, timeout=given.seconds + 300)
+    sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+package checker.recorder;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.message.ConsumerGroupHeartbeatRequestData;
+import org.apache.kafka.common.message.ConsumerGroupHeartbeatResponseData;
+import org.apache.kafka.common.message.HeartbeatRequestData;
+import org.apache.kafka.common.message.JoinGroupRequestData;
+import org.apache.kafka.common.message.JoinGroupResponseData;
+import org.apache.kafka.common.message.LeaveGroupRequestData;
+import org.apache.kafka.common.message.ShareGroupHeartbeatRequestData;
+import org.apache.kafka.common.message.ShareGroupHeartbeatResponseData;
+import org.apache.kafka.common.message.SyncGroupRequestData;
+import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.protocol.ApiMessage;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.AbstractRequest;
+import org.apache.kafka.common.requests.AbstractResponse;
+import org.apache.kafka.common.requests.RequestHeader;
+
+/** What a request or answer says, as fields of a line; null for what is no matter of groups. */
+final class Wire {
+    private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+    private final Map<String, String> names = new HashMap<>();
+    private final Map<String, Integer> incarnations = new HashMap<>();
+
+    static boolean isSeen(ApiKeys api) {
+        return switch (api) {
+            case JOIN_GROUP, SYNC_GROUP, HEARTBEAT, LEAVE_GROUP, CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT -> true;
+            default -> false;
+        };
+    }
+
+    /** The fields of a request; `frame` begins with its header. */
+    ObjectNode request(RequestHeader header, ByteBuffer frame) {
+        ApiMessage data = AbstractRequest.parseRequest(
+            header.apiKey(), header.apiVersion(), new org.apache.kafka.common.protocol.ByteBufferAccessor(frame)).request.data();
+        ObjectNode line = JSON.objectNode();
+        String who = header.clientId();
+        if (data instanceof ConsumerGroupHeartbeatRequestData d) {
+            line.put("m", name(who, d.memberId())).put("epoch", d.memberEpoch());
+            if (d.topicPartitions() != null) {
+                ArrayNode owned = line.putArray("owned");
+                d.topicPartitions().forEach(topic -> topic.partitions().forEach(owned::add));
+            }
+            putNames(line, "sub", d.subscribedTopicNames());
+            if (d.rebalanceTimeoutMs() >= 0) {
+                line.put("rebalance_ms", d.rebalanceTimeoutMs());
+            }
+        } else if (data instanceof ShareGroupHeartbeatRequestData d) {
+            line.put("m", name(who, d.memberId())).put("epoch", d.memberEpoch());
+            putNames(line, "sub", d.subscribedTopicNames());
+        } else if (data instanceof JoinGroupRequestData d) {
+            line.put("m", name(who, d.memberId())).put("session_ms", d.sessionTimeoutMs())
+                .put("rebalance_ms", d.rebalanceTimeoutMs());
+        } else if (data instanceof SyncGroupRequestData d) {
+            line.put("m", name(who, d.memberId())).put("gen", d.generationId());
+            ArrayNode given = line.putArray("to");
+            d.assignments().forEach(one -> given.add(name(who, one.memberId())));
+        } else if (data instanceof HeartbeatRequestData d) {
+            line.put("m", name(who, d.memberId())).put("gen", d.generationId());
+        } else if (data instanceof LeaveGroupRequestData d) {
+            ArrayNode members = line.putArray("members");
+            d.members().forEach(one -> members.add(name(who, one.memberId())));
+        }
+        return line;
+    }
+
+    /** The fields of an answer. */
+    ObjectNode answer(RequestHeader header, ByteBuffer frame) {
+        AbstractResponse response = AbstractResponse.parseResponse(frame, header);
+        ApiMessage data = response.data();
+        ObjectNode line = JSON.objectNode();
+        String who = header.clientId();
+        Errors error = response.errorCounts().keySet().stream()
+            .filter(one -> one != Errors.NONE).findFirst().orElse(Errors.NONE);
+        line.put("err", error.name());
+        if (data instanceof ConsumerGroupHeartbeatResponseData d) {
+            if (d.memberId() != null) {
+                line.put("m", name(who, d.memberId()));
+            }
+            line.put("epoch", d.memberEpoch()).put("hb_ms", d.heartbeatIntervalMs());
+            if (d.assignment() == null) {
+                line.putNull("assigned");
+            } else {
+                ArrayNode assigned = line.putArray("assigned");
+                d.assignment().topicPartitions().forEach(topic -> topic.partitions().forEach(assigned::add));
+            }
+        } else if (data instanceof ShareGroupHeartbeatResponseData d) {
+            if (d.memberId() != null) {
+                line.put("m", name(who, d.memberId()));
+            }
+            line.put("epoch", d.memberEpoch()).put("hb_ms", d.heartbeatIntervalMs());
+            if (d.assignment() == null) {
+                line.putNull("assigned");
+            } else {
+                ArrayNode assigned = line.putArray("assigned");
+                d.assignment().topicPartitions().forEach(topic -> topic.partitions().forEach(assigned::add));
+            }
+        } else if (data instanceof JoinGroupResponseData d) {
+            line.put("m", name(who, d.memberId())).put("gen", d.generationId());
+            line.put("leader", name(who, d.leader()));
+            ArrayNode members = line.putArray("members");
+            d.members().forEach(one -> members.add(name(who, one.memberId())));
+        }
+        return line;
+    }
+
+    /** A member's name: its client's, and from the second member id of a client on its number. */
+    private String name(String who, String member) {
+        if (member == null || member.isEmpty()) {
+            return "";
+        }
+        return names.computeIfAbsent(member, id -> {
+            int number = incarnations.merge(who, 1, Integer::sum);
+            return number == 1 ? who : who + "." + number;
+        });
+    }
+
+    private static void putNames(ObjectNode line, String key, Collection<String> names) {
+        if (names != null) {
+            ArrayNode array = line.putArray(key);
+            List.copyOf(names).forEach(array::add);
+        }
+    }
+}
