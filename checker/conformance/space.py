@@ -21,6 +21,7 @@ from checker.layout.codec import decode
 from checker.layout.layout import Layout, Leaf
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
+from checker.machine.relations import bare
 from checker.machine.types import Id, Set, Type
 from checker.search.stepper import Stepper
 from checker.semantics.plain import as_json, normal
@@ -302,9 +303,9 @@ class Space:
                 tuple((n, self._expected(label, words).text) for n, label in labels.sets),
                 tuple((n, self._expected(label, words).text) for n, label in labels.fires),
                 tuple(
-                    (label.type.name, str(self._value(label, words)))
+                    (kind.name, str(self._value(label, words)))
                     for label in labels.ids
-                    if isinstance(label.type, Id)
+                    if isinstance(kind := bare(label.type), Id)
                 ),
             ),
         )
