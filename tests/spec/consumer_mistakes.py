@@ -10,6 +10,22 @@ CONSUMER_SYSTEMS = (
 )
 
 CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("classic_consumer", "an_unknown_id_is_dropped_and_no_other"): (
+        "user.yaml",
+        "    if not keep_id:\n",
+        "    if keep_id:\n",
+    ),
+    ("classic_consumer", "an_answered_commit_is_over"): (
+        "user.yaml",
+        "    if preparing and client[c].commit == SENT:\n",
+        "    if preparing and client[c].commit == FAILED:\n",
+        "auto_commit",
+    ),
+    ("classic_consumer", "shares_are_equal"): (
+        "assignor.yaml",
+        "require(is_balanced(client[c].plan, claims) and keeps",
+        "require(keeps",
+    ),
     ("classic_consumer", "a_preparation_waits_for_its_commit"): (
         "user.yaml",
         "client[c].thread == PREPARES and client[c].commit == SUCCEEDED",
