@@ -22,7 +22,7 @@ from checker.machine.terms import Statement, Term
 from checker.machine.types import Id, Option, Type
 from checker.machine.walk import rebuild, walk
 from checker.semantics.execute import occurring
-from checker.semantics.values import values
+from checker.semantics.values import first_value
 from checker.source import NOWHERE
 
 OBSERVE = "mapping.observe"
@@ -243,13 +243,13 @@ class _Maker:
             return None
         variable = f"mapping.{name}"
         kind = self._without_ids(term.type)
-        initial = t.Literal(next(values(kind)), kind, term.span)
+        initial = t.Literal(first_value(kind), kind, term.span)
         self.variables.append(Variable(variable, kind, initial, "variable", None, term.span))
         return Label(variable, item, kind)
 
     def _without_ids(self, kind: Type) -> Type:
         """Return a type for values of `kind` whose first value holds no id: `fresh` sees labels."""
-        first = next(values(kind))
+        first = first_value(kind)
         named = any(occurring(ids, kind, first) for ids in self.bound.machine.ids)
         return Option(kind) if named else kind
 

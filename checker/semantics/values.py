@@ -171,6 +171,27 @@ def values(kind: Type) -> Iterator[object]:
                 yield MapValue((name, held) for name, held in pairs if held is not _ABSENT)
 
 
+def first_value(kind: Type) -> object:
+    """Return the first of `values(kind)`, without making what comes after it.
+
+    >>> first_value(Sequence(Range(1, 9), 9))
+    ()
+    """
+    match kind:
+        case Record(name, fields):
+            return RecordValue(name, tuple((field, first_value(part)) for field, part in fields))
+        case Union(_, variants):
+            return first_value(variants[0])
+        case Sequence() | Bag():
+            return ()
+        case Set():
+            return frozenset()
+        case Map(key, part, total):
+            return MapValue((held, first_value(part)) for held in (values(key) if total else ()))
+        case _:
+            return next(values(kind))
+
+
 def _rows(
     start: tuple[object, ...], items: list[object], room: int, *, ascending: bool
 ) -> Iterator[tuple[object, ...]]:

@@ -34,6 +34,7 @@ class Subject:
 SUBJECTS = {
     "classic_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.1.1", "4.3.1")),
     "consumer_group_848": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
+    "controller": Subject("kafka.controller.Subject", ("2.8.2",)),
     "share_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
     "share_partition": Subject("kafka.server.share.Subject", ("4.2.0", "4.4.0")),
     "share_state": Subject("org.apache.kafka.coordinator.share.Subject", ("4.3.1", "4.4.0")),

@@ -24,6 +24,7 @@ from checker.semantics.values import (
     choices,
     code_of,
     elements,
+    first_value,
     format_value,
     value_of,
     values,
@@ -59,6 +60,7 @@ KINDS: tuple[Type, ...] = (
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_values_come_in_the_order_of_their_codes(kind: Type) -> None:
     everything = list(values(kind))
+    assert first_value(kind) == everything[0]
     codes = [code_of(kind, value) for value in everything]
     assert codes == sorted(set(codes))
     assert len(set(everything)) == len(everything)

@@ -1,0 +1,248 @@
+package kafka.controller;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import kafka.api.LeaderAndIsr;
+import kafka.cluster.Broker;
+import kafka.log.LogConfig;
+import kafka.zk.KafkaZkClient;
+import kafka.zk.PreferredReplicaElectionZNode;
+import kafka.zk.TopicPartitionStateZNode;
+import kafka.zk.TopicZNode;
+import kafka.zookeeper.CreateResponse;
+import kafka.zookeeper.GetDataResponse;
+import kafka.zookeeper.ResponseMetadata;
+import kafka.zookeeper.ZNodeChangeHandler;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.network.ListenerName;
+import org.apache.kafka.common.security.auth.SecurityProtocol;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.mockito.Mockito;
+import org.mockito.invocation.InvocationOnMock;
+import scala.Option;
+import scala.Tuple2;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.util.Right;
+
+/**
+ * The nodes of ZooKeeper that the controller reads and writes, for one topic with one partition,
+ * behind a KafkaZkClient. The model counts leader epochs and versions from 1, Kafka from 0.
+ */
+final class Zookeeper {
+  static final TopicPartition PARTITION = new TopicPartition("topic", 0);
+
+  final Map<Integer, Long> registered = new TreeMap<>();
+  boolean topic;
+  int leader = LeaderAndIsr.NoLeader();
+  Set<Integer> isr = Set.of();
+  int leaderEpoch;
+  int version;
+  boolean notified;
+  boolean election;
+  /** While a controller is elected: the model reads the request for an election in a later step. */
+  boolean hidesElection;
+
+  private final List<Integer> assignment;
+  private final boolean unclean;
+  private int controllerEpoch;
+  private int writtenBy = 1;
+  private RuntimeException failure;
+  final KafkaZkClient client =
+      Mockito.mock(KafkaZkClient.class, Mockito.withSettings().stubOnly().defaultAnswer(this::answer));
+
+  Zookeeper(List<Integer> assignment, boolean unclean) {
+    this.assignment = assignment;
+    this.unclean = unclean;
+  }
+
+  /** Take over what brokers and operators wrote. */
+  void write(JsonNode with) {
+    register(with.get("registered"));
+    topic = with.get("topic").asBoolean();
+    leader = with.get("leader").isNull() ? LeaderAndIsr.NoLeader() : number(with.get("leader").asText());
+    isr = new TreeSet<>();
+    with.get("isr").forEach(id -> isr.add(number(id.asText())));
+    leaderEpoch = with.get("leader_epoch").asInt();
+    version = with.get("version").asInt();
+    notified = with.get("notified").asBoolean();
+    election = with.get("election").asBoolean();
+  }
+
+  void register(JsonNode of) {
+    registered.clear();
+    of.fields().forEachRemaining(
+        entry -> {
+          if (entry.getValue().asLong() > 0) {
+            registered.put(number(entry.getKey()), entry.getValue().asLong());
+          }
+        });
+  }
+
+  /** Fail if the controller asked for something that is not here. */
+  void check() {
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  static int number(String broker) {
+    return Integer.parseInt(broker.substring(1));
+  }
+
+  private Object answer(InvocationOnMock asked) {
+    switch (asked.getMethod().getName()) {
+      case "getControllerId":
+        return Option.empty();
+      case "registerControllerAndIncrementControllerEpoch":
+        controllerEpoch++;
+        return new Tuple2<>(controllerEpoch, 0);
+      case "getDataAndVersion":
+        return new Tuple2<>(Option.empty(), -2);
+      case "registerZNodeChangeHandlerAndCheckExistence":
+        String path = ((ZNodeChangeHandler) asked.getArgument(0)).path();
+        return path.equals(PreferredReplicaElectionZNode.path()) && election;
+      case "getAllBrokerAndEpochsInCluster":
+        Map<Broker, Object> brokers = new HashMap<>();
+        registered.forEach((id, epoch) -> brokers.put(broker(id), epoch));
+        return map(brokers);
+      case "getAllTopicsInCluster":
+        return set(topic ? Set.of(PARTITION.topic()) : Set.of());
+      case "getReplicaAssignmentAndTopicIdForTopics":
+        return set(
+            ((scala.collection.Iterable<?>) asked.getArgument(0)).isEmpty() ? Set.of() : Set.of(assigned()));
+      case "getTopicPartitionStates":
+        return map(leaderEpoch == 0 ? Map.of() : Map.of(PARTITION, record()));
+      case "getTopicPartitionStatesRaw":
+        return seq(List.of(read()));
+      case "createTopicPartitionStatesRaw":
+        return seq(create(asked.getArgument(0)));
+      case "updateLeaderAndIsr":
+        return update(asked.getArgument(0));
+      case "getLogConfigs":
+        return logConfigs();
+      case "getAllIsrChangeNotifications":
+        return seq(notified ? List.of("0") : List.of());
+      case "getPartitionsFromIsrChangeNotifications":
+        return seq(notified ? List.of(PARTITION) : List.of());
+      case "deleteIsrChangeNotifications":
+        notified = false;
+        return null;
+      case "getPreferredReplicaElection":
+        return set(election && !hidesElection ? Set.of(PARTITION) : Set.of());
+      case "deletePreferredReplicaElection":
+        election = election && hidesElection;
+        return null;
+      case "getTopicDeletions":
+        return seq(List.of());
+      case "getPartitionReassignment":
+        return map(Map.of());
+      case "reassignPartitionsInProgress":
+        return false;
+      default:
+        if (asked.getMethod().getReturnType() != void.class) {
+          failure = new IllegalStateException("no node for " + asked.getMethod());
+          throw failure;
+        }
+        return null;
+    }
+  }
+
+  private static Broker broker(int id) {
+    SecurityProtocol plain = SecurityProtocol.PLAINTEXT;
+    return new Broker(id, "localhost", 9092, ListenerName.forSecurityProtocol(plain), plain);
+  }
+
+  private TopicZNode.TopicIdReplicaAssignment assigned() {
+    Object replicas = ReplicaAssignment.apply(seq(new ArrayList<>(assignment)));
+    return new TopicZNode.TopicIdReplicaAssignment(
+        PARTITION.topic(), Option.empty(), map(Map.of(PARTITION, (ReplicaAssignment) replicas)));
+  }
+
+  private LeaderAndIsr leaderAndIsr() {
+    List<Object> members = new ArrayList<>(isr);
+    return new LeaderAndIsr(
+        leader, leaderEpoch - 1, CollectionConverters.asScala(members).toList(), version - 1);
+  }
+
+  private LeaderIsrAndControllerEpoch record() {
+    return new LeaderIsrAndControllerEpoch(leaderAndIsr(), writtenBy);
+  }
+
+  private GetDataResponse read() {
+    boolean found = leaderEpoch > 0;
+    Stat stat = new Stat();
+    stat.setVersion(version - 1);
+    byte[] data = found ? TopicPartitionStateZNode.encode(record()) : null;
+    Code code = found ? Code.OK : Code.NONODE;
+    return new GetDataResponse(code, "", Option.apply(PARTITION), data, stat, metadata());
+  }
+
+  private static ResponseMetadata metadata() {
+    return new ResponseMetadata(0, 0);
+  }
+
+  private void accept(LeaderAndIsr written) {
+    leader = written.leader();
+    isr = new TreeSet<>();
+    CollectionConverters.asJava(written.isr()).forEach(id -> isr.add((Integer) id));
+    leaderEpoch = written.leaderEpoch() + 1;
+    version++;
+    writtenBy = controllerEpoch;
+  }
+
+  private List<CreateResponse> create(
+      scala.collection.Map<TopicPartition, LeaderIsrAndControllerEpoch> asked) {
+    if (asked.isEmpty()) {
+      return List.of();
+    }
+    Code code = leaderEpoch == 0 ? Code.OK : Code.NODEEXISTS;
+    if (code == Code.OK) {
+      accept(asked.apply(PARTITION).leaderAndIsr());
+    }
+    return List.of(new CreateResponse(code, "", Option.apply(PARTITION), "", metadata()));
+  }
+
+  private KafkaZkClient.UpdateLeaderAndIsrResult update(
+      scala.collection.Map<TopicPartition, LeaderAndIsr> asked) {
+    if (asked.isEmpty()) {
+      return new KafkaZkClient.UpdateLeaderAndIsrResult(map(Map.of()), seq(List.of()));
+    }
+    LeaderAndIsr written = asked.apply(PARTITION);
+    if (written.zkVersion() + 1 != version) {
+      return new KafkaZkClient.UpdateLeaderAndIsrResult(map(Map.of()), seq(List.of(PARTITION)));
+    }
+    accept(written);
+    return new KafkaZkClient.UpdateLeaderAndIsrResult(
+        map(Map.of(PARTITION, new Right<>(leaderAndIsr()))), seq(List.of()));
+  }
+
+  private Tuple2<?, ?> logConfigs() {
+    Properties settings = new Properties();
+    settings.put(LogConfig.UncleanLeaderElectionEnableProp(), String.valueOf(unclean));
+    LogConfig config = new LogConfig(settings, set(Set.of()));
+    return new Tuple2<>(map(Map.of(PARTITION.topic(), config)), map(Map.of()));
+  }
+
+  static <K, V> scala.collection.immutable.Map<K, V> map(Map<? extends K, ? extends V> of) {
+    Map<K, V> copy = new HashMap<>(of);
+    return scala.collection.immutable.Map$.MODULE$.from(CollectionConverters.asScala(copy));
+  }
+
+  static <T> scala.collection.immutable.Seq<T> seq(List<? extends T> of) {
+    List<T> copy = new ArrayList<>(of);
+    return CollectionConverters.asScala(copy).toSeq();
+  }
+
+  static <T> scala.collection.immutable.Set<T> set(Set<? extends T> of) {
+    Set<T> copy = new java.util.HashSet<>(of);
+    return CollectionConverters.asScala(copy).toSet();
+  }
+}
