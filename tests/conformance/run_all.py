@@ -90,6 +90,18 @@ RUNS: dict[str, tuple[Run, ...]] = {
             for membership in ("dynamic", "static", "mixed")
         ),
     ),
+    "controller": (
+        Run("lost_replies", ("2.8.2",)),
+        *(
+            Run(instance, ("2.8.2",))
+            for instance in ("default", "lost_session", "lagging_followers", "all_replicas_down")
+        ),
+        *(
+            Run(instance, ("2.8.2",), ("--cover", "rows"))
+            for instance in ("controlled_shutdown", "failover", "preferred_election")
+        ),
+        Run("unclean", ("2.8.2",), ("--set", "crashes=2", "--cover", "rows")),
+    ),
     "consumer_group_848": (
         Run("upgraded_group", ("4.3.1",), AS_RELEASED),
         Run(

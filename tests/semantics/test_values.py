@@ -60,7 +60,7 @@ KINDS: tuple[Type, ...] = (
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_values_come_in_the_order_of_their_codes(kind: Type) -> None:
     everything = list(values(kind))
-    assert first_value(kind) == everything[0]
+    assert not everything or first_value(kind) == everything[0]
     codes = [code_of(kind, value) for value in everything]
     assert codes == sorted(set(codes))
     assert len(set(everything)) == len(everything)

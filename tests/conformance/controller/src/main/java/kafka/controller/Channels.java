@@ -61,6 +61,10 @@ final class Channels extends ControllerChannelManager {
       int id,
       AbstractControlRequest.Builder<? extends AbstractControlRequest> builder,
       Function1<AbstractResponse, BoxedUnit> callback) {
+    Deque<Map<String, Object>> queue = queues.get(id);
+    if (queue == null) {
+      return; // as the class does: the broker has gone
+    }
     AbstractControlRequest request = builder.build();
     Map<String, Object> kept = new HashMap<>();
     if (request instanceof LeaderAndIsrRequest) {
@@ -80,8 +84,8 @@ final class Channels extends ControllerChannelManager {
       return;
     }
     kept.put("incarnation", request.brokerEpoch());
-    if (!(request instanceof StopReplicaRequest && kept.equals(queues.get(id).peekLast()))) {
-      queues.get(id).add(kept);
+    if (!(request instanceof StopReplicaRequest && kept.equals(queue.peekLast()))) {
+      queue.add(kept);
     }
   }
 
