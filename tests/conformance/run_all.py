@@ -4,7 +4,8 @@
     python tests/conformance/run_all.py share_partition --pages DIR
 
 Needs a JDK and Maven (adapter.py says which). Ends with the worst exit code of `checker conform`,
-or with 3 where an adapter cannot be built. The pages are the same each time.
+or with 3 where an adapter cannot be built. The pages are the same each time; the table of them is
+written after each run, and keeps the lines of systems that were not asked for.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -188,7 +190,7 @@ def main() -> int:
     unknown = set(given.systems) - set(RUNS)
     if unknown:
         parser.error(f"nothing drives {', '.join(sorted(unknown))}")
-    worst, lines = 0, []
+    worst, table = 0, given.pages / "README.md"
     for name in given.systems or RUNS:
         for number, run in enumerate(RUNS[name], start=1):
             for release in run.releases:
@@ -200,9 +202,25 @@ def main() -> int:
                 code, found = drive(name, release, run, page)
                 worst = max(worst, code)
                 print(f"{name} {release} {run.instance}: {found['verdict']}", file=sys.stderr)
-                lines.append(_line(name, run, found, page.name))
-    (given.pages / "README.md").write_text(INTRODUCTION + "".join(lines), encoding="utf-8")
+                _keep(table, page.name, _line(name, run, found, page.name))
     return worst
+
+
+def _keep(table: Path, page: str, line: str) -> None:
+    """Put a line into the table of all runs; what is driven no more goes."""
+    known = table.read_text(encoding="utf-8") if table.is_file() else ""
+    lines = {
+        found[1]: found[0] for found in re.finditer(r"(?m)^\|.*\]\((\w[^)]*\.md)\).*\n", known)
+    }
+    lines[page] = line
+    order = [
+        f"{name}_{release}_{number}.md"
+        for name, runs in RUNS.items()
+        for number, run in enumerate(runs, start=1)
+        for release in run.releases
+    ]
+    text = INTRODUCTION + "".join(lines[name] for name in order if name in lines)
+    table.write_text(text, encoding="utf-8")
 
 
 def drive(name: str, release: str, run: Run, page: Path) -> tuple[int, dict[str, Any]]:

@@ -203,7 +203,7 @@ def test_an_exception_of_the_implementation_is_a_difference(lease: Path) -> None
     ("body", "reason", "told"),
     [
         (
-            "def expire(self):\n    sys.stderr.write('last words')\n    os._exit(3)",
+            "def expire(self):\n    sys.stderr.write('last words\\n')\n    os._exit(3)",
             "crash",
             "code 3",
         ),

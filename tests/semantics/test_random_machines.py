@@ -93,7 +93,9 @@ def test_machines_without_errors_have_none(machine: Machine) -> None:
 
 def test_random_machines_cover_the_language() -> None:
     seen = Counter(type(part) for seed in range(300) for part in parts(seeded_machine(seed)))
-    for kind in (*Term.__args__, *terms.Statement.__args__, *types.Type.__args__):
+    kinds = {*Term.__args__, *terms.Statement.__args__, *types.Type.__args__}
+    # Whether another machine leads somewhere: tests/search/refining_machines.py draws these.
+    for kind in kinds - {terms.Leads}:
         assert seen[kind] > 0, kind
 
 

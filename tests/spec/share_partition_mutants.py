@@ -550,8 +550,8 @@ MUTANTS = {
     "written_start_is_one_ahead": Mutant(
         "default",
         "leaders_start_where_they_were",
-        "    persisted.start_offset = max(persisted.start_offset, start_offset)\n",
-        "    persisted.start_offset = min(start_offset + 1, records)\n",
+        "max(persisted.start_offset, start_offset) if start_is_the_later else start_offset\n",
+        "min(start_offset + 1, records)\n",
     ),
     "failed_writes_are_committed": Mutant(
         "truncation",
@@ -694,8 +694,8 @@ EQUIVALENTS = {
     ),
     "written_start_as_sent": Equivalent(
         "write_faults",
-        "    persisted.start_offset = max(persisted.start_offset, start_offset)\n",
-        "    persisted.start_offset = start_offset\n",
+        "max(persisted.start_offset, start_offset) if start_is_the_later else start_offset\n",
+        "start_offset\n",
         "one leader's writes are applied in order and its start only rises; share_state reorders",
     ),
     "gap_stays_open_when_it_is_full": Equivalent(
