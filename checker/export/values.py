@@ -8,6 +8,7 @@ from typing import Any
 from checker.errors import Diagnostic, SpecificationError
 from checker.export.names import bracketed, identifier, place, quoted
 from checker.machine.machine import Machine
+from checker.machine.relations import parts
 from checker.machine.types import (
     Bag,
     Bool,
@@ -56,20 +57,6 @@ def _unwritten(what: str, found: str, span: Span) -> SpecificationError:
         found,
         "leave it out of what is exported: --property, --set or --instance",
     )
-
-
-def parts(kind: Type) -> tuple[Type, ...]:
-    """Return the types directly inside a type."""
-    match kind:
-        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
-            return (item,)
-        case Record(_, fields):
-            return tuple(part for _, part in fields)
-        case Union(_, variants):
-            return variants
-        case Map(key, value, _):
-            return (key, value)
-    return ()
 
 
 def included(source: Type, target: Type) -> bool:

@@ -9,7 +9,8 @@ from checker.errors import Diagnostic, SpecificationError
 from checker.layout.placement import place
 from checker.layout.shape import CODE_LIMIT, Shape, cell_cardinalities, shape_of
 from checker.machine.machine import Machine, Variable
-from checker.machine.types import Bag, Map, Option, Record, Sequence, Set, Type, Union
+from checker.machine.relations import inside
+from checker.machine.types import Bag, Map, Option, Record, Sequence, Set, Union
 
 LEAVES_MAX = 1 << 16
 """Cells of a state: 512 KiB unpacked."""
@@ -105,7 +106,7 @@ def pack(machine: Machine) -> Layout:
 
 def _oversized(variable: Variable) -> list[Diagnostic]:
     """Return what is too large about a variable: its cells, or the keys of a map inside it."""
-    for kind in _nested(variable.type):
+    for kind in inside(variable.type):
         if isinstance(kind, Map) and shape_of(kind.key).cardinality > KEYS_MAX:
             return [_too_large(variable, "keys of a map", shape_of(kind.key).cardinality, KEYS_MAX)]
         if isinstance(kind, Set) and shape_of(kind.item).cardinality > KEYS_MAX:
@@ -121,21 +122,6 @@ def _oversized(variable: Variable) -> list[Diagnostic]:
     if cells > LEAVES_MAX:
         return [_too_large(variable, "parts in its state", cells, LEAVES_MAX)]
     return []
-
-
-def _nested(kind: Type) -> list[Type]:
-    """Return the types inside `kind`, innermost first, then `kind`."""
-    match kind:
-        case Set(item) | Option(item) | Sequence(item, _) | Bag(item, _):
-            return [*_nested(item), kind]
-        case Map(key, value, _):
-            return [*_nested(key), *_nested(value), kind]
-        case Record(_, fields):
-            return [*(inner for _, field in fields for inner in _nested(field)), kind]
-        case Union(_, variants):
-            return [*(inner for variant in variants for inner in _nested(variant)), kind]
-        case _:
-            return [kind]
 
 
 def _too_large(variable: Variable, what: str, size: int, limit: int) -> Diagnostic:

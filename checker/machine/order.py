@@ -7,24 +7,16 @@ is stored somewhere has an order of its own; one made by a comprehension over id
 from __future__ import annotations
 
 from checker.machine import terms as t
-from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
+from checker.machine.relations import inside
+from checker.machine.types import Bag, Id, Map, Set, Type
 from checker.machine.walk import walk
 
 
 def tells_apart(kind: Type) -> bool:
     """Whether a value of `kind` can contain one of several interchangeable ids."""
-    match kind:
-        case Id(_, members, symmetric):
-            return symmetric and len(members) > 1
-        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
-            return tells_apart(item)
-        case Map(key, held, _):
-            return tells_apart(key) or tells_apart(held)
-        case Record(_, parts):
-            return any(tells_apart(held) for _, held in parts)
-        case Union(_, variants):
-            return any(tells_apart(variant) for variant in variants)
-    return False
+    return any(
+        isinstance(item, Id) and item.symmetric and len(item.members) > 1 for item in inside(kind)
+    )
 
 
 def met_by_name(domain: t.Term) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from checker.machine.types import (
@@ -229,38 +229,36 @@ def _may_hold(item: Type, target: Type) -> bool:
     return fits(item, target)
 
 
+def parts(kind: Type) -> tuple[Type, ...]:
+    """Return the types directly inside a type."""
+    match kind:
+        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
+            return (item,)
+        case Map(key, value, _):
+            return (key, value)
+        case Record(_, fields):
+            return tuple(field for _, field in fields)
+        case Union(_, variants):
+            return variants
+        case _:
+            return ()
+
+
+def inside(kind: Type) -> Iterator[Type]:
+    """Yield all that a type is made of, innermost first, and the type itself last."""
+    for part in parts(kind):
+        yield from inside(part)
+    yield kind
+
+
 def holds_symmetric(kind: Type) -> bool:
     """Return whether a value of `kind` can contain an id of a symmetric type."""
-    match kind:
-        case Id(_, _, symmetric):
-            return symmetric
-        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
-            return holds_symmetric(item)
-        case Map(key, value, _):
-            return holds_symmetric(key) or holds_symmetric(value)
-        case Record(_, fields):
-            return any(holds_symmetric(field) for _, field in fields)
-        case Union(_, variants):
-            return any(holds_symmetric(variant) for variant in variants)
-        case _:
-            return False
+    return any(isinstance(item, Id) and item.symmetric for item in inside(kind))
 
 
 def undetermined(kind: Type) -> bool:
     """Return whether `kind` still contains NEVER: nothing has said what it holds."""
-    match kind:
-        case Enum():
-            return kind == NEVER
-        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
-            return undetermined(item)
-        case Map(key, value, _):
-            return undetermined(key) or undetermined(value)
-        case Record(_, fields):
-            return any(undetermined(field) for _, field in fields)
-        case Union(_, variants):
-            return any(undetermined(variant) for variant in variants)
-        case _:
-            return False
+    return any(item == NEVER for item in inside(kind))
 
 
 # ------------------------------------------------------------------------------------- sizes
@@ -328,7 +326,7 @@ def excess(kind: Type) -> str | None:
             return f"a map over {count(size(key))} keys; at most {VALUES_MAX} are possible"
         case Sequence(_, capacity) | Bag(_, capacity) if capacity > VALUES_MAX:
             return f"room for {capacity} items; at most {VALUES_MAX} are possible"
-    for part in _parts(kind):
+    for part in parts(kind):
         found = excess(part)
         if found is not None:
             return found
@@ -340,20 +338,6 @@ def excess(kind: Type) -> str | None:
 def count(number: int) -> str:
     """Return a number as text; saturated ones as `more than`."""
     return "more than 2**64" if number >= HUGE else str(number)
-
-
-def _parts(kind: Type) -> tuple[Type, ...]:
-    match kind:
-        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
-            return (item,)
-        case Map(key, value, _):
-            return (key, value)
-        case Record(_, fields):
-            return tuple(field for _, field in fields)
-        case Union(_, variants):
-            return variants
-        case _:
-            return ()
 
 
 def show(kind: Type) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
-
 from checker.machine.machine import Machine
-from checker.machine.types import Enum, Id, Record, Type
+from checker.machine.relations import inside
+from checker.machine.types import Enum, Id, Record
 from checker.semantics.values import format_value
 
 
@@ -15,7 +13,7 @@ def vocabulary(machine: Machine) -> dict[str, object]:
 
     Constants are texts, as the places of a state are.
     """
-    kinds = [kind for item in machine.variables for kind in _inside(item.type)]
+    kinds = [kind for item in machine.variables for kind in inside(item.type)]
     named = [kind for kind in (*machine.ids, *kinds) if isinstance(kind, Enum | Id)]
     records = [kind.name for kind in kinds if isinstance(kind, Record)]
     words = [word for kind in named for word in kind.members]
@@ -24,18 +22,3 @@ def vocabulary(machine: Machine) -> dict[str, object]:
         "words": sorted({*words, *records}),
         "constants": {name: format_value(value) for name, value in machine.constants},
     }
-
-
-def _inside(kind: Type) -> Iterator[Type]:
-    """Yield a type and all that it is made of."""
-    yield kind
-    for item in fields(kind):
-        yield from _types(getattr(kind, item.name))
-
-
-def _types(value: object) -> Iterator[Type]:
-    if isinstance(value, tuple):
-        for part in value:
-            yield from _types(part)
-    elif isinstance(value, Type):
-        yield from _inside(value)
