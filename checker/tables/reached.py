@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.graph.labelled import LabelledGraph
-from checker.semantics.successor import State
+from checker.machine.machine import Variable
 from checker.semantics.values import MapValue, format_value
 from checker.tables.matrix import Cell, Effect, StateMatrix
 
@@ -35,11 +35,9 @@ def reached(graph: LabelledGraph) -> frozenset[Move]:
     taken = graph.targets >= 0
     names, sources, targets = graph.names[taken], graph.sources[taken], graph.targets[taken]
     found: set[Move] = set()
-    for position, variable in enumerate(graph.machine.variables):
-        if variable.table is None:
-            continue
-        states = tuple(name for name, _ in graph.machine.table(variable.table).states)
-        for key, column in _columns(graph, position, states):
+    for variable, values in _values(graph):
+        states = tuple(name for name, _ in graph.machine.table(variable.table or "").states)
+        for key, column in _columns(values, states):
             named = np.array([_names(label.bindings, key) for label in graph.labels], bool)
             before, after = column[sources], column[targets]
             counted = (before >= 0) & (after >= 0) & ((before != after) | named[names])
@@ -56,12 +54,23 @@ def _names(bindings: Iterable[tuple[str, str]], key: str | None) -> bool:
     return key is None or any(value == key for _, value in bindings)
 
 
+def _values(graph: LabelledGraph) -> list[tuple[Variable, list[object]]]:
+    """Return the variables that follow a table, each with its value in every state."""
+    variables = enumerate(graph.machine.variables)
+    held = {place: list[object]() for place, item in variables if item.table is not None}
+    for first in range(0, graph.states, _CHUNK):
+        last = min(first + _CHUNK, graph.states)
+        for state in graph.values(np.arange(first, last, dtype=np.int64)):
+            for place, values in held.items():
+                values.append(state[place])
+    return [(graph.machine.variables[place], values) for place, values in held.items()]
+
+
 def _columns(
-    graph: LabelledGraph, position: int, states: tuple[str, ...]
+    values: list[object], states: tuple[str, ...]
 ) -> Iterator[tuple[str | None, NDArray[np.int64]]]:
     """Yield for each machine of a variable its key and its state, a number, in every state."""
     number = {name: place for place, name in enumerate(states)}
-    values = [state[position] for state in _all_states(graph)]
     if not any(isinstance(value, MapValue) for value in values):
         yield None, np.array([number.get(str(value), -1) for value in values], np.int64)
         return
@@ -70,12 +79,6 @@ def _columns(
         held = [value.get(key) if isinstance(value, MapValue) else None for value in values]
         column = [number.get(item, -1) if isinstance(item, str) else -1 for item in held]
         yield format_value(key), np.array(column, np.int64)
-
-
-def _all_states(graph: LabelledGraph) -> Iterator[State]:
-    for first in range(0, graph.states, _CHUNK):
-        last = min(first + _CHUNK, graph.states)
-        yield from graph.values(np.arange(first, last, dtype=np.int64))
 
 
 def marked(matrix: StateMatrix, moves: frozenset[Move]) -> StateMatrix:

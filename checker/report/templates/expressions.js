@@ -175,14 +175,14 @@ var expressions = (function () {
   }
   function has(value, item) { return members(value).some(function (one) { return equal(one, item); }); }
   function truth(value) { return typeof value === "boolean" ? value : wrong(written(value) + " is neither true nor false"); }
-  function whole(value) { return typeof value === "number" ? value : wrong(written(value) + " is no number"); }
+  function integer(value) { return typeof value === "number" ? value : wrong(written(value) + " is no number"); }
 
   var BINARY = {
-    "+": function (a, b) { return a && a.items && !a.set ? { items: a.items.concat(members(b)) } : whole(a) + whole(b); },
-    "-": function (a, b) { return a && a.set ? setOf(a.items.filter(function (item) { return !has(b, item); })) : whole(a) - whole(b); },
-    "*": function (a, b) { return whole(a) * whole(b); },
-    "//": function (a, b) { return whole(b) ? Math.floor(whole(a) / b) : wrong("division by 0"); },
-    "%": function (a, b) { return whole(b) ? ((whole(a) % b) + b) % b : wrong("division by 0"); },
+    "+": function (a, b) { return a && a.items && !a.set ? { items: a.items.concat(members(b)) } : integer(a) + integer(b); },
+    "-": function (a, b) { return a && a.set ? setOf(a.items.filter(function (item) { return !has(b, item); })) : integer(a) - integer(b); },
+    "*": function (a, b) { return integer(a) * integer(b); },
+    "//": function (a, b) { return integer(b) ? Math.floor(integer(a) / b) : wrong("division by 0"); },
+    "%": function (a, b) { return integer(b) ? ((integer(a) % b) + b) % b : wrong("division by 0"); },
     "|": function (a, b) { return setOf(members(a).concat(members(b))); },
     "&": function (a, b) { return setOf(members(a).filter(function (item) { return has(b, item); })); },
     "^": function (a, b) { return setOf(members(a).filter(function (item) { return !has(b, item); }).concat(members(b).filter(function (item) { return !has(a, item); }))); }
@@ -192,7 +192,7 @@ var expressions = (function () {
       var below = a.items.every(function (item) { return has(b, item); }), above = b.items.every(function (item) { return has(a, item); });
       return mark === "<=" ? below : mark === ">=" ? above : mark === "<" ? below && !above : above && !below;
     }
-    a = whole(a); b = whole(b);
+    a = integer(a); b = integer(b);
     return mark === "<" ? a < b : mark === "<=" ? a <= b : mark === ">" ? a > b : a >= b;
   }
   function related(mark, a, b) {
@@ -253,7 +253,7 @@ var expressions = (function () {
       var items = part.parts.length > 1 ? part.parts.map(function (item) { return of(item); }) : all(part.parts[0]);
       var defaults = part.fields.filter(function (pair) { return pair[0] === "default"; });
       if (!items.length) { return defaults.length ? of(defaults[0][1]) : wrong("the least or most of nothing"); }
-      return items.map(whole).reduce(function (a, b) { return sign * a <= sign * b ? a : b; });
+      return items.map(integer).reduce(function (a, b) { return sign * a <= sign * b ? a : b; });
     }
     function called(part) {
       var first = part.parts[0];
@@ -261,10 +261,10 @@ var expressions = (function () {
         return { record: part.name, fields: part.fields.map(function (pair) { return [pair[0], of(pair[1])]; }) };
       }
       if (part.name === "len") { return all(first).length; }
-      if (part.name === "abs") { return Math.abs(whole(of(first))); }
+      if (part.name === "abs") { return Math.abs(integer(of(first))); }
       if (part.name === "min") { return least(part, 1); }
       if (part.name === "max") { return least(part, -1); }
-      if (part.name === "sum") { return all(first).map(whole).reduce(function (a, b) { return a + b; }, 0); }
+      if (part.name === "sum") { return all(first).map(integer).reduce(function (a, b) { return a + b; }, 0); }
       if (part.name === "implies") { return !truth(of(first)) || truth(of(part.parts[1])); }
       if ((part.name === "all" || part.name === "any") && first && first.kind === "each") {
         var wanted = part.name === "any", found = !wanted;
@@ -283,7 +283,7 @@ var expressions = (function () {
       case "and": return tree.parts.every(function (part) { return truth(of(part)); });
       case "or": return tree.parts.some(function (part) { return truth(of(part)); });
       case "not": return !truth(of(tree.of));
-      case "minus": return -whole(of(tree.of));
+      case "minus": return -integer(of(tree.of));
       case "binary": return BINARY[tree.mark](of(tree.left), of(tree.right));
       case "call": return called(tree);
       case "compare":
@@ -303,7 +303,7 @@ var expressions = (function () {
           var entry = outer.entries.filter(function (pair) { return equal(pair[0], at); })[0];
           return entry ? entry[1] : wrong("nothing at " + written(at));
         }
-        return outer && outer.items && !outer.set && outer.items[whole(at)] !== undefined ? outer.items[at] : wrong("nothing at " + written(at));
+        return outer && outer.items && !outer.set && outer.items[integer(at)] !== undefined ? outer.items[at] : wrong("nothing at " + written(at));
       default: return wrong("a comprehension stands in braces or in a function");
     }
   }

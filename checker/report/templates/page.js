@@ -92,9 +92,8 @@
   function ask(root, number) {
     var text = root.querySelector(".ask").value.trim(), out = root.querySelector(".answer"), data = root.data;
     var values = [], told = [], last = null, here = null;
-    data.steps.forEach(function (changes, step) {
+    (text ? data.steps : []).forEach(function (changes, step) {
       changes.forEach(function (change) { values[change[0]] = change[1]; });
-      if (!text) { return; }
       var places = {};
       data.places.forEach(function (place, index) {
         if (values[index] !== undefined && values[index] !== null) { places[place] = values[index]; }
