@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from consumer_mistakes import CONSUMER_MISTAKES, CONSUMER_SYSTEMS
 from controller_mistakes import CONTROLLER_MISTAKES, CONTROLLER_SYSTEMS
+from coordinator_mistakes import COORDINATOR_MISTAKES
 from verified import document, outcome, quick
 
 from checker.flow import Request, Silent, check
@@ -124,6 +125,7 @@ MISTAKES = {
 }
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONSUMER_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONTROLLER_MISTAKES.items()}
+MISTAKES |= {key: Mistake(*parts) for key, parts in COORDINATOR_MISTAKES.items()}
 """Properties that hold in every variant, each with a mistake that breaks it."""
 
 

@@ -1,0 +1,186 @@
+"""Mistakes in the systems of coordinators, each with the property that notices it."""
+
+from __future__ import annotations
+
+COORDINATOR_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("coordinator_failover", "what_is_read_is_what_was_written"): (
+        "declarations.yaml",
+        "if r.what == COMMIT\n",
+        "if r.what != COMMIT\n",
+        "timeouts",
+    ),
+    ("coordinator_failover", "a_record_is_committed_once"): (
+        "leadership.yaml",
+        "      log.tail.pop(0)\n",
+        "",
+        "timeouts",
+    ),
+    ("coordinator_failover", "only_who_leads_commits"): (
+        "leadership.yaml",
+        "when: len(log.tail) > 0 and really_leads(partition.leader)",
+        "when: len(log.tail) > 0",
+        "timeouts",
+    ),
+    ("coordinator_failover", "what_was_unloaded_is_forgotten"): (
+        "tasks.yaml",
+        "    broker[b].phase = ABSENT\n    broker[b].memory = nothing()\n",
+        "    broker[b].phase = ABSENT\n",
+        "progress",
+    ),
+    ("coordinator_failover", "only_an_unload_closes_a_coordinator"): (
+        "tasks.yaml",
+        "    when: broker[b].phase == LOADING\n",
+        "    when: broker[b].phase == ACTIVE\n",
+        "failed_loads",
+    ),
+    ("coordinator_failover", "who_waits_has_a_record"): (
+        "requests.yaml",
+        "      broker[b].own = replay(broker[b].own, r)\n",
+        "",
+        "timeouts",
+    ),
+    ("coordinator_failover", "memory_follows_the_log"): (
+        "requests.yaml",
+        "append(r)\n      broker[b].parked[r.serial] = call\n      if implementation == JAVA:\n",
+        "append(r)\n      broker[b].parked[r.serial] = call\n      if true:\n",
+        "scala",
+    ),
+    ("coordinator_failover", "answers_come_from_a_coordinator"): (
+        "requests.yaml",
+        "COORDINATOR_LOAD_IN_PROGRESS if broker[b].phase == LOADING else NOT_COORDINATOR",
+        "COORDINATOR_LOAD_IN_PROGRESS if broker[b].phase != LOADING else NOT_COORDINATOR",
+        "timeouts",
+    ),
+    ("coordinator_runtime", "only_an_active_coordinator_runs_operations"): (
+        "events.yaml",
+        "when: head(OPERATION) and context.state == ACTIVE and what(context.queue[0].op) == READ",
+        "when: head(OPERATION) and what(context.queue[0].op) == READ",
+        "failed_appends",
+    ),
+    ("coordinator_runtime", "an_active_coordinator_refuses_nobody"): (
+        "events.yaml",
+        "when: head(OPERATION) and context.state != ACTIVE",
+        "when: head(OPERATION)",
+        "failed_appends",
+    ),
+    ("coordinator_runtime", "what_was_answered_is_seen"): (
+        "events.yaml",
+        "seen = context.memory[:context.committed] if reads_see_committed else context.memory",
+        "seen = context.memory[:0] if reads_see_committed else context.memory",
+        "failed_appends",
+    ),
+    ("coordinator_runtime", "what_was_unloaded_is_forgotten"): (
+        "procedures.yaml",
+        "    context.loaded = false\n",
+        "",
+        "failed_loads",
+    ),
+    ("coordinator_runtime", "who_does_not_lead_unloads"): (
+        "procedures.yaml",
+        "is_here(): context.state not in {CLOSED}",
+        "is_here(): context.state not in {CLOSED, FAILED}",
+        "failed_loads",
+    ),
+    ("coordinator_runtime", "only_an_unload_closes"): (
+        "events.yaml",
+        "              context.state = FAILED\n",
+        "              context.state = CLOSED\n",
+        "failed_loads",
+    ),
+    ("coordinator_runtime", "only_a_leaders_log_is_loaded"): (
+        "leadership.yaml",
+        "when: e in broker.loaders and broker.leads",
+        "when: e in broker.loaders",
+        "failed_loads",
+    ),
+    ("coordinator_runtime", "a_load_ends_once"): (
+        "leadership.yaml",
+        "    when: e in broker.loaders\n    do: |\n      broker.loaders.discard(e)\n",
+        "    when: e in broker.loaders\n    do: |\n",
+        "failed_loads",
+    ),
+    ("coordinator_runtime", "what_is_noticed_has_an_event"): (
+        "events.yaml",
+        "when: head(FLUSH) and context.state == ACTIVE and len(context.batch) > 0",
+        "when: head(HIGH_WATERMARK) and context.state == ACTIVE and len(context.batch) > 0",
+        "batches",
+    ),
+    ("coordinator_runtime", "a_batch_has_a_flush"): (
+        "events.yaml",
+        "elif linger == BACK and len(context.batch) == 1:",
+        "elif linger == BACK and len(context.batch) > 1:",
+        "batches_at_the_end_of_the_queue",
+    ),
+    ("delayed_operation", "a_thread_at_rest_keeps_nothing"): (
+        "procedures.yaml",
+        "    if MONITOR_TAKEN in thread[t].took:\n        operation[o].monitor = none\n",
+        "",
+        "release_0_10_2",
+    ),
+    ("delayed_operation", "a_handler_keeps_the_lock_of_its_group"): (
+        "procedures.yaml",
+        "    if operation[o].group_lock != t:\n",
+        "    if true:\n",
+        "kafka_8334",
+    ),
+    ("delayed_operation", "an_attempt_holds_its_lock"): (
+        "attempt.yaml",
+        "          operation[o].monitor = t\n          thread[t].took.add(MONITOR_TAKEN)\n",
+        "          thread[t].took.add(MONITOR_TAKEN)\n",
+        "release_0_10_2",
+    ),
+    ("delayed_operation", "who_takes_the_lock_takes_the_word"): (
+        "attempt.yaml",
+        "          operation[o].contended = false\n",
+        "          pass\n",
+        "release_2_0",
+    ),
+    ("delayed_operation", "lists_are_walked_without_a_lock"): (
+        "callers.yaml",
+        "      if locking == MONITOR_IN_LIST:\n",
+        "      if true:\n",
+        "release_2_0",
+    ),
+    ("delayed_operation", "each_thread_keeps_to_its_job"): (
+        "attempt.yaml",
+        "contended = true\n          if done(o):\n              go(t, RESULT)\n",
+        "contended = true\n          if done(o):\n              go(t, WATCH)\n",
+        "release_2_0",
+    ),
+    ("delayed_operation", "lists_are_there_as_long_as_they_are_used"): (
+        "callers.yaml",
+        "          list[k].mapped = false\n",
+        "          pass\n",
+        "release_2_0",
+    ),
+    ("delayed_operation", "what_is_completed_is_unlinked_first"): (
+        "callers.yaml",
+        "      if done(o):\n          list[k].members.discard(o)\n      else:\n",
+        "      if o not in Op:\n          list[k].members.discard(o)\n      else:\n",
+        "release_2_0",
+    ),
+    ("delayed_operation", "calls_return"): (
+        "attempt.yaml",
+        "if retry_when_contended and operation[o].contended and not done(o)",
+        "if retry_when_contended and not done(o)",
+        "progress_2_0",
+    ),
+    ("delayed_operation", "a_member_has_one_session"): (
+        "heartbeats.yaml",
+        "          list[k].members.discard(old)\n",
+        "          pass\n",
+        "sessions_2_4",
+    ),
+    ("delayed_operation", "one_expiry_at_a_time"): (
+        "callers.yaml",
+        " and all(thread[x].job != EXPIRE for x in Thread)\n",
+        "\n",
+        "sessions_2_4",
+    ),
+    ("coordinator_runtime", "an_operation_runs_once"): (
+        "events.yaml",
+        "      tell(o, SUCCESS)\n      context.queue.pop(0)\n",
+        "      tell(o, SUCCESS)\n",
+        "failed_appends",
+    ),
+}
