@@ -15,6 +15,7 @@ from checker.diagnostics import render_all
 from checker.elaborate import elaborate
 from checker.errors import UsageError
 from checker.layout import describe, pack
+from checker.machine.machine import Machine
 from checker.report import diagrams, terminal
 from checker.report.finding import Query, find_rows, found_sections
 from checker.report.matrix import matrix_sections, readme_part, with_part
@@ -23,7 +24,8 @@ from checker.report.stages import machine_text
 from checker.report.tables import system_sections, table_sections
 from checker.table import StateTable, read, read_table
 from checker.table.analysis import lint_table
-from checker.tables import state_matrices
+from checker.table.document import Document
+from checker.tables import StateMatrix, machines_with_every_row, matrices_of, state_matrices
 
 STATES_MAX = 1_000_000
 """States of an instance of which `--reached` looks at every step."""
@@ -49,10 +51,11 @@ STATES_MAX = 1_000_000
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "markdown", "mermaid", "dot"]),
+    type=click.Choice(["text", "markdown", "html", "mermaid", "dot"]),
     default="text",
     show_default=True,
-    help="How to show tables; mermaid and dot draw their state diagrams.",
+    help="How to show tables; html is a page of the whole system to look things up in, "
+    "mermaid and dot draw state diagrams.",
 )
 @click.option("--row", metavar="NAME", help="Only rows of this name, or of a pattern: join_*.")
 @click.option("--on", metavar="MESSAGE", help="Only rows that take this message or outcome.")
@@ -76,6 +79,13 @@ def show(
     wanted = Query(**query)
     if reached and (write or wanted.asks()):
         raise UsageError("--reached shows the state tables; leave out --write and what finds rows")
+    if form == "html":
+        if stage != "table" or table is not None or tables or write or wanted.asks():
+            raise UsageError(
+                "--format html is the page of a whole system; what it shows is asked there"
+            )
+        click.echo(_page(spec, instance, settings, reached=reached).rstrip())
+        return
     if tables or reached or write or wanted.asks():
         if stage != "table" or form not in {"text", "markdown"} or table is not None:
             raise UsageError("rows and state tables of a system are shown as text or Markdown")
@@ -83,8 +93,8 @@ def show(
             _write_tables(spec)
             return
         if reached:
-            request = flow.Request(spec, instance or "default", overrides(settings))
-            _print(_reached_sections(request), form)
+            document, machine = flow.prepare(_request(spec, instance, settings), flow.Silent())
+            _print(matrix_sections(_reached(document, machine), machine.instance), form)
             return
         document = read(library.find(spec))
         sections = (
@@ -97,8 +107,7 @@ def show(
     if stage != "table":
         if form != "text" or table is not None:
             raise UsageError(f"--stage {stage} shows a system as text")
-        request = flow.Request(spec, instance or "default", overrides(settings))
-        click.echo(_stage(request, stage).rstrip())
+        click.echo(_stage(_request(spec, instance, settings), stage).rstrip())
         return
     if table is not None:
         _show([read_table(table)], [], form)
@@ -122,13 +131,16 @@ def _print(sections: list[Section], form: str) -> None:
         print_sections(terminal.console(), sections)
 
 
-def _reached_sections(request: flow.Request) -> list[Section]:
+def _request(spec: str, instance: str | None, settings: tuple[str, ...]) -> flow.Request:
+    return flow.Request(spec, instance or "default", overrides(settings))
+
+
+def _reached(document: Document, machine: Machine) -> list[StateMatrix]:
     """Return the state tables of an instance, marked by all that it does."""
     # LLVM only where it is asked for.
     from checker.graph.labelled import labelled_graph  # noqa: PLC0415
     from checker.tables.reached import marked, reached  # noqa: PLC0415
 
-    document, machine = flow.prepare(request, flow.Silent())
     with interruptible("local") as interrupt:
         bare = replace(machine, properties=(), symmetry=False)
         graph = labelled_graph(bare, STATES_MAX, interrupt)
@@ -137,8 +149,20 @@ def _reached_sections(request: flow.Request) -> list[Section]:
             f"{machine.instance} has more than {STATES_MAX:,} states; give a smaller instance"
         )
     moves = reached(graph)
-    tables = state_matrices(document, [machine.instance])
-    return matrix_sections([marked(item, moves) for item in tables], machine.instance)
+    return [marked(item, moves) for item in matrices_of(document, [machine])]
+
+
+def _page(spec: str, instance: str | None, settings: tuple[str, ...], *, reached: bool) -> str:
+    """Return the page of a system: of all its rows, or as one instance has them."""
+    from checker.report.lookup import lookup  # noqa: PLC0415 (templates only where one is written)
+
+    if instance is None and not settings and not reached:
+        document = read(library.find(spec))
+        machines = machines_with_every_row(document)
+        return lookup(document, machines, matrices_of(document, machines))
+    document, machine = flow.prepare(_request(spec, instance, settings), flow.Silent())
+    tables = _reached(document, machine) if reached else matrices_of(document, [machine])
+    return lookup(document, [machine], tables, machine.instance if reached else "")
 
 
 def _write_tables(spec: str) -> None:

@@ -376,13 +376,14 @@ class _Writer:
         lines = ["SPECIFICATION Spec", "CONSTANT none = none", "CONSTANT Judging = TRUE"]
         if self._machine.bounds:
             lines.append("CONSTRAINT InBounds")
-        if self._machine.deadlock and self._faults:
-            lines.append("INVARIANT NoDeadlock")
         for item in self._machine.properties:
             if _asks_for_rows(item):
                 continue
             word = "INVARIANT" if item.kind in {"always", "sometimes"} else "PROPERTY"
             lines.append(f"{word} {self._claims[item.name]}")
+        if self._machine.deadlock and self._faults:
+            # Last: of what is broken in one state TLC tells the first only.
+            lines.append("INVARIANT NoDeadlock")
         return "\n".join(lines) + "\n"
 
 

@@ -125,10 +125,17 @@ def _touching(machines: Iterable[Machine], name: str, *, writes: bool) -> set[st
     meant = {item for item in variables if item == name or item.endswith(f".{name}")}
     if not meant:
         raise UsageError(_none("variable", name, variables))
-    touched = _written if writes else _read
-    return {
-        action.name for machine in machines for action in machine.actions if meant & touched(action)
-    }
+    return {row for row, both in touched(machines).items() if meant & both[writes]}
+
+
+def touched(machines: Iterable[Machine]) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """Return the variables that each row reads and those it writes, in any of the machines."""
+    found: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    for machine in machines:
+        for action in machine.actions:
+            reads, writes = found.get(action.name, (frozenset(), frozenset()))
+            found[action.name] = reads | _read(action), writes | _written(action)
+    return found
 
 
 def _read(action: Action) -> set[str]:

@@ -7,7 +7,7 @@ says by which rows, and what they send.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from checker.report.sections import Section, as_markdown
 from checker.tables import Cell, Effect, Line, StateMatrix
@@ -15,7 +15,7 @@ from checker.tables import Cell, Effect, Line, StateMatrix
 BEGIN = "<!-- state tables: written by `checker show {name} --tables --write` -->"
 END = "<!-- end of the state tables -->"
 
-Names = dict[str, str]
+Names = Mapping[str, str]
 """A short name of each state."""
 
 _STAYS = "="
@@ -62,7 +62,7 @@ def _sections(matrix: StateMatrix, searched: str) -> Iterator[Section]:
     where = f"{matrix.machine}[{matrix.per}]" if matrix.per else matrix.machine
     legend = ", ".join(f"{short[state]} {state}" for state in matrix.states)
     overview = tuple(
-        (line.trigger, line.kind, *(_overview(cell, short) for cell in line.cells))
+        (line.trigger, line.kind, *(cell_text(cell, short) for cell in line.cells))
         for line in matrix.lines
     )
     yield Section(
@@ -86,7 +86,8 @@ def _sections(matrix: StateMatrix, searched: str) -> Iterator[Section]:
     )
 
 
-def _overview(cell: Cell, short: Names) -> str:
+def cell_text(cell: Cell, short: Names) -> str:
+    """Return what a cell of the overview holds: short names of the states that it leads to."""
     if not cell.effects:
         return _WORDS[cell.mark]
     targets = {state for effect in cell.effects for state in effect.targets}
@@ -115,7 +116,7 @@ def _rows(line: Line, short: Names) -> Iterator[tuple[str, ...]]:
             for targets, effects in groups.items()
         ]
         sends = [message for effects in groups.values() for e in effects for message in e.sends]
-        yield first, f"{row} ({which})" if which else row, "; ".join(ways), _messages(sends)
+        yield first, f"{row} ({which})" if which else row, "; ".join(ways), messages(sends)
         first = ""
 
 
@@ -129,7 +130,7 @@ def _origins(states: list[str], short: Names) -> str:
     return "any" if every else " ".join(short[state] for state in states)
 
 
-def _messages(sends: Iterable[str]) -> str:
+def messages(sends: Iterable[str]) -> str:
     """Return messages, each with its outcomes where they are few."""
     outcomes: dict[str, dict[str, None]] = {}
     for message in sends:

@@ -7,22 +7,12 @@ and as steps; the rest is folded. Everything that a specification says is escape
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
-from functools import cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
-
 from checker.machine.machine import Machine
 from checker.report.headline import claim, counts_by_heading, headline, never_fired
+from checker.report.hypertext import environment
 from checker.report.result import Result
 from checker.report.story import other_views, story_views
 from checker.report.variants import mended, settings
-
-TICKET = re.compile(r"\bKAFKA-\d+\b")
-TICKETS = "https://issues.apache.org/jira/browse/"
 
 
 def page(result: Result, files: dict[str, str]) -> str:
@@ -33,7 +23,7 @@ def page(result: Result, files: dict[str, str]) -> str:
     shown = settings(result)
     broken = [item.declared or item.name for item in verdict.broken]
     return (
-        _environment()
+        environment()
         .get_template("page.html")
         .render(
             result=result,
@@ -54,37 +44,6 @@ def page(result: Result, files: dict[str, str]) -> str:
             sources=_sources(machine),
         )
     )
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("checker.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["linked"] = linked
-    environment.filters["coord"] = lambda number: f"{number:.1f}".removesuffix(".0")
-    for name, file in (("style", "page.css"), ("script", "page.js")):
-        # What stands between the tags is allowed to run by its digest, and nothing else is.
-        text = "\n" + environment.get_template(file).render()
-        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        environment.globals[name] = Markup(text)  # noqa: S704 (files of this package)
-        environment.globals[f"{name}_digest"] = digest
-    return environment
-
-
-def linked(text: str) -> Markup:
-    """Return prose as HTML, with Kafka's tickets as links."""
-    pieces: list[str] = []
-    end = 0
-    for found in TICKET.finditer(text):
-        pieces += [escape(text[end : found.start()])]
-        pieces += [Markup('<a href="{}{}">{}</a>').format(TICKETS, found[0], found[0])]
-        end = found.end()
-    return Markup("").join([*pieces, escape(text[end:])])
 
 
 def _sources(machine: Machine) -> list[str]:

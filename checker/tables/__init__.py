@@ -7,6 +7,7 @@ from checker.tables.matrix import (
     Line,
     StateMatrix,
     machines_with_every_row,
+    matrices_of,
     state_matrices,
 )
 
@@ -21,6 +22,7 @@ __all__ = [
     "graph",
     "load",
     "machines_with_every_row",
+    "matrices_of",
     "moves",
     "reachable",
     "state_matrices",

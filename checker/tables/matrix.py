@@ -8,7 +8,7 @@ it is found from guards and effects (`moves`), so it is a bound: what it leaves 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,7 +17,7 @@ from checker.errors import SpecificationError
 from checker.machine.machine import Action, Machine, Variable
 from checker.machine.types import Map
 from checker.table.document import Document, InState, Row, Unhandled
-from checker.tables.moves import ANY, Key, follow, is_about, subjects
+from checker.tables.moves import ANY, Key, follow, is_about
 
 Mark = Literal["rows", "ignored", "impossible", "unhandled", "none"]
 """What a cell is: rows apply; a message is ignored, or impossible, on purpose; nobody thought of it
@@ -99,11 +99,16 @@ def state_matrices(document: Document, names: Iterable[str] = ()) -> tuple[State
     one of them.
     """
     chosen = tuple(names)
-    machines = (
+    return matrices_of(
+        document,
         [elaborate(document, name) for name in chosen]
         if chosen
-        else machines_with_every_row(document)
+        else machines_with_every_row(document),
     )
+
+
+def matrices_of(document: Document, machines: Sequence[Machine]) -> tuple[StateMatrix, ...]:
+    """Return what some machines of a system say together of each of its state machines."""
     found: dict[str, StateMatrix] = {}
     for machine in machines:
         for variable in machine.variables:
@@ -169,7 +174,7 @@ def _matrix(document: Document, machine: Machine, variable: Variable) -> StateMa
         trigger = _trigger(action)
         if trigger in triggers:
             cells = lines.setdefault(trigger, {state: [] for state in states})
-            for effect in _effects(action, variable, states):
+            for effect in _effects(action, variable):
                 cells[effect.state].append(effect)
     return StateMatrix(
         machine=variable.name,
@@ -205,25 +210,21 @@ def _trigger(action: Action) -> tuple[str, Kind]:
     return (action.name, "step") if action.fault is None else (action.name, "fault")
 
 
-def _effects(action: Action, variable: Variable, states: tuple[str, ...]) -> list[Effect]:
-    keys = subjects(action, variable) or ((),)
-    several = len(keys) > 1
-    found = []
-    for key in keys:
-        for state in states:
-            effect = follow(action, variable, key, state)
-            if effect is not None:
-                found.append(
-                    Effect(
-                        action.name,
-                        _which(key) if several else "",
-                        state,
-                        effect.targets,
-                        effect.moves,
-                        effect.sends,
-                    )
-                )
-    return found
+def _effects(action: Action, variable: Variable) -> list[Effect]:
+    followed = follow(action, variable)
+    several = len(followed) > 1
+    return [
+        Effect(
+            action.name,
+            _which(key) if several else "",
+            state,
+            found.targets,
+            found.moves,
+            found.sends,
+        )
+        for key, ways in followed.items()
+        for state, found in ways.items()
+    ]
 
 
 def _which(key: Key) -> str:

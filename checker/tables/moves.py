@@ -51,12 +51,23 @@ class Found:
     sends: tuple[str, ...]
 
 
-def subjects(action: Action, variable: Variable) -> tuple[Key, ...]:
-    """Return the machines of `variable` that a row's guard asks about or its effects move.
+def follow(action: Action, variable: Variable) -> dict[Key, dict[str, Found]]:
+    """Return what a row does to each machine of `variable` that it is about, from each state.
 
-    Empty where the row has nothing to do with the variable; `()` where there is only one machine.
+    A machine is told by its key, which is `()` where there is only one; a state that is missing is
+    one in which the row cannot run. A row that is not about any is followed as if there were one.
     """
     row = _Row(action, variable)
+    found: dict[Key, dict[str, Found]] = {}
+    for subject in _subjects(row) or ((),):
+        ways = ((state, row.run(subject, state)) for state in row.states)
+        found[subject] = {state: way for state, way in ways if way is not None}
+    return found
+
+
+def _subjects(row: _Row) -> tuple[Key, ...]:
+    """Return the machines that a row's guard asks about or its effects move, if any."""
+    action, variable = row.action, row.variable
     found: dict[Key, None] = {}
     for node in walk(action):
         match node:
@@ -82,13 +93,6 @@ def is_about(action: Action, variable: Variable) -> bool:
     )
 
 
-def follow(action: Action, variable: Variable, subject: Key, state: str) -> Found | None:
-    """Return what a row does where the machine `subject` is in `state`; None if it cannot run."""
-    row = _Row(action, variable)
-    row.subject = subject
-    return row.run(state)
-
-
 class _Row:
     """One row, followed for one machine."""
 
@@ -109,14 +113,16 @@ class _Row:
         for statement in statements_inside(action.body):
             if isinstance(statement, t.SetLocal) and statement.name not in self.unstable:
                 self.names[statement.name] = self.key(statement.value) or ("local", statement.name)
+
+    def run(self, subject: Key, state: str) -> Found | None:
+        """Follow the row where the machine `subject` is in `state`; None if it cannot run."""
+        self.subject = subject
         self.sends: dict[str, None] = {}
         self.moved = False
         self.begin: _Known = {}
         self.ends: list[_Known] = []
         self.leaves: dict[str, list[_Known]] = {}
         self.breaks: list[list[_Known]] = []
-
-    def run(self, state: str) -> Found | None:
         known: _Known = {SUBJECT: frozenset({state})}
         for binding in self.action.bindings:
             if binding.condition is not None and True not in self.truth(binding.condition, known):
@@ -414,12 +420,12 @@ def _join(ways: Iterable[_Known | None]) -> _Known | None:
     real = [way for way in ways if way is not None]
     if not real:
         return None
-    joined: _Known = {}
-    for name in {name for way in real for name in way}:
-        found = [way.get(name) for way in real]
-        joined[name] = (
-            None
-            if any(values is None for values in found)
-            else frozenset[object]().union(*(values for values in found if values is not None))
-        )
+    joined: _Known = dict(real[0])
+    for way in real[1:]:
+        for name in {**joined, **way}:
+            one, other = joined.get(name), way.get(name)
+            if one is None or other is None:
+                joined[name] = None
+            elif one is not other:
+                joined[name] = one | other
     return joined

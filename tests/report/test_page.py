@@ -16,8 +16,8 @@ from results import result_of
 from checker import flow, library
 from checker.report import files
 from checker.report.chart import chart
+from checker.report.hypertext import linked
 from checker.report.lanes import Lanes, lanes
-from checker.report.page import linked
 from checker.report.result import Result
 from checker.report.travels import journey
 from checker.report.variants import mended, settings
