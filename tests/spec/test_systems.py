@@ -13,6 +13,7 @@ import pytest
 from consumer_mistakes import CONSUMER_MISTAKES, CONSUMER_SYSTEMS
 from controller_mistakes import CONTROLLER_MISTAKES, CONTROLLER_SYSTEMS
 from coordinator_mistakes import COORDINATOR_MISTAKES
+from replication_mistakes import REPLICATION_MISTAKES, REPLICATION_SYSTEMS
 from verified import document, outcome, quick
 
 from checker.flow import Request, Silent, check
@@ -27,7 +28,7 @@ SYSTEMS = (
     "delayed_operation",
     "offset_commit",
     "replication",
-    "replication_isr",
+    *REPLICATION_SYSTEMS,
 )
 OF_SHARES = ("share_delivery", "share_group", "share_partition", "share_state")
 """Systems with mutants of their own, in files of their own."""
@@ -86,25 +87,6 @@ MISTAKES = {
         "    when: may_go() and room() and now.clock > clock_max\n",
         "expiry_comes_about",
     ),
-    ("replication_isr", "only_a_member_holds_the_high_watermark_back"): Mistake(
-        "leader.yaml",
-        "          settle()\n      raise_high_watermark()\n    actor: leader\n"
-        '    source: "Partition.handleAlterPartitionUpdate',
-        '          settle()\n    actor: leader\n    source: "Partition.handleAlterPartitionUpdate',
-    ),
-    ("replication_isr", "partition_epochs_never_fall"): Mistake(
-        "leader.yaml",
-        "when: leader_epoch > leader.leader_epoch",
-        "when: leader_epoch != leader.leader_epoch",
-        "two_followers",
-    ),
-    ("replication_isr", "requests_are_settled"): Mistake(
-        "leader.yaml",
-        "do: leader.in_flight = false\n    actor: leader\n"
-        '    source: "Partition.handleAlterPartitionError@3.9"',
-        'do: pass\n    actor: leader\n    source: "Partition.handleAlterPartitionError@3.9"',
-        "progress",
-    ),
     ("replication", "high_watermark_is_in_the_log"): Mistake(
         "declarations.yaml",
         "replica[f].high_watermark = min(replica[f].high_watermark, end)",
@@ -126,6 +108,7 @@ MISTAKES = {
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONSUMER_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONTROLLER_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in COORDINATOR_MISTAKES.items()}
+MISTAKES |= {key: Mistake(*parts) for key, parts in REPLICATION_MISTAKES.items()}
 """Properties that hold in every variant, each with a mistake that breaks it."""
 
 
