@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from checker.elaborate import convert
@@ -17,6 +16,7 @@ from checker.machine.relations import VALUES_MAX, holds_symmetric, show
 from checker.machine.types import Enum, Id, Range, Type
 from checker.semantics.values import format_value
 from checker.source import Source, Span
+from checker.table.declarations import prefix_of_ids
 from checker.table.document import Cell, Constant, InstanceEntry, TypeNode, Word
 from checker.table.expressions import parse_expression
 from checker.table.passage import Passage
@@ -106,7 +106,7 @@ def _declare(world: World, constant: Constant, setting: tuple[Setting, Span | No
         if not 1 <= number <= VALUES_MAX:
             place = constant.value_span or constant.name.span
             raise _limit(constant, setting, place, f"1 to {VALUES_MAX} ids", number)
-        prefix = constant.prefix.text if constant.prefix else _snake(name)
+        prefix = constant.prefix.text if constant.prefix else prefix_of_ids(name)
         _declare_ids(world, constant, tuple(f"{prefix}{i + 1}" for i in range(number)))
     else:
         literal = _value(world, constant, setting)
@@ -132,11 +132,6 @@ def _limit(
         expected=expected,
         found=str(found),
     )
-
-
-def _snake(name: str) -> str:
-    """Return `MemberId` as `member_id`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def _declare_ids(world: World, constant: Constant, members: tuple[str, ...]) -> None:

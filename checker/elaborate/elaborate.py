@@ -192,7 +192,7 @@ def _actions(world: World) -> tuple[tuple[Action, ...], list[Property]]:
 
 def _kind(cell: Cell) -> str:
     """Return the message's name in `Kind`, `channel.Kind` or `channel[x].Kind(...)`."""
-    return cell.text.split("(")[0].split(".")[-1].strip()
+    return cell.words.split("(")[0].split(".")[-1].strip()
 
 
 def _free(name: str, taken: set[str]) -> str:

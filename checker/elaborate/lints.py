@@ -143,7 +143,7 @@ def _same_guards(world: World, rows: list[Row]) -> None:
 
 
 def _text(cell: Cell | None) -> str:
-    return "" if cell is None else " ".join(cell.text.split())
+    return "" if cell is None else " ".join(cell.words.split())
 
 
 # ---------------------------------------------------------------------------- moves of tables
@@ -248,6 +248,8 @@ def _unread(world: World, machine: Machine) -> None:
         own = variable.name.split(".")[-1]
         if variable.origin != "variable" or variable.name in read | observed or own in elsewhere:
             continue
+        if not world.document.is_own(variable.span):
+            continue  # what its own system reads it for may have been left out here
         world.warn(
             "L420",
             f"`{variable.name}` is never read",

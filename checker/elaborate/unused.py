@@ -19,7 +19,7 @@ def warn_of_unused(world: World) -> None:
     for cell in _cells(world.document):
         used |= _names(cell)
     for entry in entries.values():
-        if entry.name.text not in used:
+        if entry.name.text not in used and world.document.is_own(entry.name.span):
             world.warn(
                 "L421",
                 f"`{entry.name.text}` is never used, so its body was not checked",

@@ -124,6 +124,6 @@ def _sources(document: Document) -> list[str]:
     parts = ["## Sources", ""]
     parts += [f"* table {name}: {text(item.source)}" for name, item in document.tables.items()]
     parts += [f"* {text(source)}" for source in sorted(cited)]
-    files = [f"{code(file.name)} {text(file.about)}".rstrip() for file in document.files]
+    files = [f"{code(file.shown)} {text(file.about)}".rstrip() for file in document.files]
     parts += [""] + [f"* file {item}" for item in files] if files else []
     return [*parts, ""]

@@ -23,6 +23,7 @@ from checker.table.document import (
     Row,
     TypeName,
     TypeRange,
+    UseEntry,
 )
 from checker.table.state_table import StateTable
 
@@ -87,6 +88,7 @@ def system_sections(document: Document) -> list[Section]:
     sections = [
         Section(f"System {document.name.text}", (document.about, *document.abstractions)),
         Section("Files", (), ("file", "about"), _files(document), (0,)),
+        Section("Used systems", (), blocks=tuple(map(_use, document.uses))),
         *_parts(document, "Rows", document.rows, row_block),
         *_parts(document, "Definitions", document.definitions, _body),
         *_parts(document, "Procedures", document.procedures, _body),
@@ -102,7 +104,7 @@ def system_sections(document: Document) -> list[Section]:
 def _files(document: Document) -> tuple[tuple[str, str], ...]:
     """Return the files of a system that has several."""
     files = document.files if len(document.files) > 1 else ()
-    return tuple((file.name, file.about) for file in files)
+    return tuple((file.shown, file.about) for file in files)
 
 
 _Entry = TypeVar("_Entry", Row, Definition | Procedure, PropertyEntry)
@@ -115,7 +117,7 @@ def _parts(
     block: Callable[[_Entry], Block],
 ) -> Iterator[Section]:
     """Yield what all files say under one key, divided by file and by the author's headings."""
-    files = {file.source.name: file.name for file in document.files[1:]}
+    files = {file.source.name: file.shown for file in document.files[1:]}
 
     def group(entry: _Entry) -> tuple[str, Heading | None]:
         span = entry.name.span
@@ -196,6 +198,21 @@ def _refinement(entry: RefinesEntry) -> Iterator[tuple[str, str]]:
         yield mapped.text, _code(mapped.cell)
 
 
+def _use(entry: UseEntry) -> Block:
+    """Return under which prefix a system is used, and with what in place of what."""
+    cells = [("system", entry.system.text)]
+    cells += [("instance", entry.instance.text)] if entry.instance else []
+    for word, value, _ in entry.settings:
+        cells.append(
+            (f"set {word.text}", _code(value) if isinstance(value, Cell) else _setting(value))
+        )
+    cells += [(f"with {old.text}", new.text) for old, new in entry.replaced]
+    cells.append(("without", _list(word.text for word in entry.without)))
+    claimed = entry.properties
+    cells.append(("claims", "all" if claimed is None else _list(word.text for word in claimed)))
+    return Block(entry.prefix.text, (), entry.about, _filled(cells))
+
+
 def _filled(cells: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple((label, content) for label, content in cells if content)
 
@@ -218,4 +235,4 @@ def _states(item: InState) -> str:
 
 def _code(cell: Cell | None) -> str:
     """Return a cell as it was written, without the indentation that YAML gave it."""
-    return "" if cell is None else textwrap.dedent(cell.text).strip()
+    return "" if cell is None else textwrap.dedent(cell.words).strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, cast
 
 from checker.table.cells import read_expression, read_type
@@ -137,6 +138,11 @@ def _ids(name: Word, about: str, ids: Node, fields: Fields) -> Constant:
         symmetric=symmetric,
         value_span=ids.span,
     )
+
+
+def prefix_of_ids(name: str) -> str:
+    """Return what the ids of a type are called that are only counted: `member_id` of `MemberId`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def read_types(system: Fields) -> tuple[NamedType, ...]:

@@ -25,6 +25,10 @@ class Word:
     span: Span
 
 
+Edit = tuple[int, int, int, str]
+"""A line of a text (1-based), from where to where in its UTF-8 bytes, and what stands there."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cell:
     """A cell that holds an expression or effects.
@@ -39,6 +43,17 @@ class Cell:
     tree: ast.expr | tuple[ast.stmt, ...]
     starts: tuple[tuple[int, int], ...]
     """Of each line of `text`: the file's line and the column (1-based) where its text begins."""
+    edits: tuple[Edit, ...] = ()
+    """The names in `text` that `tree` has others for, where a system is used under a prefix."""
+
+    @property
+    def words(self) -> str:
+        """The text with the names that its tree has."""
+        lines = list(self._lines)
+        for number, begin, end, name in sorted(self.edits, reverse=True):
+            line = lines[number - 1]
+            lines[number - 1] = line[:begin] + name.encode() + line[end:]
+        return b"\n".join(lines).decode()
 
     def place(self, node: ast.expr | ast.stmt | ast.comprehension | ast.keyword) -> Span:
         """Return the span of a node of `tree` in the file (ast columns are UTF-8 bytes)."""
@@ -473,20 +488,50 @@ class InstanceEntry:
     expect: ExpectEntry | None
 
 
+@dataclass(frozen=True, eq=False)
+class UseEntry:
+    """A system that this one uses: under which prefix, with what in place of what.
+
+    `replaced` are pairs: something that system declares, and what of this one it is here.
+    `without` names what is left out of it; `properties` which of its properties are claimed here,
+    None for all of them. A cell in `settings` is an expression over the constants of this system.
+    """
+
+    prefix: Word
+    about: str
+    system: Word
+    instance: Word | None
+    settings: tuple[tuple[Word, int | bool | Cell, Span], ...]
+    replaced: tuple[tuple[Word, Word], ...]
+    without: tuple[Word, ...]
+    properties: tuple[Word, ...] | None
+    span: Span
+
+
 @dataclass(frozen=True, slots=True)
 class SystemFile:
-    """A file of a system: its name in the folder, what it is about, its text."""
+    """A file of a system: its name in the folder, what it is about, its text.
+
+    `of` is the name of the system that it belongs to, where that is one that is used.
+    """
 
     name: str
     about: str
     source: Source
+    of: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Its name, after that of the other system whose file it is."""
+        return f"{self.of}/{self.name}" if self.of else self.name
 
 
 @dataclass(frozen=True, eq=False)
 class Document:
     """A system as written, with the tables and systems it names, resolved and read.
 
-    `coarse` has the systems that its properties refine, by the words that name them.
+    What the systems have that it `uses` stands in its sections, under their prefixes. `coarse`
+    has the systems that its properties refine, by the words that name them.
     """
 
     name: Word
@@ -497,6 +542,7 @@ class Document:
     tables: Mapping[str, StateTable]
     files: tuple[SystemFile, ...] = ()
     headings: tuple[Heading, ...] = ()
+    uses: tuple[UseEntry, ...] = ()
     constants: tuple[Constant, ...] = ()
     assume: tuple[Cell, ...] = ()
     types: tuple[NamedType, ...] = ()
@@ -523,3 +569,9 @@ class Document:
     instances: tuple[InstanceEntry, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     coarse: Mapping[str, Document] = field(default_factory=dict)
+
+    def is_own(self, span: Span) -> bool:
+        """Return whether a place is in a file of this system, not in one of a system it uses."""
+        return not self.uses or any(
+            file.source.name == span.source.name and not file.of for file in self.files
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 _SECTIONS = (
+    "uses",
     "tables",
     "constants",
     "assume",
@@ -40,6 +41,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     "system": ("system", "about", "source", "abstractions", "files", *_SECTIONS),
     "file of a system": ("about", "abstractions", *_SECTIONS),
     "heading": ("section", "about"),
+    "used system": ("system", "instance", "set", "with", "without", "properties", "about"),
     "constant": ("ids", "symmetric", "prefix", "one_of", "type", "value", "about"),
     "definition": ("let", "is", "about"),
     "type": ("fields", "type", "about"),

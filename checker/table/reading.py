@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from checker.errors import Diagnostic, SpecificationError
 from checker.table import behaviour, declarations
 from checker.table.document import (
     Document,
@@ -14,14 +15,16 @@ from checker.table.document import (
     TypeName,
     TypeNode,
     TypeOf,
+    UseEntry,
     Word,
 )
 from checker.table.files import System
 from checker.table.finding import TableFinder
 from checker.table.problems import Problems
-from checker.table.refinement import find_coarse
+from checker.table.systems import USES_MAX, Trail, find_system
 from checker.table.tables import read_root
 from checker.table.text import read_text
+from checker.table.uses import composed, read_uses
 from checker.table.words import read_prose
 
 REFINES_MAX = 20
@@ -31,12 +34,13 @@ REFINES_MAX = 20
 def read(path: Path) -> Document:
     """Return the system that a file and those it lists hold, with its tables.
 
-    With it come the systems that its properties refine, without what those refine themselves.
-    Raises SpecificationError with every error of the files and tables (T1xx), in their order.
-    Nothing else is raised, whatever the file holds.
+    With it come the parts of the systems that it uses, and the systems that its properties refine,
+    without what those refine themselves. Raises SpecificationError with every error of the files
+    and tables (T1xx), in their order. Nothing else is raised, whatever the file holds.
     """
     problems = Problems()
-    document = _read(path, problems)
+    trail = Trail.beginning(path)
+    document = _read(path, trail, problems)
     words = [entry.refines.system for entry in document.properties if entry.refines is not None]
     if len(words) > REFINES_MAX:
         problems.add(
@@ -49,14 +53,14 @@ def read(path: Path) -> Document:
     coarse: dict[str, Document] = {}
     for word in words[:REFINES_MAX]:
         if word.text not in coarse:
-            found = find_coarse(word, path, problems)
+            found = find_system(word, path, trail, problems, "refine")
             if found is not None:
-                coarse[word.text] = _read(found, Problems())
+                coarse[word.text] = _read(found, trail.to(found), Problems())
     problems.raise_any()
     return replace(document, coarse=MappingProxyType(coarse))
 
 
-def _read(path: Path, problems: Problems) -> Document:
+def _read(path: Path, trail: Trail, problems: Problems) -> Document:
     source = read_text(path)
     node = read_root(source, "system", problems)
     if node is None:
@@ -67,7 +71,49 @@ def _read(path: Path, problems: Problems) -> Document:
     tables = TableFinder(path, problems)
     document = _document(system, path, tables)
     problems.raise_any()
+    if document.uses:
+        document = composed(document, list(_used(document, path, trail, problems)), problems)
+        problems.raise_any()
     return document
+
+
+def _used(
+    document: Document, path: Path, trail: Trail, problems: Problems
+) -> Iterator[tuple[UseEntry, Document]]:
+    """Yield the systems that one uses, each with what it uses itself."""
+    known: dict[Path, tuple[Document, int]] = {}
+    for use in document.uses:
+        trail.count[0] += 1
+        if trail.count[0] > USES_MAX:
+            raise _too_many(use.system)
+        found = find_system(use.system, path, trail, problems, "use")
+        if found is None:
+            continue
+        if trail.holds(found):
+            way = " -> ".join((*(item.parent.name for item in trail.files), found.parent.name))
+            problems.add(
+                "T147",
+                f"`{use.system.text}` uses itself",
+                use.system.span,
+                found=way,
+                help="let one of them do without the other",
+            )
+            continue
+        if found in known:
+            trail.count[0] += known[found][1]
+        else:
+            before = trail.count[0]
+            known[found] = _read(found, trail.to(found), Problems()), trail.count[0] - before
+        yield use, known[found][0]
+    if trail.count[0] > USES_MAX:
+        raise _too_many(document.uses[-1].system)
+    problems.raise_any()
+
+
+def _too_many(word: Word) -> SpecificationError:
+    message = "too many systems are used, those that these use included"
+    expected = f"at most {USES_MAX}"
+    return SpecificationError((Diagnostic("T106", message, word.span, expected, help="use fewer"),))
 
 
 def _document(system: System, path: Path, tables: TableFinder) -> Document:
@@ -97,6 +143,7 @@ def _document(system: System, path: Path, tables: TableFinder) -> Document:
         ),
         tables=MappingProxyType(tables.found),
         files=system.files(),
+        uses=read_uses(system),
         constants=declarations.read_constants(system),
         assume=system.expressions("assume"),
         types=types,

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from checker.library import shipped_folder
 from checker.source import Span
 from checker.table.cells import read_expression
 from checker.table.document import MappedEntry, RefinesEntry, Word
 from checker.table.fields import Fields, entries_of, read_key
-from checker.table.finding import is_file, lies_inside, shown_path
 from checker.table.nodes import Node, Scalar, shorten
-from checker.table.problems import Problems, nearest
+from checker.table.problems import Problems
 from checker.table.words import INTEGER_MAX, read_boolean, read_integer, read_name, read_word
 
 _PLACE = re.compile(
@@ -74,46 +71,3 @@ def _mapped(key: Scalar, node: Node, problems: Problems) -> MappedEntry:
     name = match["first"] + (f".{match['member']}" if match["member"] else "")
     words = tuple(Word(item, key.span) for item in keys)
     return MappedEntry(Word(name, key.span), words, cell, key.text)
-
-
-# ------------------------------------------------------------------------- finding the system
-
-
-def find_coarse(word: Word, system: Path, problems: Problems) -> Path | None:
-    """Return the file of the system that `refines:` names, or None after reporting (T144).
-
-    A name means a system in the folder of this one, beside it, or among the shipped ones. A path
-    is relative to this folder and leads no further than beside it.
-    """
-    home = system.absolute().parent
-    beside = (home.parent,) if system.name == "system.yaml" else ()
-    shipped = (shipped_folder() / "systems", shipped_folder() / "examples")
-    if word.text.isidentifier():
-        folders = (home, *beside, *shipped)
-        places = [path for folder in folders for path in _called(folder, word.text)]
-    else:
-        path = home / word.text
-        plain = not Path(word.text).is_absolute() and "\\" not in word.text
-        folders = (home, *beside) if plain else ()
-        places = [path, path / "system.yaml"]
-    for path in places:
-        if is_file(path) and lies_inside(path, folders):
-            return shown_path(path)
-    near = nearest(word.text, _names(system, (home, *beside, *shipped)))
-    problems.add(
-        "T144",
-        f"there is no system `{shorten(word.text)}` to refine",
-        word.span,
-        expected="a system in this folder, in a folder beside it, or a shipped one",
-        help=f"did you mean `{near}`?" if near else "write its name, or a relative path to it",
-    )
-    return None
-
-
-def _called(folder: Path, name: str) -> tuple[Path, Path]:
-    return folder / f"{name}.yaml", folder / name / "system.yaml"
-
-
-def _names(system: Path, folders: tuple[Path, ...]) -> set[str]:
-    beside = {path.stem for path in system.absolute().parent.glob("*.yaml")} - {system.stem}
-    return beside | {path.parent.name for one in folders for path in one.glob("*/system.yaml")}

@@ -26,6 +26,7 @@ REGISTRY = Registry().with_resources(
 NAMES = {
     "heading": "heading",
     "group of rows": "group_of_rows",
+    "used system": "used_system",
     "unhandled message": "unhandled",
     "machine of a component": "machine_of_a_component",
     "variable of a component": "variable_of_a_component",

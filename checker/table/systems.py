@@ -1,0 +1,97 @@
+"""Finds the systems that a system names, to use or to refine them; never outside where it may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checker.library import shipped_folder
+from checker.table.document import Word
+from checker.table.finding import is_file, lies_inside, shown_path
+from checker.table.nodes import shorten
+from checker.table.problems import Problems, nearest
+
+USES_MAX = 20
+"""Systems that a system may use, those that they use included."""
+
+
+@dataclass(slots=True)
+class Trail:
+    """The way from the system that a user named to one that is read because of it.
+
+    `folders` are where that first system may look: whatever those on the way name lies there, or
+    is shipped. `count` counts the systems that were used on all ways.
+    """
+
+    folders: tuple[Path, ...]
+    files: tuple[Path, ...]
+    count: list[int] = field(default_factory=lambda: [0])
+
+    @classmethod
+    def beginning(cls, system: Path) -> Trail:
+        """Return the trail of a system that the user named."""
+        return cls(_reach(system), (_real(system),))
+
+    def to(self, system: Path) -> Trail:
+        """Return the trail that goes on to another system."""
+        return Trail(self.folders, (*self.files, _real(system)), self.count)
+
+    def holds(self, system: Path) -> bool:
+        """Return whether a system lies on the way, and so would use itself."""
+        return _real(system) in self.files
+
+
+def _real(path: Path) -> Path:
+    """Return where a file really is; that of a name which can name none is itself."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path
+
+
+def find_system(
+    word: Word, system: Path, trail: Trail, problems: Problems, purpose: str
+) -> Path | None:
+    """Return the file of the system that a word in `system` names, or None after reporting (T144).
+
+    A name means a system in the folder of this one, beside it, or among the shipped ones. A path
+    is relative to this folder and leads no further than beside it.
+    """
+    home = system.absolute().parent
+    shipped = (shipped_folder() / "systems", shipped_folder() / "examples")
+    if word.text.isidentifier():
+        folders = (*_reach(system), *shipped)
+        places = [path for folder in folders for path in _called(folder, word.text)]
+    else:
+        path = home / word.text
+        plain = not Path(word.text).is_absolute() and "\\" not in word.text
+        folders = _reach(system) if plain else ()
+        places = [path, path / "system.yaml"]
+    for path in places:
+        allowed = lies_inside(path, folders) and lies_inside(path, (*trail.folders, *shipped))
+        if allowed and is_file(path):
+            return shown_path(path)
+    near = nearest(word.text, _names(system, (*_reach(system), *shipped)))
+    problems.add(
+        "T144",
+        f"there is no system `{shorten(word.text)}` to {purpose}",
+        word.span,
+        expected="a system in this folder, in a folder beside it, or a shipped one",
+        help=f"did you mean `{near}`?" if near else "write its name, or a relative path to it",
+    )
+    return None
+
+
+def _reach(system: Path) -> tuple[Path, ...]:
+    """Return the folders in which a system may name others: its own, and the one around it."""
+    home = system.absolute().parent
+    return (home, home.parent) if system.name == "system.yaml" else (home,)
+
+
+def _called(folder: Path, name: str) -> tuple[Path, Path]:
+    return folder / f"{name}.yaml", folder / name / "system.yaml"
+
+
+def _names(system: Path, folders: tuple[Path, ...]) -> set[str]:
+    beside = {path.stem for path in system.absolute().parent.glob("*.yaml")} - {system.stem}
+    return beside | {path.parent.name for one in folders for path in one.glob("*/system.yaml")}
