@@ -9,23 +9,25 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from checker import __version__, flow
 from checker.elaborate import elaborate
-from checker.errors import SpecificationError, UsageError
+from checker.errors import EnvironmentFailure, SpecificationError, UsageError
 from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.kernel.kernel import Words
 from checker.layout import pack
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
+from checker.runs import Lost, Spread
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.options import Options
 from checker.search.progress import Interrupt
-from checker.table import Document
+from checker.table import Document, read
 from checker.table.problems import nearest
 from checker.verdict.judge import Verdict, judge
 
@@ -135,6 +137,35 @@ def measure(
         fired=frozenset(row.row for row in exploration.rows if row.fired),
         control=control,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One size for a process that knows nothing of the others; `request` names a file by path."""
+
+    request: flow.Request
+    settings: tuple[tuple[str, Value], ...]
+
+
+def measure_task(task: Task) -> Size:
+    """Search one size by itself."""
+    return measure(read(Path(task.request.spec)), task.request, task.settings, flow.Silent())
+
+
+def measure_everywhere(
+    request: flow.Request, chosen: Sequence[tuple[tuple[str, Value], ...]], spread: Spread
+) -> Iterator[Size]:
+    """Yield each size as soon as a spread has searched it, one core each.
+
+    EnvironmentFailure: a search was lost.
+    """
+    memory = request.limits.memory_bytes or spread.memory
+    alone = replace(request, workers=1, limits=replace(request.limits, memory_bytes=memory))
+    for task, found in spread.each(measure_task, [Task(alone, settings) for settings in chosen]):
+        if isinstance(found, Lost):
+            size = ", ".join(f"{name}={shown(value)}" for name, value in task.settings)
+            raise EnvironmentFailure(f"{size}: {found.reason}")
+        yield found
 
 
 def _searched(

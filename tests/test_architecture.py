@@ -33,7 +33,7 @@ RANKS = (
     ("report", "export"),
     ("flow",),
     ("mutation",),
-    ("testing", "conformance", "sweep", "explore"),
+    ("testing", "conformance", "simulation", "sweep", "explore"),
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from threading import Event
 
 import click
 
-from checker import __version__, flow
+from checker import __version__, flow, library
 from checker.cli.interrupts import interruptible
 from checker.cli.options import model_options, output_options, overrides
 from checker.cli.progress import Style, observing
+from checker.cli.spreading import Where, spreading_options
 from checker.kernel import build
 from checker.layout import pack
 from checker.report import terminal
@@ -21,6 +23,7 @@ from checker.report.walks import coverage_text, lengths_text
 from checker.search.exploration import FindingKind
 from checker.search.simulate import Simulation
 from checker.search.simulate import simulate as walk_randomly
+from checker.simulation import Asked, parts, walk_everywhere
 from checker.trace.itf import dump
 from checker.trace.rebuild import rebuild
 from checker.trace.trace import Provenance, Trace
@@ -35,7 +38,7 @@ EXITS: dict[FindingKind, int] = {"deadlock": exits.DEADLOCK, "error": exits.EVAL
 @click.option("--walks", type=click.IntRange(1), default=1000, show_default=True, metavar="N")
 @click.option("--depth", type=click.IntRange(1), default=100, show_default=True, metavar="STEPS")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Cores to use.")
+@spreading_options
 @click.option(
     "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop after S seconds."
 )
@@ -55,7 +58,10 @@ def simulate(
     walks: int,
     depth: int,
     seed: int,
+    engine: str,
     workers: int | None,
+    master: str | None,
+    conf: tuple[str, ...],
     limit_seconds: float | None,
     properties: tuple[str, ...],
     file: Path | None,
@@ -75,16 +81,27 @@ def simulate(
         workers=workers,
         properties=properties or None,
     )
-    with observing(progress) as observer, interruptible("local") as interrupt:
+    where = Where(engine, workers, master, conf)
+    where.refuse()
+    # What waits for Spark is ended by KeyboardInterrupt.
+    ends = interruptible("local" if engine == "local" else "reference")
+    with observing(progress) as observer, ends as interrupt:
         document, machine = flow.prepare(request, observer)
-        observer.stage("pack")
-        layout = pack(machine)
-        observer.stage("build")
-        kernel = build(machine, layout)
-        observer.stage("walk")
-        simulation = walk_randomly(
-            machine, layout, kernel, walks, depth, seed, workers, limit_seconds, interrupt
-        )
+        if engine == "spark":
+            asked = Asked(walks, depth, seed, limit_seconds)
+            simulation = _spread(request, asked, where, observer, interrupt)
+        else:
+            observer.stage("pack")
+            layout = pack(machine)
+            observer.stage("build")
+            kernel = build(machine, layout)
+            observer.stage("walk")
+            simulation = walk_randomly(
+                machine, layout, kernel, walks, depth, seed, workers, limit_seconds, interrupt
+            )
+    if simulation is None:
+        click.echo("no walk was made before the end", err=True)
+        return exits.INTERRUPTED if interrupt.is_set() else exits.INCONCLUSIVE
     found = None if simulation.finding is None else rebuild(machine, simulation.finding)
     origin = _provenance(flow.provenance(request, document), walks, depth, seed)
     if file is not None and found is not None:
@@ -95,6 +112,21 @@ def simulate(
         _print(simulation, found)
         click.echo(f"again: {origin.command}")
     return _exit_code(simulation, interrupted=interrupt.is_set())
+
+
+def _spread(
+    request: flow.Request,
+    asked: Asked,
+    where: Where,
+    observer: flow.Observer,
+    interrupt: Event,
+) -> Simulation | None:
+    """Return what the walks of all executors found together; None where none was made."""
+    found = replace(request, spec=str(library.find(request.spec).resolve()), workers=None)
+    with where.spread(asked.walks, observer.notice) as spread:
+        observer.stage("walk")
+        todo = list(parts(found, asked, spread.parallel))
+        return walk_everywhere(todo, spread, interrupt, asked.seconds)
 
 
 def _provenance(origin: Provenance, walks: int, depth: int, seed: int) -> Provenance:

@@ -1,4 +1,4 @@
-"""Where many independent runs are done: `--engine local` or `spark` of verify and mutate."""
+"""Where many independent runs are done: `--engine local` or `spark` of verify, mutate, sweep..."""
 
 from __future__ import annotations
 

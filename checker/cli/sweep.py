@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,20 +14,23 @@ from checker import flow
 from checker.cli.interrupts import interruptible
 from checker.cli.options import output_options, size
 from checker.cli.progress import Style, observing
+from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
 from checker.library import find
 from checker.search.limits import Limits
 from checker.sweep import (
     Size,
+    Value,
     as_object,
     measure,
+    measure_everywhere,
     ranges,
     require_constants,
     settled,
     shown,
     sizes,
 )
-from checker.table import read
+from checker.table import Document, read
 from checker.verdict import exits
 
 BAR = 40
@@ -45,7 +49,7 @@ BAR = 40
 )
 @click.option("--instance", default="default", metavar="NAME", help="The instance to start from.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only these.")
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Cores to use.")
+@spreading_options
 @click.option("--limit-states", type=click.IntRange(1), metavar="N", help="Stop each at N states.")
 @click.option(
     "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop each after S seconds."
@@ -64,7 +68,10 @@ def sweep(
     settings: tuple[str, ...],
     instance: str,
     properties: tuple[str, ...],
+    engine: str,
     workers: int | None,
+    master: str | None,
+    conf: tuple[str, ...],
     limit_states: int | None,
     limit_seconds: float | None,
     memory: int | None,
@@ -92,14 +99,28 @@ def sweep(
     )
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
+    where = Where(engine, workers, master, conf)
+    where.refuse()
+    chosen = list(sizes(values))
     found: list[Size] = []
-    with observing(progress) as observer, interruptible("local") as interrupt:
-        for chosen in sizes(values):
-            found.append(measure(document, request, chosen, observer, interrupt))
-            if progress != "none":
-                observer.notice(_line(found[-1]))
-            if interrupt.is_set():
-                break
+    # What waits for Spark is ended by KeyboardInterrupt.
+    ends = interruptible("local" if engine == "local" else "reference")
+    with observing(progress) as observer, ends as interrupt:
+        made = (
+            _spread(document, request, chosen, where, observer)
+            if engine == "spark"
+            else (measure(document, request, size, observer, interrupt) for size in chosen)
+        )
+        try:
+            for size in made:
+                found.append(size)
+                if progress != "none":
+                    observer.notice(_line(size))
+                if interrupt.is_set():
+                    break
+        except KeyboardInterrupt:
+            interrupt.set()
+    found.sort(key=lambda size: chosen.index(size.settings))
     names = [name for name in values if len(values[name]) > 1]
     told = as_object(flow.spec_name(document.path), instance, found, names)
     if directory is not None:
@@ -111,6 +132,19 @@ def sweep(
     else:
         click.echo("\n".join([*_table(found), "", *_plot(found), "", *_claims(found, names)]))
     return _exit_code(found, interrupted=interrupt.is_set())
+
+
+def _spread(
+    document: Document,
+    request: flow.Request,
+    chosen: Sequence[tuple[tuple[str, Value], ...]],
+    where: Where,
+    observer: flow.Observer,
+) -> Iterator[Size]:
+    """Yield the sizes as Spark's executors have searched them."""
+    named = replace(request, spec=str(Path(document.path).resolve()))
+    with where.spread(len(chosen), observer.notice) as spread:
+        yield from measure_everywhere(named, chosen, spread)
 
 
 def _exit_code(found: Sequence[Size], *, interrupted: bool) -> int:

@@ -6,9 +6,9 @@ For what is too large to search. Walks cannot show that nothing is wrong, but th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -53,9 +53,9 @@ class Simulation:
 
     `walks` and `steps` that were made; `finding` is the violation or failure at the end of the
     shortest violating walk of the batch in which the first was seen, and `walk` that walk's
-    number. `witnessed` names the `sometimes` properties that were seen. `complete`: all walks
-    asked for were made, or one found a violation; not, when time or the user ended them.
-    `lengths[n]`: how many walks have n steps.
+    number. `witnessed` names the `sometimes` properties that were seen, of those `sought`.
+    `complete`: all walks asked for were made, or one found a violation; not, when time or the user
+    ended them. `lengths[n]`: how many walks have n steps.
     """
 
     seed: int
@@ -64,6 +64,7 @@ class Simulation:
     finding: Finding | None
     walk: int | None
     witnessed: tuple[str, ...]
+    sought: tuple[str, ...]
     rows: tuple[WalkedRow, ...]
     complete: bool
     lengths: tuple[int, ...]
@@ -81,22 +82,25 @@ def simulate(
     workers: int | None = None,
     seconds: float | None = None,
     interrupt: Interrupt | None = None,
+    begin: int = 0,
 ) -> Simulation:
     """Make `walks` random walks of at most `depth` steps each, and stop where one goes wrong.
 
     Every walk begins in one of the initial states and takes one of the successors, each as
     likely, until it breaks a property, deadlocks, fails, leaves the bounds or is `depth` steps
-    long. `seconds` and `interrupt` end the run early.
+    long. `seconds` and `interrupt` end the run early. Only walks from number `begin` on are made;
+    where that begins a batch (`batch_of`), what they do is what they would have done after the
+    others.
     """
     started = time.perf_counter()
     run = _Run(machine, kernel, depth, seed, workers or cores())
-    size = max(_WALKS_OF_A_BATCH[0], min(_WALKS_OF_A_BATCH[1], _STEPS_OF_A_BATCH // max(depth, 1)))
+    size = batch_of(depth)
 
     def asked() -> bool:
         late = seconds is not None and time.perf_counter() - started >= seconds
         return late or interrupted(interrupt)
 
-    first, halted = 0, False
+    first, halted = begin, False
     while first < walks and run.best() is None and not halted:
         halted = not run.batch(first, min(first + size, walks), asked)
         first += size
@@ -108,11 +112,49 @@ def simulate(
         finding=None if best is None else run.finding(layout, best),
         walk=best,
         witnessed=run.witnessed(),
+        sought=tuple(item.name for item in run.sometimes),
         rows=run.rows(),
         complete=not halted,
         lengths=tuple(np.sum([walker.lengths for walker in run.walkers], axis=0).tolist()),
         workers=len(run.walkers),
         seconds=time.perf_counter() - started,
+    )
+
+
+def batch_of(depth: int) -> int:
+    """Return how many walks of so many steps are made between looks at what they found."""
+    least, most = _WALKS_OF_A_BATCH
+    return max(least, min(most, _STEPS_OF_A_BATCH // max(depth, 1)))
+
+
+def together(parts: Sequence[Simulation]) -> Simulation:
+    """Return what walks in several parts found, as if one run had made them.
+
+    Parts are in the order of their walks, at least one, and the last may be one that found a
+    violation.
+    """
+    last = parts[-1]
+    seen = {name for part in parts for name in part.witnessed}
+    return replace(
+        last,
+        walks=sum(part.walks for part in parts),
+        steps=sum(part.steps for part in parts),
+        witnessed=tuple(name for name in last.sought if name in seen),
+        rows=tuple(_added(rows) for rows in zip(*(part.rows for part in parts), strict=True)),
+        complete=all(part.complete for part in parts),
+        lengths=tuple(map(sum, zip(*(part.lengths for part in parts), strict=True))),
+        seconds=sum(part.seconds for part in parts),
+    )
+
+
+def _added(rows: Sequence[WalkedRow]) -> WalkedRow:
+    firsts = [row.first for row in rows if row.first is not None]
+    return WalkedRow(
+        rows[0].row,
+        sum(row.enabled for row in rows),
+        sum(row.fired for row in rows),
+        sum(row.taken for row in rows),
+        min(firsts, default=None),
     )
 
 

@@ -64,3 +64,21 @@ def without_seconds(found: object) -> object:
     if isinstance(found, (list, tuple)):
         return [without_seconds(item) for item in found]
     return found
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize(
+    ("spec", "walks"), [(("two_phase", "commits_early"), 30_000), (("die_hard", "default"), 9_000)]
+)
+def test_simulate_finds_the_same(
+    capsys: pytest.CaptureFixture[str], spec: tuple[str, str], walks: int
+) -> None:
+    words = ("simulate", spec[0], "--instance", spec[1], "--walks", str(walks), "--depth", "12")
+    assert told(capsys, *words, "--engine", "spark") == told(capsys, *words)
+
+
+@pytest.mark.usefixtures("session")
+def test_sweep_finds_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("sweep", "two_phase", "--set", "Manager=1..3")
+    there = told(capsys, *words, "--engine", "spark")
+    assert without_seconds(there) == without_seconds(told(capsys, *words))
