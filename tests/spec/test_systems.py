@@ -30,8 +30,8 @@ SYSTEMS = (
     "replication",
     *REPLICATION_SYSTEMS,
 )
-OF_SHARES = ("share_delivery", "share_group", "share_partition", "share_state")
-"""Systems with mutants of their own, in files of their own."""
+OF_SHARES = ("share_delivery", "share_group", "share_partition", "share_register", "share_state")
+"""Systems with mutants of their own, in files of their own, or of a system that has some."""
 
 CAN_FAIL = {"always", "step", "eventually", "leads_to", "eventually_always"}
 
