@@ -28,6 +28,8 @@ LARGEST = 16 << 20
 """Bytes that a request may have: a trace of some thousand steps."""
 
 _PARTS = ("explore.html", "explore.css", "explore.js")
+_SHARED = ("colours.css", "state.js")
+"""What this page has in common with the pages of reports."""
 
 
 class Server(ThreadingHTTPServer):
@@ -164,6 +166,9 @@ def page() -> tuple[str, str]:
     """Return the page, and which of its parts may run: those that are in it, by their digests."""
     folder = files("checker.explore") / "templates"
     html, style, script = ((folder / name).read_text(encoding="utf-8") for name in _PARTS)
+    reports = files("checker.report") / "templates"
+    colours, drawing = ((reports / name).read_text(encoding="utf-8") for name in _SHARED)
+    style, script = colours + style, drawing + script
     policy = "; ".join(
         (
             "default-src 'none'",

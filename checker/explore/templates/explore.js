@@ -3,12 +3,7 @@
   // The address holds the token and the path, so that it can be reloaded and kept as a bookmark.
   var address = location.hash.slice(1).split("/"), token = address[0], about = null, shown = null, kept = [], told = [];
   function by(id) { return document.getElementById(id); }
-  function make(name, kind, text) {
-    var item = document.createElement(name);
-    if (kind) { item.className = kind; }
-    if (text !== undefined) { item.textContent = text; }
-    return item;
-  }
+  var make = drawing.make;
   function empty(item) { while (item.firstChild) { item.removeChild(item.firstChild); } return item; }
   function say(text) { by("said").textContent = text || ""; }
   function ask(name, fields) {
@@ -27,7 +22,6 @@
       history.replaceState(null, "", "#" + token + "/" + shown.path.join("."));
     }).catch(fail);
   }
-  function plain(place) { return place.replace(/\[[^\]]*\]/g, ""); }
   function details(list) {
     var box = make("ul", "details");
     list.forEach(function (text) { var line = make("li"); line.appendChild(make("code", "", text)); box.appendChild(line); });
@@ -77,29 +71,14 @@
     if (!shown.choices.length) { box.appendChild(make("li", "broken", "Nothing can happen here.")); }
   }
   function state() {
-    var lit = empty(by("lit")), body = empty(by("places")), words = by("variables").value.split(/\s+/).filter(Boolean);
-    var wanted = words.filter(function (word) { return word[0] !== "-"; });
+    var lit = empty(by("lit")), body = empty(by("places")), words = drawing.words(by("variables").value);
     Object.keys(shown.places).forEach(function (place) {
-      var value = shown.places[place], states = about.machines[plain(place)];
+      var value = shown.places[place], states = about.machines[drawing.plain(place)];
       if (states) {
-        var line = make("p", "");
-        line.appendChild(make("code", "", place + " "));
-        states.forEach(function (name) {
-          var chip = make("span", name === value ? "chip now" : "chip", name);
-          if (name === value) { chip.setAttribute("aria-current", "true"); }
-          line.appendChild(chip);
-        });
-        lit.appendChild(line);
-        return;
+        lit.appendChild(drawing.chips(place, value, states));
+      } else if (words.fits(place)) {
+        body.appendChild(drawing.row(place, value, shown.changed.indexOf(place) >= 0));
       }
-      if (wanted.length && !wanted.some(function (word) { return place.indexOf(word) >= 0; })) { return; }
-      if (words.some(function (word) { return word.length > 1 && word[0] === "-" && place.indexOf(word.slice(1)) >= 0; })) { return; }
-      var row = make("tr", shown.changed.indexOf(place) >= 0 ? "new" : ""), head = make("th"), cell = make("td");
-      head.setAttribute("scope", "row");
-      head.appendChild(make("code", "", place));
-      cell.appendChild(make("code", "", value));
-      row.appendChild(head); row.appendChild(cell);
-      body.appendChild(row);
     });
     var list = empty(by("properties"));
     shown.properties.forEach(function (item) {

@@ -1,17 +1,12 @@
 {% include "expressions.js" %}
+{% include "state.js" %}
 (function () {
   "use strict";
   document.documentElement.classList.add("scripted");
   var stories = Array.prototype.slice.call(document.querySelectorAll("[data-story]"));
   var current = 0, shown = stories.map(function () { return null; });
+  var make = drawing.make, plain = drawing.plain;
   function each(root, selector, todo) { Array.prototype.forEach.call(root.querySelectorAll(selector), todo); }
-  function make(name, kind, text) {
-    var item = document.createElement(name);
-    if (kind) { item.className = kind; }
-    if (text !== undefined) { item.textContent = text; }
-    return item;
-  }
-  function plain(place) { return place.replace(/\[[^\]]*\]/g, ""); }
   function within(box, item, sideways) {
     var outer = box.getBoundingClientRect(), inner = item.getBoundingClientRect();
     if (box.scrollHeight > box.clientHeight + 2) {
@@ -24,15 +19,13 @@
   }
   function wanted(root) {
     var component = root.querySelector(".component").value, name = root.querySelector(".property").value;
-    var words = root.querySelector(".variable").value.split(/\s+/).filter(Boolean);
+    var words = drawing.words(root.querySelector(".variable").value);
     var reads = name ? root.data.reads[name] : null;
-    var free = !component && !name && !words.length;
+    var free = !component && !name && words.none;
     function fits(place) {
       if (component && place.split(".")[0].split("[")[0] !== component) { return false; }
       if (reads && reads.indexOf(plain(place)) < 0) { return false; }
-      var asked = words.filter(function (word) { return word[0] !== "-"; });
-      if (asked.length && !asked.some(function (word) { return place.indexOf(word) >= 0; })) { return false; }
-      return !words.some(function (word) { return word.length > 1 && word[0] === "-" && place.indexOf(word.slice(1)) >= 0; });
+      return words.fits(place);
     }
     return { free: free, fits: fits };
   }
@@ -61,24 +54,10 @@
       var states = data.machines[plain(place)], value = values[index];
       if (value === undefined || value === null || !asked.fits(place)) { return; }
       if (states) {
-        var line = make("p", "");
-        line.appendChild(make("code", "", place + " "));
-        states.forEach(function (name) {
-          var chip = make("span", name === value ? "chip now" : "chip", name);
-          if (name === value) { chip.setAttribute("aria-current", "true"); }
-          line.appendChild(chip);
-        });
-        lit.appendChild(line);
-        return;
+        lit.appendChild(drawing.chips(place, value, states));
+      } else {
+        body.appendChild(drawing.row(place, value, fresh[index] && number));
       }
-      var row = make("tr", fresh[index] && number ? "new" : ""), head = make("th", "");
-      head.setAttribute("scope", "row");
-      head.appendChild(make("code", "", place));
-      row.appendChild(head);
-      var cell = make("td", "");
-      cell.appendChild(make("code", "", value));
-      row.appendChild(cell);
-      body.appendChild(row);
     });
     var item = root.querySelector("li[data-step='" + number + "']"), at = item && item.querySelector(".at");
     if (item && !at) {
