@@ -32,7 +32,9 @@ class Subject:
 
 
 SUBJECTS = {
-    "classic_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.1.1", "4.3.1")),
+    "classic_group": Subject(
+        "org.apache.kafka.coordinator.group.Subject", ("3.9.1", "4.1.1", "4.3.1")
+    ),
     "consumer_group_848": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
     "controller": Subject("kafka.controller.Subject", ("2.8.2",)),
     "share_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),

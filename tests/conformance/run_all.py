@@ -65,6 +65,10 @@ EVERYTHING = (
 )
 """Walks on classic_group with a fault of each kind."""
 
+SCALA = ("3.9.1",)
+AS_IN_3_9 = ("--set", "implementation=kafka_3_9")
+"""GroupCoordinator, which the historical variants of classic_group are of."""
+
 RUNS: dict[str, tuple[Run, ...]] = {
     "classic_group": (
         Run("tiny", JAVA),
@@ -90,6 +94,23 @@ RUNS: dict[str, tuple[Run, ...]] = {
         *(
             Run("default", JAVA, (*EVERYTHING, "--set", f"membership={membership}"))
             for membership in ("dynamic", "static", "mixed")
+        ),
+        Run("tiny", SCALA, AS_IN_3_9),
+        *(
+            Run(instance, SCALA, AS_IN_3_9)
+            for instance in (
+                *("kafka_7824_fixed", "kafka_10134_fixed", "kafka_13435_fixed"),
+                *("kafka_14422_fixed", "left_member_waits_for_nothing", "kafka_10870_fixed"),
+                *("static_record_too_large", "static_poll_timeout", "append_outlives_the_session"),
+                *("late_join_fences_its_own_process", "return_is_answered_with_a_replaced_id"),
+            )
+        ),
+        *(
+            Run(instance, SCALA, (*AS_IN_3_9, "--cover", "rows"))
+            for instance in (
+                *("default", "two_instances", "mixed_members", "commits_and_a_failover"),
+                *("failover_fences_a_returned_instance", "rollback_keeps_the_new_subscription"),
+            )
         ),
     ),
     "controller": (

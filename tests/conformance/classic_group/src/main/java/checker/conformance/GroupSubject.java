@@ -52,7 +52,7 @@ public abstract class GroupSubject implements Protocol.Subject {
     void abandon();
 
     /** End it; the record is in the log if it was written. */
-    void end(String outcome, boolean written) throws Exception;
+    void end(String outcome, boolean written);
   }
 
   protected final boolean appendOutlivesSession;
@@ -141,12 +141,14 @@ public abstract class GroupSubject implements Protocol.Subject {
     return found;
   }
 
-  /** Answer a request; the message is made when ids that this step issues have their names. */
+  /**
+   * Answer a request; the message is made when ids that this step issues have their names. A second
+   * answer has no request that a client could match it to.
+   */
   protected final void answer(Call call, Supplier<Map<String, Object>> message) {
-    if (call.open) {
+    if (calls.remove(call) && call.open) {
       answers.get(call.client).put(call.slot, message);
     }
-    calls.remove(call);
   }
 
   /** A client hangs up: what is under way to it is lost, and all that would be. */
@@ -163,7 +165,7 @@ public abstract class GroupSubject implements Protocol.Subject {
   }
 
   /** Keep an append until the model ends it; one that the model leaves out succeeds at once. */
-  protected final void begin(Append append) throws Exception {
+  protected final void begin(Append append) {
     boolean creation = append.isOfNobody() && append.generation() == 0;
     boolean modelled = !append.isOfNobody() || (creation ? creationIsAppended : emptyIsAppended);
     if (modelled) {
@@ -171,6 +173,11 @@ public abstract class GroupSubject implements Protocol.Subject {
     } else {
       append.end("ok", true);
     }
+  }
+
+  /** How many appends are under way. */
+  protected final int appending() {
+    return appends.size();
   }
 
   private static String text(JsonNode value) {

@@ -1,11 +1,11 @@
 package org.apache.kafka.coordinator.group;
 
+import checker.conformance.GroupRecord;
 import checker.conformance.GroupSubject;
 import checker.conformance.Numbers;
 import checker.conformance.Protocol;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -86,7 +86,7 @@ final class Subject extends GroupSubject {
   @Override
   protected void join(Call call, boolean old, String instance, String member, int subscription)
       throws Exception {
-    byte[] said = Integer.toString(subscription).getBytes(StandardCharsets.UTF_8);
+    byte[] said = GroupRecord.subscription(subscription);
     var protocols = new JoinGroupRequestProtocolCollection();
     protocols.add(new JoinGroupRequestProtocol().setName(PROTOCOL).setMetadata(said));
     var result =
@@ -286,24 +286,7 @@ final class Subject extends GroupSubject {
 
     @Override
     public Map<String, Object> record() {
-      Map<String, Object> found = new HashMap<>();
-      Map<String, Object> members = new TreeMap<>();
-      Map<String, Object> instances = new TreeMap<>();
-      found.put("generation", value.generation());
-      found.put("leader", name(value.leader()));
-      found.put("members", members);
-      found.put("static", instances);
-      found.put("owner", null);
-      for (var member : value.members()) {
-        members.put(name(member.memberId()), number(member.subscription()));
-        if (member.groupInstanceId() != null) {
-          instances.put(member.groupInstanceId(), name(member.memberId()));
-        }
-        if (member.assignment().length > 0) {
-          found.put("owner", name(member.memberId()));
-        }
-      }
-      return found;
+      return GroupRecord.seen(value, id -> name(id));
     }
 
     @Override
@@ -398,10 +381,6 @@ final class Subject extends GroupSubject {
     return found;
   }
 
-  private static int number(byte[] subscription) {
-    return Integer.parseInt(new String(subscription, StandardCharsets.UTF_8));
-  }
-
   @Override
   protected Map<String, Object> seen() {
     Map<String, Object> fields = new HashMap<>();
@@ -441,7 +420,7 @@ final class Subject extends GroupSubject {
     }
     for (ClassicGroupMember member : group.allMembers()) {
       String name = name(member.memberId());
-      members.put(name, number(member.metadata(PROTOCOL)));
+      members.put(name, GroupRecord.number(member.metadata(PROTOCOL)));
       put(sets, "new", name, member.isNew());
       put(sets, "timers", name, watched(member) && (member.isNew() || !waits(member)));
       put(sets, "parked_join", name, member.isAwaitingJoin());
