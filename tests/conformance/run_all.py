@@ -142,6 +142,16 @@ RUNS: dict[str, tuple[Run, ...]] = {
             )
         ),
     ),
+    "replication_isr": (
+        *(
+            Run(instance, ("4.3.1",))
+            for instance in ("default", "lost_requests", "replaced_controllers", "crashes")
+        ),
+        *(
+            Run(instance, ("4.3.1",), ("--cover", "rows"))
+            for instance in ("two_followers", "storage", "two_crashes")
+        ),
+    ),
     "share_group": (
         Run("default", ("4.3.1",), AS_IN_4_3),
         *(
