@@ -20,6 +20,7 @@ import java.util.function.Supplier;
 public abstract class GroupSubject implements Protocol.Subject {
   protected static final String GROUP = "group";
   protected static final String PROTOCOL = "range";
+  private static final String OTHER_PROTOCOL = "roundrobin";
   protected static final int SESSION_MS = 10_000;
   protected static final int REBALANCE_MS = 60_000;
   protected static final int NO_LIMIT = Integer.MAX_VALUE;
@@ -56,6 +57,13 @@ public abstract class GroupSubject implements Protocol.Subject {
   }
 
   protected final boolean appendOutlivesSession;
+
+  /** How many protocols clients list; of two, a subscription says which and in which order. */
+  protected final int protocols;
+
+  /** How often the initial delay can be extended; 0 is: as Kafka is set, and not modelled. */
+  protected final int extensions;
+
   private final boolean emptyIsAppended;
   private final boolean creationIsAppended;
   private final Map<String, String> ids = new HashMap<>();
@@ -71,6 +79,8 @@ public abstract class GroupSubject implements Protocol.Subject {
     emptyIsAppended = with.get("empty_is_appended").asBoolean();
     creationIsAppended = with.get("creation_is_appended").asBoolean();
     appendOutlivesSession = with.get("append_outlives_session").asBoolean();
+    protocols = with.path("protocols").asInt(1);
+    extensions = with.path("delay_extensions").asInt(0);
     open(limit(with));
   }
 
@@ -124,6 +134,19 @@ public abstract class GroupSubject implements Protocol.Subject {
   protected abstract Map<String, Object> seen();
 
   // ------------------------------------------------------------------ ids, answers, appends
+
+  /** Return the protocols that a subscription stands for, the one that is preferred first. */
+  protected final List<String> listed(int subscription) {
+    if (protocols == 1) {
+      return List.of(PROTOCOL);
+    }
+    return switch (subscription) {
+      case 0 -> List.of(PROTOCOL);
+      case 1 -> List.of(OTHER_PROTOCOL);
+      case 2 -> List.of(PROTOCOL, OTHER_PROTOCOL);
+      default -> List.of(OTHER_PROTOCOL, PROTOCOL);
+    };
+  }
 
   /** Return Kafka's id for one of the model's, or an empty text. */
   protected final String id(JsonNode name) {
@@ -225,7 +248,7 @@ public abstract class GroupSubject implements Protocol.Subject {
         away = false;
       }
       case "initial_delay" -> {
-        for (int turn = 0; fireJoin(); turn++) {
+        for (int turn = 0; fireJoin() && extensions == 0; turn++) {
           if (turn == EXTENSIONS) {
             throw new IllegalStateException("the initial delay does not end");
           }
@@ -319,7 +342,8 @@ public abstract class GroupSubject implements Protocol.Subject {
         List.of("pending", "new", "timers", "parked_join", "parked_sync", "pending_sync")) {
       fields.put(nobody, Set.of());
     }
-    for (String no : List.of("initial_delay", "join_timer", "sync_timer")) {
+    fields.put("protocol", 0);
+    for (String no : List.of("initial_delay", "new_member_added", "join_timer", "sync_timer")) {
       fields.put(no, false);
     }
     if (!away) {

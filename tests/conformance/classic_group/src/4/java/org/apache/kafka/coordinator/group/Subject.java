@@ -67,10 +67,15 @@ final class Subject extends GroupSubject {
 
   @Override
   protected void open(int maxSize) {
-    context =
+    var builder =
         new GroupMetadataManagerTestContext.Builder()
-            .withConfig(GroupCoordinatorConfig.GROUP_MAX_SIZE_CONFIG, maxSize)
-            .build();
+            .withConfig(GroupCoordinatorConfig.GROUP_MAX_SIZE_CONFIG, maxSize);
+    if (extensions > 0) {
+      builder.withConfig(
+          GroupCoordinatorConfig.GROUP_INITIAL_REBALANCE_DELAY_MS_CONFIG,
+          REBALANCE_MS / (1 + extensions));
+    }
+    context = builder.build();
   }
 
   private ClassicGroup group() {
@@ -87,8 +92,10 @@ final class Subject extends GroupSubject {
   protected void join(Call call, boolean old, String instance, String member, int subscription)
       throws Exception {
     byte[] said = GroupRecord.subscription(subscription);
-    var protocols = new JoinGroupRequestProtocolCollection();
-    protocols.add(new JoinGroupRequestProtocol().setName(PROTOCOL).setMetadata(said));
+    var list = new JoinGroupRequestProtocolCollection();
+    for (String protocol : listed(subscription)) {
+      list.add(new JoinGroupRequestProtocol().setName(protocol).setMetadata(said));
+    }
     var result =
         context.sendClassicGroupJoin(
             new JoinGroupRequestData()
@@ -98,7 +105,7 @@ final class Subject extends GroupSubject {
                 .setProtocolType(TYPE)
                 .setSessionTimeoutMs(SESSION_MS)
                 .setRebalanceTimeoutMs(REBALANCE_MS)
-                .setProtocols(protocols),
+                .setProtocols(list),
             !old,
             !old);
     took(result.records, result.appendFuture);
@@ -406,6 +413,10 @@ final class Subject extends GroupSubject {
         "sync_timer",
         settling && !group.hasReceivedSyncFromAllMembers()
             && context.timer.contains(GroupMetadataManager.classicGroupSyncKey(GROUP)));
+    if (settling && protocols > 1) {
+      fields.put("protocol", listed(0).contains(group.protocolName().orElseThrow()) ? 0 : 1);
+    }
+    fields.put("new_member_added", extensions > 0 && group.newMemberAdded());
     fields.putAll(members(group, stable));
     return fields;
   }
@@ -420,7 +431,7 @@ final class Subject extends GroupSubject {
     }
     for (ClassicGroupMember member : group.allMembers()) {
       String name = name(member.memberId());
-      members.put(name, GroupRecord.number(member.metadata(PROTOCOL)));
+      members.put(name, GroupRecord.number(member.supportedProtocols().iterator().next().metadata()));
       put(sets, "new", name, member.isNew());
       put(sets, "timers", name, watched(member) && (member.isNew() || !waits(member)));
       put(sets, "parked_join", name, member.isAwaitingJoin());
