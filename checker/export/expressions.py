@@ -55,6 +55,11 @@ class Scope:
         return replace(self, bound=self.bound.union(identifiers))
 
 
+def bound(name: str) -> str:
+    """Return what a binding of the row that ran is known by, where a property asks for it."""
+    return f"{ROW} {name}"
+
+
 def may_fail(*nodes: object) -> bool:
     """Return whether a term's value may be an evaluation error."""
     return any(_fails(node) for node in walk(*nodes))
@@ -144,7 +149,8 @@ class Expressions:
         if scope.names.get(ROW) != term.row:
             return "FALSE"
         same = [
-            f"{scope.names[name]} = {self.inner(value, scope)}" for name, value in term.arguments
+            f"{scope.names[bound(name)]} = {self.inner(value, scope)}"
+            for name, value in term.arguments
         ]
         return " /\\ ".join(same) or "TRUE"
 

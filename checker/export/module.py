@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from checker.export.actions import LEGAL, Actions, Lines, conjuncts, indented
-from checker.export.expressions import ROW, Expressions, Scope
+from checker.export.expressions import ROW, Expressions, Scope, bound
 from checker.export.names import LIBRARY, assigned, identifier, quoted
 from checker.export.values import Values, require_written
 from checker.machine import terms as t
@@ -210,17 +210,19 @@ class _Writer:
             if same:
                 unchanged = f"/\\ UNCHANGED <<{', '.join(same)}>>"
                 lines += textwrap.wrap(unchanged, WIDTH, subsequent_indent="     ")
-            return lines + self._judged(action, at)
+            return lines + self._judged(action, {name: scope.names[name] for name in names}, at)
 
         body = self._actions.body(action, scope, leaf, ["UNCHANGED vars"])
         fault = f" A fault: {action.fault}." if action.fault else ""
         source = f" [{action.source}]" if action.source else ""
         return [*prose(f"{action.about}{fault}{source}"), f"{head} ==", *indented(body), ""]
 
-    def _judged(self, action: Action, at: Scope) -> Lines:
-        """Return what is judged of a row's step where it ends."""
+    def _judged(self, action: Action, bindings: Mapping[str, str], at: Scope) -> Lines:
+        """Return what is judged of a row's step where it ends; `bindings` are the row's own."""
         lines = []
-        scope = Scope(self._variables, {**at.names, ROW: action.name}, at.bound)
+        # A property may call something as the row does: what is the row's has names of its own.
+        ran = {ROW: action.name, **{bound(name): text for name, text in bindings.items()}}
+        scope = Scope(self._variables, ran, at.bound)
         for item in self._kind("step"):
             if _asks_for_rows(item):
                 text = self._write.text(item.condition, scope)

@@ -209,3 +209,30 @@ def test_what_tlc_says_is_understood() -> None:
     assert (told.violated, told.states, told.distinct) == ("low", 2, 1007)
     with pytest.raises(AssertionError):
         understood("java: command not found")
+
+
+@needs_tlc
+@pytest.mark.slow
+def test_a_property_may_call_something_as_the_row_does_that_it_asks_for(tmp_path: Path) -> None:
+    file = tmp_path / "asked.yaml"
+    file.write_text("""
+system: asked
+about: Two workers begin and end.
+constants: {Worker: {ids: 2}}
+variables:
+  busy: {type: bool, per: Worker, initial: "false"}
+rows:
+  - row: begins
+    for: {w: Worker}
+    when: not busy[w]
+    do: busy[w] = true
+  - row: ends
+    for: {w: Worker}
+    when: busy[w]
+    do: busy[w] = false
+properties:
+  who_begins_is_busy:
+    step: all(implies(ran(begins, w=w), next(busy[w])) for w in Worker)
+    why: it is what beginning means.
+""")
+    assert recount(str(file), "default") == []
