@@ -1,10 +1,10 @@
-"""Mistakes in `replication_isr`, each of which breaks one property that no variant breaks.
+"""Mistakes in `replication_isr` and `composed`: each breaks a property that no variant breaks.
 
 By system and property: the file, what stands there, what the mistake puts in its place, and the
 instance that notices where it is not `default`.
 """
 
-REPLICATION_SYSTEMS = ("replication_isr",)
+REPLICATION_SYSTEMS = ("replication_isr", "composed")
 REPLICATION_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ("replication_isr", "partition_epochs_never_fall"): (
         "leader.yaml",
@@ -116,6 +116,68 @@ REPLICATION_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         ),
         '    do: pass\n    actor: leader\n    source: "Partition.handleAlterPartitionError@3.9"',
         "zookeeper",
+    ),
+    ("composed", "logs_agree_below_high_watermarks"): (
+        "log.yaml",
+        "deal_with_each_other(b, f) and not must_cut(f, b)",
+        "deal_with_each_other(b, f)",
+    ),
+    ("composed", "high_watermark_is_in_the_log"): (
+        "log.yaml",
+        "min(before, len(broker[f].log))",
+        "before",
+    ),
+    ("composed", "one_leader_in_an_epoch"): (
+        "requests.yaml",
+        "    when: broker[b].up and leader == b and is_for",
+        "    when: broker[b].up and b in isr and is_for",
+        "three_replicas",
+    ),
+    ("composed", "the_leader_is_in_sync"): (
+        "controller.yaml",
+        "            write(zookeeper.leader, rest)",
+        "            write(b, rest)",
+    ),
+    ("composed", "who_is_in_sync_is_a_replica"): (
+        "controller.yaml",
+        "if len(zookeeper.isr - {b}) > 0 else zookeeper.isr",
+        "if len(zookeeper.isr) > 0 else zookeeper.isr",
+    ),
+    ("composed", "a_broker_does_not_go_back"): (
+        "requests.yaml",
+        "is_newer(b, epoch): epoch > broker[b].epoch or",
+        "is_newer(b, epoch): epoch >= 0 or",
+        "crash",
+    ),
+    ("composed", "the_newest_controller_is_obeyed"): (
+        "requests.yaml",
+        "    broker[b].term = max(broker[b].term, t)\n",
+        "    broker[b].term = 0\n",
+        "failover",
+    ),
+    ("composed", "the_partition_is_led"): (
+        "controller.yaml",
+        "        write(chosen, isr)\n",
+        "        write(none, isr)\n",
+        "progress",
+    ),
+    ("composed", "replicas_catch_up"): (
+        "log.yaml",
+        "and f not in broker[b].isr and f in zookeeper.assigned",
+        "and f not in broker[b].isr and f not in zookeeper.assigned",
+        "progress",
+    ),
+    ("composed", "moves_end"): (
+        "controller.yaml",
+        "not move_waits_for_isr or zookeeper.target <= zookeeper.isr",
+        "not move_waits_for_isr or zookeeper.assigned < zookeeper.isr",
+        "progress_of_move",
+    ),
+    ("composed", "what_is_written_is_acknowledged"): (
+        "log.yaml",
+        "broker[b].ends[f] = offset",
+        "broker[b].ends[f] = 0",
+        "progress",
     ),
 }
 """Properties that hold in every variant, each with a mistake that breaks it."""
