@@ -183,4 +183,44 @@ COORDINATOR_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      tell(o, SUCCESS)\n",
         "failed_appends",
     ),
+    ("offset_commit", "a_group_has_members_while_it_is_active"): (
+        "log.yaml",
+        "      if len(log.state.members) > 0:\n",
+        "      if log.state.recorded:\n",
+        "failover",
+    ),
+    ("offset_commit", "only_who_is_away_is_removed"): (
+        "membership.yaml",
+        "and client[c].generation != group.generation\n      and group.generation < generation_max and (room()",
+        "and group.generation < generation_max and (room()",
+    ),
+    ("offset_commit", "answers_are_those_of_the_request"): (
+        "log.yaml",
+        "fail(item, NOT_COORDINATOR)",
+        "fail(item, UNSTABLE_OFFSET_COMMIT)",
+        "failover",
+    ),
+    ("offset_commit", "clients_take_errors_for_what_they_are"): (
+        "client.yaml",
+        "    when: error in {FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION}\n",
+        "",
+    ),
+    ("offset_commit", "producer_epochs_never_fall"): (
+        "transactions.yaml",
+        "      transaction[c].epoch += 1\n",
+        "",
+        "transactions_and_faults",
+    ),
+    ("offset_commit", "requests_are_answered"): (
+        "commits.yaml",
+        "    when: not stable\n",
+        "    when: not stable and now.clock > 0\n",
+        "expiry_comes_about",
+    ),
+    ("offset_commit", "transactions_are_over"): (
+        "transactions.yaml",
+        "    when: client[c].work == ENDING and transaction[c].state == NO_TRANSACTION\n",
+        "    when: client[c].work == ENDING and transaction[c].state == ONGOING\n",
+        "transactions_come_to_an_end",
+    ),
 }
