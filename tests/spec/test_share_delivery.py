@@ -18,7 +18,7 @@ from checker.table.document import InstanceEntry
 SYSTEM = find("share_delivery")
 DOCUMENT = read(SYSTEM)
 INSTANCES = {entry.name.text: entry for entry in DOCUMENT.instances}
-VARIED = ("kafka_", "pr_", "candidate_")
+VARIED = ("kafka_", "pr_")
 VARIANTS = {
     "read_gaps",
     "read_epoch_is_durable",
@@ -30,9 +30,6 @@ VARIANTS = {
     "start_moved_at_load",
     "expired_records_are_offered",
 }
-REPAIRED = {"expired_records_are_offered": "when_written"}
-"""Variants whose default is the code, and the value under which the properties hold."""
-
 MUTANTS = {
     "member_leaves_without_release": Mutant(
         "members_come_and_go",
@@ -362,10 +359,9 @@ def test_a_bug_is_its_variant_and_nothing_else(name: str) -> None:
     """Some instance with the same constants but the variant's holds."""
     own = settings(INSTANCES[name])
     rest = {key: value for key, value in own.items() if key not in VARIANTS}
-    assert len(own) - len(rest) == (0 if name.startswith("candidate_") else 1)
-    repaired = rest | (REPAIRED if name.startswith("candidate_") else {})
+    assert len(own) - len(rest) == 1
     assert any(
-        settings(entry) == repaired and entry.expect and entry.expect.verdict == "holds"
+        settings(entry) == rest and entry.expect and entry.expect.verdict == "holds"
         for entry in INSTANCES.values()
     )
 
