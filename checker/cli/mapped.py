@@ -10,6 +10,7 @@ import click
 from checker import flow, library
 from checker.cli.options import Command, model_options, output_options, overrides
 from checker.conformance.bind import Bound, bind
+from checker.conformance.log import least_times, sized
 from checker.conformance.mapping import Mapping, read_mapping
 from checker.elaborate import elaborate
 from checker.errors import UsageError
@@ -71,13 +72,21 @@ def mapped(
     observer: flow.Observer,
     *,
     recorded: bool,
+    logs: tuple[Path, ...] = (),
+    value: str | None = None,
 ) -> Mapped:
     """Return the mapping of a specification's instance; for `recorded` runs without budgets.
 
+    `value` is the one, of those that the mapping's `each` has, for which the logs are read.
+
     Raises SpecificationError where they do not fit, UsageError where there is none.
     """
-    mapping = read_mapping(_file(spec, given, recorded=recorded))
-    own = dict(mapping.recording.constants) if recorded else {}
+    mapping = read_mapping(mapping_file(spec, given, recorded=recorded))
+    if recorded:
+        recording = mapping.recording.of(value)
+        recording = recording.timed(least_times(logs, recording.timers))
+        mapping = replace(mapping, recording=recording)
+    own = _constants(mapping, logs) if recorded else {}
     request = flow.Request(
         spec,
         instance or "default",
@@ -93,6 +102,11 @@ def mapped(
     return Mapped(
         flow.spec_name(document.path), mapping, bound.for_recorded() if recorded else bound
     )
+
+
+def _constants(mapping: Mapping, logs: tuple[Path, ...]) -> dict[str, int | bool | str]:
+    recording = mapping.recording
+    return {**dict(recording.constants), **sized(logs, recording.sizes)}
 
 
 def _machine(document: Document, request: flow.Request) -> Machine:
@@ -122,7 +136,8 @@ def _without_budgets(document: Document, unlimited: tuple[Word, ...]) -> Documen
     return replace(document, faults=faults)
 
 
-def _file(spec: str, given: Path | None, *, recorded: bool) -> Path:
+def mapping_file(spec: str, given: Path | None, *, recorded: bool) -> Path:
+    """Return the mapping that is given, or the one beside the specification."""
     if given is not None:
         return given
     folder = library.find(spec).parent

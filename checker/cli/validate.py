@@ -7,17 +7,21 @@ import shlex
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 import click
 
-from checker import __version__
+from checker import __version__, flow
 from checker.cli.interrupts import interruptible
-from checker.cli.mapped import Mapped, mapped, mapped_options
+from checker.cli.mapped import mapped, mapped_options, mapping_file
 from checker.cli.progress import Style, observing
 from checker.conformance import story
-from checker.conformance.explain import Explanation, Limits, Taken, explain
+from checker.conformance.explain import Explanation, Limits, explain
 from checker.conformance.log import Log
+from checker.conformance.mapping import read_mapping
+from checker.conformance.places import Taken
 from checker.conformance.space import Space
 from checker.report import terminal
 from checker.search.progress import Interrupt
@@ -28,6 +32,7 @@ EXITS = {
     "diverges": exits.DIFFERENCE,
     "inconclusive": exits.INCONCLUSIVE,
 }
+SERIOUS = ("explained", "inconclusive", "diverges")
 DEFAULT = Limits()
 BEGINNINGS = (100, 1_000, 10_000)
 """States after any steps in which a log may begin, one number after the other."""
@@ -91,33 +96,73 @@ def validate(
     Exit code 0: some run of the model shows every line; 1: none does; 20: undecided.
     """
     with observing(progress) as observer, interruptible("local") as interrupt:
-        found = mapped(spec, given, instance, settings, observer, recorded=True)
-        observer.stage("build")
-        space = Space(found.bound)
-        observer.stage("explain")
-        limits = Limits(limit_states, limit_lines)
-        begun = time.perf_counter()
-        # A run that begins anywhere is looked for among few beginnings first.
-        for beginnings in sorted({min(n, limit_states) for n in BEGINNINGS}) if midway else (0,):
-            log = Log(logs, found.mapping.recording)
-            explanation = _explained(space, log, limits, interrupt, run_file, beginnings)
-            if explanation.verdict == "explained" or interrupt.is_set():
-                break
-        seconds = time.perf_counter() - begun
-    told = story.Told(space, found.name, logs, explanation, log.left_out, seconds)
-    again = _again(found, logs, given, settings)
+        judge = _Judge(
+            spec, logs, instance, settings, Limits(limit_states, limit_lines), observer, interrupt
+        )
+        values = read_mapping(mapping_file(spec, given, recorded=True)).recording.values()
+        all_told = [judge.told(given, value, run_file, midway=midway) for value in values]
+    told = max(all_told, key=lambda one: SERIOUS.index(one.found.verdict))
+    again = _again(told, logs, given, settings)
     if junit_file is not None:
         story.write_junit(told, junit_file)
     if page_file is not None:
         page_file.parent.mkdir(parents=True, exist_ok=True)
-        page_file.write_text(story.page(told, found.mapping.about, again), encoding="utf-8")
+        page_file.write_text(story.page(told, told.about, again), encoding="utf-8")
     if form == "json":
-        click.echo(json.dumps(story.told_object(told, __version__)))
+        object_ = story.told_object(told, __version__)
+        click.echo(json.dumps({**object_, **story.each(all_told)}))
     else:
-        story.print_told(terminal.console(), told)
-    if interrupt.is_set() and explanation.verdict == "inconclusive":
+        story.print_told(terminal.console(), told, all_told)
+    if interrupt.is_set() and told.found.verdict == "inconclusive":
         return exits.INTERRUPTED
-    return EXITS[explanation.verdict]
+    return EXITS[told.found.verdict]
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """What logs are judged by."""
+
+    spec: str
+    logs: tuple[Path, ...]
+    instance: str | None
+    settings: tuple[str, ...]
+    limits: Limits
+    observer: flow.Observer
+    interrupt: Event
+
+    def told(
+        self, given: Path | None, value: str | None, run_file: Path | None, *, midway: bool
+    ) -> story.Told:
+        """Return the verdict on the logs, for one of the values of the mapping's `each`."""
+        found = mapped(
+            *(self.spec, given, self.instance, self.settings, self.observer),
+            recorded=True,
+            logs=self.logs,
+            value=value,
+        )
+        self.observer.stage("build")
+        space = Space(found.bound)
+        self.observer.stage("explain")
+        begun = time.perf_counter()
+        most = self.limits.places
+        # A run that begins anywhere is looked for among few beginnings first.
+        for beginnings in sorted({min(n, most) for n in BEGINNINGS}) if midway else (0,):
+            log = Log(self.logs, found.mapping.recording)
+            run = None if run_file is None else _of(run_file, value)
+            explanation = _explained(space, log, self.limits, self.interrupt, run, beginnings)
+            if explanation.verdict == "explained" or self.interrupt.is_set():
+                break
+        seconds = time.perf_counter() - begun
+        return story.Told(
+            space,
+            found.name,
+            self.logs,
+            explanation,
+            log.left_out,
+            seconds,
+            value,
+            found.mapping.about,
+        )
 
 
 def _explained(
@@ -152,15 +197,19 @@ def _writer(space: Space, file: Path, stack: ExitStack) -> Callable[[Taken], Non
     return write
 
 
+def _of(file: Path, value: str | None) -> Path:
+    return file if value is None else file.with_name(f"{file.stem}.{value}{file.suffix}")
+
+
 def _again(
-    found: Mapped,
+    told: story.Told,
     logs: tuple[Path, ...],
     given: Path | None,
     settings: tuple[str, ...],
 ) -> str:
     """Return the command that decides the same once more."""
-    words = ["checker", "validate", found.name, *(str(log) for log in logs)]
-    words += ["--instance", found.bound.machine.instance]
+    words = ["checker", "validate", told.name, *(str(log) for log in logs)]
+    words += ["--instance", told.space.bound.machine.instance]
     words += [word for setting in settings for word in ("--set", setting)]
     words += ["--mapping", str(given)] if given is not None else []
     return shlex.join(words)

@@ -73,6 +73,15 @@ class BoundWindow:
     slide: Action
 
 
+@dataclass(frozen=True, slots=True)
+class BoundTogether:
+    """Rows that are taken one after the other, before lines of some forms or of any."""
+
+    rows: tuple[str, ...]
+    before: frozenset[str]
+    all: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Bound:
     """A mapping that fits a machine. `rows` are in the order of the machine's actions.
@@ -92,6 +101,7 @@ class Bound:
     timers: tuple[BoundTimer, ...] = ()
     windows: tuple[BoundWindow, ...] = ()
     late: frozenset[str] = frozenset()
+    together: tuple[BoundTogether, ...] = ()
     assumed: tuple[Term, ...] = ()
     recorded: bool = False
     """Whether it is to explain a recorded run, so that nothing is driven."""
@@ -165,7 +175,12 @@ class _Binder:
                 expected=f"an entry `{row_name}:` below `rows:`",
                 help=f"write what it is, or `{row_name}: {{skip: why it is not driven}}`",
             )
-        for word in (*mapping.hidden, *mapping.late):
+        together = mapping.recording.together
+        for word in (
+            *mapping.hidden,
+            *mapping.late,
+            *(word for one in together for word in one.rows),
+        ):
             self._row_exists(word, known_rows, generated=False)
         fields = tuple(word.text for word, _ in mapping.observe)
         for known in mapping.known:
@@ -181,6 +196,14 @@ class _Binder:
             ),
             hidden=frozenset(word.text for word in mapping.hidden),
             late=frozenset(word.text for word in mapping.late),
+            together=tuple(
+                BoundTogether(
+                    tuple(word.text for word in one.rows),
+                    frozenset(word.text for word in one.before),
+                    one.all,
+                )
+                for one in together
+            ),
             observe=self._terms(mapping.observe, {}, _OwnNames(), following=False),
             reset=self._terms(mapping.reset, {}, _OwnNames(), following=False),
             names=self._names(),

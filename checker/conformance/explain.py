@@ -17,16 +17,13 @@ from typing import Literal
 
 from checker.conformance.log import Event
 from checker.conformance.nearest import Nearest, TooEarly, nearest, too_early
-from checker.conformance.places import Place, Steps, words_of
+from checker.conformance.places import Coming, Place, Steps, Taken, words_of
 from checker.conformance.recording import Clock
-from checker.conformance.space import Edge, Key, Space
+from checker.conformance.space import Space
 from checker.errors import UsageError
 from checker.search.progress import Interrupt, interrupted
 
 Verdict = Literal["explained", "diverges", "inconclusive"]
-
-Taken = tuple[Event | None, Key, Edge]
-"""A step of a run: the line that it explains, the state before, the step."""
 
 SHOWN = 3
 """States that are shown, and looked through for the nearest row, where no step fits."""
@@ -190,7 +187,7 @@ class _Explainer:
         self.last: deque[Taken] = deque(maxlen=_LAST)
         self.history: list[dict[Place, Came]] = []
         self.open: dict[str, Event] = {}
-        self.ways: dict[Place, tuple[Place, Taken | None]] = {}
+        self.ways: dict[Place, tuple[Place, tuple[Taken, ...]]] = {}
 
     def explained(self, events: Iterable[Event]) -> Explanation:
         lines = _Lines(events, self.clock, self.limits.lines)
@@ -235,7 +232,7 @@ class _Explainer:
                 self.open[event.id] = event
         times = [self._times(event) for event in nexts]
         until = max((late for _, late in times), default=float("inf"))
-        wide = self._closed(places, until, _words(nexts))
+        wide = self._closed(places, until, _coming(nexts))
         found: dict[Place, Came] = {}
         for place in wide:
             for _, event, ahead in orders[place.ahead]:
@@ -278,9 +275,7 @@ class _Explainer:
         error = self.clock.error_of(event.stream)
         return event.at - error, event.at + error
 
-    def _closed(
-        self, places: dict[Place, Came], until: float, words: frozenset[str]
-    ) -> list[Place]:
+    def _closed(self, places: dict[Place, Came], until: float, coming: Coming) -> list[Place]:
         """Return the places and all that hidden steps lead to from them."""
         self.steps.early.steps.clear()
         self.ways = {}
@@ -291,12 +286,12 @@ class _Explainer:
             if len(found) >= limit:
                 self.cut = True
                 break
-            for event, edge, after in self.steps.unseen(place, until, self.open, words):
+            for steps, after in self.steps.unseen(place, until, self.open, coming):
                 kept = self.steps.released(after, self.open)
                 if kept not in known:
                     known.add(kept)
                     found.append(kept)
-                    self.ways[kept] = (place, (event, place.key, edge))
+                    self.ways[kept] = (place, steps)
         self.found.most = max(self.found.most, len(found))
         return found
 
@@ -305,8 +300,7 @@ class _Explainer:
         steps = [] if step is None else [step]
         while place in self.ways:
             place, hidden = self.ways[place]
-            if hidden is not None:
-                steps.append(hidden)
+            steps.extend(reversed(hidden))
         return Came(place, tuple(reversed(steps)))
 
     def _kept(self, found: dict[Place, Came]) -> dict[Place, Came]:
@@ -396,7 +390,7 @@ class _Explainer:
         place = max(places, key=lambda one: number - len(one.ahead))
         event = lines.line(number - len(place.ahead))
         assert event is not None
-        wide = self._closed(places, self._times(event)[1], _words([event]))
+        wide = self._closed(places, self._times(event)[1], _coming([event]))
         shown = wide[:SHOWN]
         why = None
         if self.cut:
@@ -440,11 +434,11 @@ def _orders(
         yield taken, event, left
 
 
-def _words(events: Iterable[Event]) -> frozenset[str]:
-    """Return the texts that lines name."""
-    return frozenset(
-        word for event in events for value in event.arguments.values() for word in words_of(value)
-    )
+def _coming(events: Iterable[Event]) -> Coming:
+    """Return what lines name, and which forms they have."""
+    lines = list(events)
+    words = {word for line in lines for one in line.arguments.values() for word in words_of(one)}
+    return Coming(frozenset(words), frozenset(line.form for line in lines))
 
 
 def _most_ahead(places: Iterable[Place]) -> int:

@@ -222,8 +222,10 @@ class _Maker:
 
         Those that are interchangeable, and all of a row that waits for a line that names them.
         """
-        hidden = row.kind == "silent" or row.action.name in self.bound.hidden
-        late = row.action.name in self.bound.late
+        name = row.action.name
+        waits = any(name in one.rows for one in self.bound.together)
+        hidden = row.kind == "silent" or name in self.bound.hidden or waits
+        late = name in self.bound.late or waits
         written: list[tuple[Label, Term]] = []
         for binding in row.action.bindings if hidden and self.bound.recorded else ():
             kind = item_of(binding.domain.type)

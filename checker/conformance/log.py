@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
 
-from checker.conformance.recording import Clock, LineForm, Lines, Path, Recording
+from checker.conformance.paths import NOTHING, Path
+from checker.conformance.recording import Clock, LineForm, Lines, MappedTimer, Recording, Size
 from checker.errors import UsageError
 
 LINE_MAX = 1 << 20
@@ -20,8 +21,6 @@ PAIRS_MAX = 100_000
 
 DOES = frozenset({"call", "fire", "complete", "reset"})
 
-_NOTHING = object()
-
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -29,7 +28,8 @@ class Event:
 
     Without `do` it only says what was seen. `answered` is whether an answer is known. A request
     that is an interval has an `id`: one line begins it, another one `ends` it; `lost`: it ends
-    without anybody knowing whether it was done. `at` is in milliseconds.
+    without anybody knowing whether it was done. What is `ready` could be done then, and is not yet.
+    `at` is in milliseconds, `form` the mapping's, where it has forms of lines.
     """
 
     line: int
@@ -46,6 +46,8 @@ class Event:
     id: str | None = None
     ends: bool = False
     lost: bool = False
+    ready: bool = False
+    form: str = ""
 
 
 @dataclass
@@ -101,6 +103,50 @@ def _objects(file: File) -> Iterator[tuple[int, str, dict[str, Any]]]:
         raise UsageError(f"{file} is not UTF-8: {failure.reason}") from failure
 
 
+def sized(files: Iterable[File], sizes: Iterable[Size]) -> dict[str, int]:
+    """Return the constants that a log decides, those of which it says something."""
+    texts: dict[Size, set[str]] = {size: set() for size in sizes}
+    numbers: dict[Size, int] = {}
+    for file in files if texts else ():
+        for _, _, said in _objects(file):
+            for size, found in texts.items():
+                for one in _leaves(size.path.at(said, {})):
+                    if isinstance(one, str):
+                        found.add(one)
+                    else:
+                        numbers[size] = max(numbers.get(size, 0), one + 1)
+    return {
+        size.constant: len(found) + numbers.get(size, 0) + size.more
+        for size, found in texts.items()
+        if found or size in numbers
+    }
+
+
+def least_times(files: Iterable[File], timers: Iterable[MappedTimer]) -> dict[str, int]:
+    """Return the least time of each timer that a log says something of, in milliseconds."""
+    sought = [(timer.name.text, *timer.least_of) for timer in timers if timer.least_of is not None]
+    found: dict[str, int] = {}
+    for file in files if sought else ():
+        for _, _, said in _objects(file):
+            for name, path, times in sought:
+                for one in _leaves(path.at(said, {})):
+                    if isinstance(one, int) and one > 0:
+                        found[name] = min(found.get(name, one * times), one * times)
+    return found
+
+
+def _leaves(value: Any) -> Iterator[str | int]:
+    """Yield the texts that are not empty, and the numbers that are not negative, in data."""
+    match value:
+        case str() if value:
+            yield value
+        case int() if not isinstance(value, bool) and value >= 0:
+            yield value
+        case list():
+            for one in value:
+                yield from _leaves(one)
+
+
 def _object(file: File, number: int, text: str) -> dict[str, Any]:
     try:
         said = json.loads(text)
@@ -146,6 +192,7 @@ def _event(
         id=None if identity is None else json.dumps(identity),
         ends=do is None and identity is not None,
         lost=lost,
+        ready=said.get("ready") is True,
     )
 
 
@@ -163,36 +210,52 @@ class _Reader:
     def __init__(self, file: File, stream: str, lines: Lines, clock: Clock) -> None:
         self.file, self.stream, self.lines, self.clock = file, stream, lines, clock
         self.pairs: dict[str, dict[str, Any]] = {}
+        self.last: dict[str, dict[str, Any]] = {}
 
     def read(self, number: int, text: str, said: dict[str, Any]) -> Event | None:
         lines = self.lines
-        identity = None if lines.pairs is None else _at(lines.pairs, said, {})
-        key = None if identity in (None, _NOTHING) else json.dumps(identity)
+        identity = None if lines.pairs is None else lines.pairs.at(said, {})
+        key = None if identity in (None, NOTHING) else json.dumps(identity)
         request = {} if key is None else self.pairs.get(key, {})
-        form = next((form for form in lines.forms if _fits(form, said, request)), None)
+        previous = self._previous(said)
+        known = (said, request, previous)
+        form = next((form for form in lines.forms if _fits(form, *known)), None)
         if key is not None:
             self._remember(key, said)
         if form is None:
             return None
-        answer = _NOTHING if form.answer is None else _at(form.answer, said, request)
-        stream = self.stream if lines.stream is None else _at(lines.stream, said, request)
-        at = None if lines.at is None else _at(lines.at, said, request)
+        answer = NOTHING if form.answer is None else form.answer.at(*known)
+        stream = self.stream if lines.stream is None else lines.stream.at(*known)
+        at = None if lines.at is None else lines.at.at(*known)
         return Event(
             line=number,
             text=text,
             do=form.do,
             name=form.target,
             outcome=form.outcome,
-            arguments=_taken(form.arguments, said, request),
-            answered=answer is not _NOTHING,
-            answer=None if answer is _NOTHING else answer,
-            fields=_taken(form.fields, said, request),
-            at=_time(self.file, number, None if at is _NOTHING else at, self.clock),
+            arguments=_taken(form.arguments, *known),
+            answered=answer is not NOTHING,
+            answer=None if answer is NOTHING else answer,
+            fields=_taken(form.fields, *known),
+            at=_time(self.file, number, None if at is NOTHING else at, self.clock),
             stream=stream if isinstance(stream, str) else "",
             id=key if form.begins or form.ends or form.lost else None,
             ends=form.ends or form.lost,
             lost=form.lost,
+            ready=form.ready,
+            form=form.name,
         )
+
+    def _previous(self, said: dict[str, Any]) -> dict[str, Any]:
+        """Return the line before of the same, and remember this one."""
+        who = NOTHING if self.lines.of is None else self.lines.of.at(said)
+        if not isinstance(who, str) or not who:
+            return {}
+        previous = self.last.pop(who, {})
+        self.last[who] = said
+        if len(self.last) > PAIRS_MAX:
+            del self.last[next(iter(self.last))]
+        return previous
 
     def _remember(self, key: str, said: dict[str, Any]) -> None:
         if key in self.pairs:
@@ -203,31 +266,20 @@ class _Reader:
                 del self.pairs[next(iter(self.pairs))]
 
 
-def _fits(form: LineForm, said: dict[str, Any], request: dict[str, Any]) -> bool:
-    return all(_text(_at(path, said, request)) == text for path, text in form.where)
+def _fits(form: LineForm, *known: dict[str, Any]) -> bool:
+    return all(_text(path.at(*known)) == text for path, text in form.where)
 
 
 def _text(value: object) -> str | None:
-    if value is _NOTHING:
+    if value is NOTHING:
         return None
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _taken(
-    paths: Iterable[tuple[str, Path]], said: dict[str, Any], request: dict[str, Any]
-) -> dict[str, Any]:
+def _taken(paths: Iterable[tuple[str, Path]], *known: dict[str, Any]) -> dict[str, Any]:
     """Return what stands at some paths, without what is not there."""
-    found = ((name, _at(path, said, request)) for name, path in paths)
-    return {name: value for name, value in found if value is not _NOTHING}
-
-
-def _at(path: Path, said: dict[str, Any], request: dict[str, Any]) -> Any:
-    value: Any = request if path.request else said
-    for key in path.keys:
-        if not isinstance(value, dict) or key not in value:
-            return None if path.optional else _NOTHING
-        value = value[key]
-    return value
+    found = ((name, path.at(*known)) for name, path in paths)
+    return {name: value for name, value in found if value is not NOTHING}
 
 
 def _wrong(file: File, number: int, what: str) -> UsageError:

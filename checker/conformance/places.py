@@ -12,6 +12,9 @@ from checker.conformance.log import Event
 from checker.conformance.matching import Binding, Matcher
 from checker.conformance.space import Choice, Edge, Expected, Key, Space
 
+Taken = tuple[Event | None, Key, Edge]
+"""A step of a run: the line that it explains, the state before, the step."""
+
 WAITING, LOST = -2, -3
 """Of a request: it has not been done yet; nobody waits for it, and it may still be done."""
 
@@ -19,6 +22,9 @@ _TOLERANCE = 1e-3
 """Milliseconds by which computed times may differ."""
 
 _KEPT = 200_000
+
+_OFTEN = 1_000
+"""Steps that rows which go together make at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,14 @@ class Early:
 
 
 @dataclass(frozen=True, slots=True)
+class Coming:
+    """The texts that the next lines name, and the forms that they have."""
+
+    words: frozenset[str]
+    forms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What can be asked in a state, taken apart."""
 
@@ -76,14 +90,25 @@ class Steps:
         self.matcher = Matcher(space.bound)
         self.holding = Holding(space)
         self.timers = space.bound.timers
+        named = space.bound.hidden | space.bound.late
         self.hidden = frozenset(
             number
             for number, row in enumerate(space.bound.rows)
-            if row.kind == "silent" or row.action.name in space.bound.hidden
+            if row.action.name in named
+            or (
+                row.kind == "silent"
+                and not any(row.action.name in one.rows for one in space.bound.together)
+            )
         )
         rows = space.bound.rows
         self.late = frozenset(
             n for n, row in enumerate(rows) if row.action.name in space.bound.late
+        )
+        numbers = {row.action.name: n for n, row in enumerate(rows)}
+        self.together = tuple(
+            (one, tuple(numbers[name] for name in one.rows))
+            for one in space.bound.together
+            if all(name in numbers for name in one.rows)
         )
         self.blind = False
         """Whether any step may be hidden, as before the first line of a log."""
@@ -120,25 +145,24 @@ class Steps:
     # ------------------------------------------------------------------------------- steps
 
     def unseen(
-        self, place: Place, until: float, open_: dict[str, Event], words: frozenset[str]
-    ) -> Iterator[Any]:
-        """Yield what may happen at a place before the next line: the event if any, edge, place.
+        self, place: Place, until: float, open_: dict[str, Event], coming: Coming
+    ) -> Iterator[tuple[tuple[Taken, ...], Place]]:
+        """Yield what may happen at a place before the next line: the steps, and where they lead.
 
-        `words` are those of the line, or of the lines that may be the next one.
+        `coming` is what is known of the line, or of the lines that may be the next one.
         """
-        silent = self._hidden_edges(place.key)
-        if silent:
-            free: frozenset[tuple[str, str]] | None = None
-            for edge in silent:
-                if edge.timed.ids:
-                    free = free or self._free(place)
-                    if not free.issuperset(edge.timed.ids):
-                        continue
-                    if edge.row in self.late and not self._named(place, edge, words):
-                        continue
-                after = self._stepped(place, edge, place.binding, place.now, until)
-                if after is not None:
-                    yield None, edge, after
+        words = coming.words
+        for edge in self._hidden_here(place, words):
+            after = self._stepped(place, edge, place.binding, place.now, until)
+            if after is not None:
+                yield ((None, place.key, edge),), after
+        for one, rows in self.together:
+            if one.before and not one.before & coming.forms:
+                continue
+            if one.all:
+                yield from self._as_often_as_can_be(place, rows, until)
+                continue
+            yield from self._one_after_the_other(place, rows, until, words)
         for number, (name, status) in enumerate(place.requests):
             if status in (WAITING, LOST):
                 event = open_[name]
@@ -150,13 +174,70 @@ class Steps:
                             del rest[number]
                         else:
                             rest[number] = (name, self._answer_number(edge.answer))
-                        yield event, edge, replace(after, requests=tuple(rest))
+                        yield ((event, place.key, edge),), replace(after, requests=tuple(rest))
+
+    def _hidden_here(self, place: Place, words: frozenset[str]) -> Iterator[Edge]:
+        """Yield the hidden steps for ids that have a name or may have the next one."""
+        free: frozenset[tuple[str, str]] | None = None
+        for edge in self._hidden_edges(place.key):
+            if edge.timed.ids:
+                free = free or self._free(place)
+                if not free.issuperset(edge.timed.ids):
+                    continue
+                if edge.row in self.late and not self._named(place, edge, words):
+                    continue
+            yield edge
+
+    def _one_after_the_other(
+        self, place: Place, rows: tuple[int, ...], until: float, words: frozenset[str]
+    ) -> Iterator[tuple[tuple[Taken, ...], Place]]:
+        """Yield where steps of some rows lead that are for the same ids, which a line names."""
+        ways: list[tuple[tuple[Taken, ...], Place]] = [((), place)]
+        for row in rows:
+            longer: dict[Place, tuple[Taken, ...]] = {}
+            for steps, at in ways:
+                for edge in self._edges_of(at.key, row):
+                    same = not steps or steps[0][2].timed.ids == edge.timed.ids
+                    if same and (steps or self._named(at, edge, words)):
+                        after = self._stepped(at, edge, at.binding, at.now, until)
+                        if after is not None:
+                            longer.setdefault(after, (*steps, (None, at.key, edge)))
+            ways = [(steps, at) for at, steps in longer.items()]
+        yield from ways
+
+    def _as_often_as_can_be(
+        self, place: Place, rows: tuple[int, ...], until: float
+    ) -> Iterator[tuple[tuple[Taken, ...], Place]]:
+        """Yield where some rows lead, each taken until it no longer can be."""
+        steps: list[Taken] = []
+        for row in rows:
+            edges = self._edges_of(place.key, row)
+            while edges:
+                at = self._stepped(place, edges[0], place.binding, place.now, until)
+                if at is None or len(steps) > _OFTEN:
+                    return
+                steps.append((None, place.key, edges[0]))
+                place = at
+                edges = self._edges_of(place.key, row)
+        if steps:
+            yield tuple(steps), place
+
+    def _edges_of(self, key: Key, row: int) -> list[Edge]:
+        return [
+            edge
+            for choice in self.space.node(key).choices
+            for edge in choice.edges
+            if edge.row == row
+        ]
 
     def taking(
         self, place: Place, event: Event, earliest: float, until: float
     ) -> Iterator[tuple[Place, Edge | None]]:
         """Yield where a line leads from a place."""
         if place.now > until + _TOLERANCE:
+            return
+        if event.ready:
+            yield from self._ready(place, event, earliest)
             return
         if event.do is not None and event.id is None:
             for edge, binding in self._fitting(place, event):
@@ -177,6 +258,16 @@ class Steps:
                 yield ended, None
         else:
             seen = self.seen(waited, event)
+            if seen is not None:
+                yield seen, None
+
+    def _ready(
+        self, place: Place, event: Event, earliest: float
+    ) -> Iterator[tuple[Place, Edge | None]]:
+        """Yield a place once for each way to name ids with which a line's step is possible."""
+        waited = self._waited(place, earliest)
+        for binding in {binding: None for _, binding in self._fitting(place, event)}:
+            seen = None if waited is None else self.seen(replace(waited, binding=binding), event)
             if seen is not None:
                 yield seen, None
 

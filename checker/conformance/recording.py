@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from checker.conformance.paths import Path, parsed, put
+from checker.source import Span
 from checker.table.cells import read_expression
 from checker.table.document import Cell, Word
 from checker.table.fields import Fields
 from checker.table.nodes import Node
 from checker.table.problems import Problems
 from checker.table.refinement import read_settings
-from checker.table.words import read_integer, read_word
+from checker.table.words import read_integer, read_items, read_word
 
 Unit = Literal["us", "ms", "s"]
 UNITS: Final[dict[str, float]] = {"us": 0.001, "ms": 1.0, "s": 1000.0}
@@ -21,10 +23,15 @@ ASKS: Final = ("call", "fire", "complete")
 
 RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "clock": ("unit", "error", "errors"),
-    "timer": ("armed", "sets", "fires", "least", "greatest"),
+    "timer": ("armed", "sets", "fires", "least", "least_of", "greatest"),
     "window": ("values", "when", "do"),
-    "form of lines": ("at", "stream", "pairs", "read"),
-    "line": (*ASKS, "where", "outcome", "with", "answer", "fields", "begins", "ends", "lost"),
+    "form of lines": ("at", "stream", "pairs", "of", "each", "read"),
+    "each": ("name", "values"),
+    "rows that go together": ("rows", "before", "all"),
+    "line": (
+        *ASKS,
+        *("where", "outcome", "with", "answer", "fields", "begins", "ends", "lost", "ready"),
+    ),
 }
 """The keys of each part, as docs/conformance.md lists them."""
 
@@ -51,6 +58,7 @@ class MappedTimer:
     """A timer: which are armed in a state, which rows set one anew, which are one firing.
 
     It fires `least` to `greatest` milliseconds after it was set; None: there is no limit.
+    `least_of` says where the log has the least time, and by what that is multiplied.
     """
 
     name: Word
@@ -59,6 +67,7 @@ class MappedTimer:
     fires: tuple[tuple[Word, Cell], ...]
     least: int
     greatest: int | None
+    least_of: tuple[Path, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +78,6 @@ class MappedWindow:
     values: tuple[Word, ...]
     when: Cell
     do: Cell
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """Where something stands in a line, key by key; `optional`: null where it is not there."""
-
-    keys: tuple[str, ...]
-    optional: bool
-    request: bool
-    """Whether it stands in the line that the line at hand is paired with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +95,60 @@ class LineForm:
     begins: bool
     ends: bool
     lost: bool
+    ready: bool
+
+    def of(self, name: str, value: str) -> LineForm:
+        """Return the form with a value in place of a name in braces."""
+        return replace(
+            self,
+            where=tuple(
+                (path.of(name, value), put(text, name, value)) for path, text in self.where
+            ),
+            arguments=tuple((key, path.of(name, value)) for key, path in self.arguments),
+            answer=None if self.answer is None else self.answer.of(name, value),
+            fields=tuple((key, path.of(name, value)) for key, path in self.fields),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """How the lines of a log in another form are read; lines without a form are left out."""
+    """How the lines of a log in another form are read; lines without a form are left out.
+
+    `of` is whose a line is: the one before of the same is its previous one. `each` is a name and
+    its values: the log is judged once for each of them.
+    """
 
     at: Path | None
     stream: Path | None
     pairs: Path | None
+    of: Path | None
+    each: tuple[str, tuple[str, ...]] | None
     forms: tuple[LineForm, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Rows that are taken one after the other, with nothing in between, for the same ids.
+
+    That is before a line that names the ids, of one of the forms `before` where there are some.
+    `all`: each row as often as it can be, whatever it is for, in any one order.
+    """
+
+    rows: tuple[Word, ...]
+    before: tuple[Word, ...]
+    all: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A constant that a log decides: what stands at a path in it, and how much is added.
+
+    Of texts it is how many different ones there are, of numbers the greatest and one.
+    """
+
+    constant: str
+    path: Path
+    more: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +156,41 @@ class Recording:
     """What a mapping says of recorded runs.
 
     `constants` are those of the instance that explains them, where nobody says otherwise;
-    `unlimited` are faults without a budget in them; `assume` is true in each state of them.
+    `sizes` are constants that the log decides. `unlimited` are faults without a budget in them;
+    `assume` is true in each state of them.
     """
 
     constants: tuple[tuple[str, int | bool | str], ...] = ()
+    sizes: tuple[Size, ...] = ()
     unlimited: tuple[Word, ...] = ()
     assume: tuple[Cell, ...] = ()
     clock: Clock = Clock()
     timers: tuple[MappedTimer, ...] = ()
     windows: tuple[MappedWindow, ...] = ()
     lines: Lines | None = None
+    together: tuple[Together, ...] = ()
+
+    def of(self, value: str | None) -> Recording:
+        """Return it for one of the values that `each` has."""
+        if self.lines is None or self.lines.each is None or value is None:
+            return self
+        name = self.lines.each[0]
+        forms = tuple(form.of(name, value) for form in self.lines.forms)
+        sizes = tuple(replace(size, path=size.path.of(name, value)) for size in self.sizes)
+        return replace(self, lines=replace(self.lines, forms=forms), sizes=sizes)
+
+    def timed(self, least: dict[str, int]) -> Recording:
+        """Return it with the least times of some timers."""
+        timers = tuple(
+            replace(timer, least=least.get(timer.name.text, timer.least)) for timer in self.timers
+        )
+        return replace(self, timers=timers)
+
+    def values(self) -> tuple[str | None, ...]:
+        """Return the values for each of which a log is judged; one that is None where once."""
+        if self.lines is None or self.lines.each is None:
+            return (None,)
+        return self.lines.each[1]
 
 
 def read_recording(fields: Fields) -> Recording:
@@ -134,13 +202,32 @@ def read_recording(fields: Fields) -> Recording:
             (word.text, value)
             for word, value, _ in read_settings(fields.get("constants"), problems)
         ),
+        sizes=tuple(_size(word, node, problems) for word, node in fields.named("sizes")),
         unlimited=fields.names("unlimited"),
         assume=fields.expressions("assume"),
         clock=Clock() if time is None else _clock(time, problems),
         timers=tuple(_timer(word, node, problems) for word, node in fields.named("timers")),
         windows=tuple(_window(word, node, problems) for word, node in fields.named("windows")),
         lines=None if lines is None else _lines(lines, problems),
+        together=tuple(_together(node, problems) for _, node in fields.named("together")),
     )
+
+
+def _together(node: Node, problems: Problems) -> Together:
+    fields = Fields(
+        node, "rows that go together", problems, RECORDING_KEYS["rows that go together"]
+    )
+    return Together(
+        fields.names("rows", required=True),
+        fields.names("before"),
+        fields.boolean("all", default=False),
+    )
+
+
+def _size(word: Word, node: Node, problems: Problems) -> Size:
+    text = read_word(node, word.text, problems).text
+    path, _, more = text.partition(" + ")
+    return Size(word.text, _parsed(path, node.span, problems), int(more) if more.isdigit() else 0)
 
 
 def _clock(node: Node, problems: Problems) -> Clock:
@@ -174,7 +261,16 @@ def _timer(word: Word, node: Node, problems: Problems) -> MappedTimer:
         fires=_cells(fields, "fires"),
         least=least or 0,
         greatest=greatest,
+        least_of=_least_of(fields),
     )
+
+
+def _least_of(fields: Fields) -> tuple[Path, int] | None:
+    node = fields.get("least_of")
+    if node is None:
+        return None
+    path, _, times = read_word(node, "least_of", fields.problems).text.partition(" * ")
+    return _parsed(path, node.span, fields.problems), int(times) if times.isdigit() else 1
 
 
 def _window(word: Word, node: Node, problems: Problems) -> MappedWindow:
@@ -202,10 +298,23 @@ def _lines(node: Node, problems: Problems) -> Lines:
         at=_path(fields, "at"),
         stream=_path(fields, "stream"),
         pairs=_path(fields, "pairs"),
+        of=_path(fields, "of"),
+        each=_each(fields, problems),
         forms=tuple(
             _form(word, entry, problems) for word, entry in fields.named("read", required=True)
         ),
     )
+
+
+def _each(fields: Fields, problems: Problems) -> tuple[str, tuple[str, ...]] | None:
+    node = fields.get("each")
+    if node is None:
+        return None
+    inside = Fields(node, "each", problems, RECORDING_KEYS["each"])
+    values = inside.get("values")
+    texts = () if values is None else read_items(values, "values", problems)
+    name = inside.needed_name("name").text
+    return name, tuple(read_word(text, "values", problems).text for text in texts)
 
 
 def _form(word: Word, node: Node, problems: Problems) -> LineForm:
@@ -220,7 +329,7 @@ def _form(word: Word, node: Node, problems: Problems) -> LineForm:
     return LineForm(
         name=word.text,
         where=tuple(
-            (_parsed(key.text), read_word(value, key.text, problems).text)
+            (_parsed(key.text, key.span, problems), read_word(value, key.text, problems).text)
             for key, value in fields.entries("where", required=True)
         ),
         do=asks[0] if asks else None,
@@ -232,23 +341,34 @@ def _form(word: Word, node: Node, problems: Problems) -> LineForm:
         begins=fields.boolean("begins", default=False),
         ends=fields.boolean("ends", default=False),
         lost=fields.boolean("lost", default=False),
+        ready=fields.boolean("ready", default=False),
     )
 
 
 def _paths(fields: Fields, key: str) -> tuple[tuple[str, Path], ...]:
+    problems = fields.problems
     return tuple(
-        (word.text, _parsed(read_word(node, word.text, fields.problems).text))
+        (word.text, _parsed(read_word(node, word.text, problems).text, node.span, problems))
         for word, node in fields.named(key)
     )
 
 
 def _path(fields: Fields, key: str) -> Path | None:
     node = fields.get(key)
-    return None if node is None else _parsed(read_word(node, key, fields.problems).text)
+    if node is None:
+        return None
+    return _parsed(read_word(node, key, fields.problems).text, node.span, fields.problems)
 
 
-def _parsed(text: str) -> Path:
-    """Return the path that `request.value.epoch?` says."""
-    keys = text.removesuffix("?").split(".")
-    request = keys[0] == "request" and len(keys) > 1
-    return Path(tuple(keys[request:]), text.endswith("?"), request)
+def _parsed(text: str, span: Span, problems: Problems) -> Path:
+    found = parsed(text)
+    if found is None:
+        problems.add(
+            "T112",
+            f"`{text}` is no path",
+            span,
+            expected="keys joined by dots, as `value.epoch`, `parts[p=0].acquired`, `members.0`",
+            found=text,
+            help="end it with `?`, `!` or ` has VALUE`, or with nothing",
+        )
+    return found or Path(())

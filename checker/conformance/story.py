@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from checker.conformance.explain import Explanation, Taken
+from checker.conformance.explain import Explanation
 from checker.conformance.nearest import Nearest, as_object
-from checker.conformance.places import Place
+from checker.conformance.places import Place, Taken
 from checker.conformance.space import Space
 from checker.report import junit
 from checker.semantics.values import format_value
@@ -33,11 +34,15 @@ class Told:
     found: Explanation
     left_out: int = 0
     seconds: float = 0.0
+    value: str | None = None
+    """For which of the values of `each` the log was judged."""
+    about: str = ""
 
     @property
     def log(self) -> str:
         """The logs by name."""
-        return ", ".join(str(log) for log in self.logs)
+        names = ", ".join(str(log) for log in self.logs)
+        return names if self.value is None else f"{names} for {self.value}"
 
 
 class StepNames:
@@ -78,9 +83,12 @@ def headline(told: Told) -> str:
     )
 
 
-def print_told(out: Console, told: Told) -> None:
-    """Print everything about one log."""
+def print_told(out: Console, told: Told, others: Sequence[Told] = ()) -> None:
+    """Print everything about one log; of `others`, judged for other values, the verdict."""
     found = told.found
+    for other in others:
+        if other is not told:
+            out.print(Text(headline(other), style=COLOURS[other.found.verdict]))
     out.print(Text(headline(told), style=COLOURS[found.verdict]))
     for note in _notes(told):
         out.print(Text(f"note: {note}", style="yellow"))
@@ -173,6 +181,12 @@ def _state(told: Told, place: Place) -> str:
 
 
 # ------------------------------------------------------------------------- for programs, as files
+
+
+def each(all_told: Sequence[Told]) -> dict[str, object]:
+    """Return the verdicts for each value where a log was judged for several."""
+    found = {told.value: told.found.verdict for told in all_told if told.value is not None}
+    return {"each": found} if found else {}
 
 
 def told_object(told: Told, checker: str) -> dict[str, object]:

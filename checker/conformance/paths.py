@@ -1,0 +1,123 @@
+"""Where something stands in a line of a log: keys, elements of arrays, what is asked of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+NOTHING: Final = object()
+"""What stands at a path where nothing does."""
+
+_PATH = re.compile(r"(?P<keys>[^\s?!]+)(?P<end>\?|!| has (?P<held>\S+))?")
+_KEY = re.compile(r"(?P<key>[^.\[\]]+)(\[(?P<field>[^=\]]+)=(?P<text>[^\]]+)\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A key, or the number of an element; then the first element whose `field` is `text`."""
+
+    key: str
+    field: str | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where something stands in a line, step by step.
+
+    `optional`: null where it is not there. `there`: whether it is there. `held`: of an array
+    whether it has that, of an object the key whose value is that or has it. It stands `within` the
+    line at hand, the `request` that it is paired with, or the `previous` one of the same.
+    """
+
+    steps: tuple[Step, ...]
+    optional: bool = False
+    there: bool = False
+    held: str | None = None
+    within: str = "line"
+
+    def of(self, name: str, value: str) -> Path:
+        """Return it with a value in place of a name in braces."""
+        steps = tuple(
+            Step(put(step.key, name, value), step.field, put(step.text, name, value))
+            for step in self.steps
+        )
+        held = None if self.held is None else put(self.held, name, value)
+        return replace(self, steps=steps, held=held)
+
+    def at(self, said: Any, request: Any = None, previous: Any = None) -> Any:
+        """Return what stands there, NOTHING where nothing does."""
+        value = {"request": request, "previous": previous}.get(self.within, said)
+        for step in self.steps:
+            value = _next(step, value)
+        if self.there:
+            return value is not NOTHING and value is not None
+        if self.held is not None:
+            return _holder(value, self.held)
+        return None if value is NOTHING and self.optional else value
+
+
+def parsed(text: str) -> Path | None:
+    """Return the path that `request.parts[p=0].acquired has 3` says; None if it says none."""
+    found = _PATH.fullmatch(text)
+    if found is None:
+        return None
+    words = re.findall(r"(?:[^.\[]|\[[^\]]*\])+", found["keys"])
+    keys = [_KEY.fullmatch(word) for word in words]
+    if not keys or any(key is None for key in keys) or ".".join(words) != found["keys"]:
+        return None
+    steps = tuple(Step(key["key"], key["field"], key["text"] or "") for key in keys if key)
+    other = len(steps) > 1 and steps[0].key in ("request", "previous")
+    within = steps[0].key if other else "line"
+    end = found["end"]
+    return Path(steps[other:], end == "?", end == "!", found["held"], within)
+
+
+def put(text: str, name: str, value: str) -> str:
+    """Return a text with a value in place of a name in braces."""
+    return text.replace(f"{{{name}}}", value)
+
+
+def plain(value: object) -> str | None:
+    """Return a value as text; None for nothing."""
+    if value is NOTHING:
+        return None
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return str(value)
+
+
+def _next(step: Step, value: Any) -> Any:
+    if isinstance(value, list) and step.key.isdigit():
+        found = value[int(step.key)] if int(step.key) < len(value) else NOTHING
+    else:
+        found = value.get(step.key, NOTHING) if isinstance(value, dict) else NOTHING
+    if step.field is None or found is NOTHING:
+        return found
+    elements = found if isinstance(found, list) else []
+    return next(
+        (
+            one
+            for one in elements
+            if isinstance(one, dict) and plain(one.get(step.field)) == step.text
+        ),
+        NOTHING,
+    )
+
+
+def _holder(value: Any, held: str) -> Any:
+    if isinstance(value, list):
+        return any(plain(one) == held for one in value)
+    if not isinstance(value, dict):
+        return NOTHING
+    keys = [key for key, one in value.items() if _has(one, held)]
+    return None if not keys else keys[0] if len(keys) == 1 else keys
+
+
+def _has(value: Any, held: str) -> bool:
+    return (
+        any(plain(one) == held for one in value)
+        if isinstance(value, list)
+        else plain(value) == held
+    )
