@@ -115,7 +115,10 @@ def _machine(document: Document, request: flow.Request) -> Machine:
 
 
 def _without_budgets(document: Document, unlimited: tuple[Word, ...]) -> Document:
-    """Return a specification in which some faults may happen any number of times."""
+    """Return a specification in which some faults may happen any number of times.
+
+    It has no properties: they may speak of budgets, and nothing is judged by them.
+    """
     problems = Problems()
     known = {fault.name.text for fault in document.faults}
     for word in unlimited:
@@ -133,7 +136,7 @@ def _without_budgets(document: Document, unlimited: tuple[Word, ...]) -> Documen
         replace(fault, budget="unlimited") if fault.name.text in names else fault
         for fault in document.faults
     )
-    return replace(document, faults=faults)
+    return replace(document, faults=faults, properties=())
 
 
 def mapping_file(spec: str, given: Path | None, *, recorded: bool) -> Path:

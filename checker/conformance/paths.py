@@ -26,9 +26,10 @@ class Step:
 class Path:
     """Where something stands in a line, step by step.
 
-    `optional`: null where it is not there. `there`: whether it is there. `held`: of an array
-    whether it has that, of an object the key whose value is that or has it. It stands `within` the
-    line at hand, the `request` that it is paired with, or the `previous` one of the same.
+    `optional`: null where it is not there. `there`: whether it is there, neither null nor an empty
+    text. `held`: of an array whether it has that, of an object the key whose value is that or has
+    it. It stands `within` the line at hand, the `request` that it is paired with, or the `previous`
+    one of the same.
     """
 
     steps: tuple[Step, ...]
@@ -52,7 +53,7 @@ class Path:
         for step in self.steps:
             value = _next(step, value)
         if self.there:
-            return value is not NOTHING and value is not None
+            return value is not NOTHING and value not in (None, "")
         if self.held is not None:
             return _holder(value, self.held)
         return None if value is NOTHING and self.optional else value

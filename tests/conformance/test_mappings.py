@@ -72,6 +72,8 @@ def test_the_schema_knows_every_key_of_a_mapping() -> None:
         "timer": found["$defs"]["timer"],
         "window": found["$defs"]["window"],
         "form of lines": found["$defs"]["lines"],
+        "each": found["$defs"]["lines"]["properties"]["each"],
+        "rows that go together": found["properties"]["together"]["additionalProperties"],
         "line": found["$defs"]["line"],
     }
     assert {name: set(part["properties"]) for name, part in parts.items()} == {

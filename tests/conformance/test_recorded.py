@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from checker.cli.validate import validate
+from checker.conformance.paths import parsed
 from checker.errors import EvaluationError, SpecificationError, UsageError
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conformance.md").read_text(encoding="utf-8")
@@ -464,3 +465,109 @@ def test_the_page_has_what_is_tested_here() -> None:
     assert len(lines) == 4
     assert verdict(lines, MAPPING + TIMERS) == "diverges", "the lease of bob cannot have expired"
     assert verdict([*lines[:3], lines[3] | {"at": 1260}], MAPPING + TIMERS) == "explained"
+
+
+# ------------------------------------------------ rows together, steps that are ready, paths, each
+
+
+def test_a_step_that_is_ready_is_possible_and_not_done_yet() -> None:
+    ready = call("acquire", "a", ready=True)
+    assert verdict([ready, call("acquire", "a", answer=1)], SEEN) == "explained"
+    assert verdict([ready, call("acquire", "b", answer=1)], SEEN) == "explained"
+    assert verdict([call("acquire", "b"), ready], SEEN) == "diverges"
+
+
+TOGETHER = """\
+together:
+  handed_over: {rows: [expire, acquire, release]}
+"""
+
+
+def test_rows_that_go_together_have_nothing_in_between() -> None:
+    lines = [call("acquire", "a"), call("acquire", "a", answer=3)]
+    assert verdict(lines, SEEN) == "diverges"
+    assert verdict(lines, SEEN + TOGETHER) == "explained"
+    one_less = [lines[0], call("acquire", "a", answer=2)]
+    assert verdict(one_less, SEEN + TOGETHER) == "diverges", "one release alone is not hidden"
+    another = [lines[0], call("acquire", "b", answer=3)]
+    assert verdict(another, SEEN + TOGETHER) == "diverges", "no line names whose rows they are"
+
+
+SEVERAL = """\
+sizes: {Client: who}
+lines:
+  of: who
+  each: {name: part, values: ["0", "1"]}
+  read:
+    nothing:
+      where: {kind: again, previous.kind: again}
+    taken:
+      where: {"parts[p={part}].does has take": "true"}
+      call: acquire
+      with: {client: who}
+    given_back:
+      where: {"parts[p={part}].does.0": give, "who!": "true"}
+      call: release
+      with: {client: who}
+"""
+
+
+def part(who: str, number: int, *does: str) -> dict[str, Any]:
+    return {"who": who, "parts": [{"p": number, "does": list(does)}]}
+
+
+def test_a_log_is_judged_once_for_each_of_several_values() -> None:
+    lines = [part("a", 0, "take"), part("b", 1, "take"), part("a", 0, "give"), part("c", 0, "take")]
+    found = judge(lines, SEEN + SEVERAL)
+    assert found["each"] == {"0": "explained", "1": "explained"}
+    found = judge([*lines, part("a", 1, "give")], SEEN + SEVERAL)
+    assert (found["verdict"], found["each"]) == ("diverges", {"0": "explained", "1": "diverges"})
+    assert found["line"] == 5
+
+
+def test_the_log_says_how_many_ids_and_how_long_a_timer_runs() -> None:
+    first = {"who": "a", "kind": "again", "session": 300}
+    lines = [first, part("a", 0, "take"), part("b", 0, "take")]
+    timed = SEEN.replace("observe:", "hidden: [expire]\nobserve:") + SEVERAL.replace(
+        "  of: who\n", "  of: who\n  at: t\n"
+    )
+    timers = TIMERS.replace("    least: 900\n", "    least: 900\n    least_of: session * 2\n")
+    at = [line | {"t": t} for line, t in zip(lines, (0, 0, 600), strict=True)]
+    assert verdict(at, timed + timers) == "explained"
+    assert verdict([*at[:2], at[2] | {"t": 599}], timed + timers) == "diverges"
+    with pytest.raises(SpecificationError):
+        judge(lines, SEEN + SEVERAL.replace("{Client: who}", "{Client: 'a b'}"))
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.b", 3),
+        ("list.1", 8),
+        ("list has 7", True),
+        ("given has 4", "B"),
+        ("given has 9", None),
+        ("parts[p=1].v", "x"),
+        ("missing?", None),
+        ("missing!", False),
+        ("empty!", False),
+        ("request.q", 1),
+        ("previous.q", 2),
+    ],
+)
+def test_paths(path: str, expected: object) -> None:
+    line = {
+        "a": {"b": 3},
+        "list": [7, 8],
+        "given": {"A": [1, 2], "B": [4]},
+        "parts": [{"p": 0}, {"p": 1, "v": "x"}],
+        "empty": "",
+    }
+    found = parsed(path)
+    assert found is not None
+    assert found.at(line, {"q": 1}, {"q": 2}) == expected
+
+
+@pytest.mark.parametrize("wrong", ["", "a..b", "a[b]", "a has", "a b"])
+def test_what_is_no_path(wrong: str) -> None:
+    assert parsed(wrong) is None

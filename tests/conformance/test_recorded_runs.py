@@ -1,9 +1,11 @@
 """Goal: what a released broker and its consumers did is a run of the model; falsified, it is not.
 
-`recorded/` has the beginning of a log that `record.py` wrote of a broker of Kafka 4.4.0.
+`recorded/` has beginnings of logs that `record.py` wrote of a broker of Kafka 4.4.0, and two that
+begin in the middle of a run.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,10 @@ RECORDED = Path(__file__).parent / "recorded"
 JOINS = RECORDED / "three_consumers_join_4.4.0.jsonl"
 
 
-def judge(log: Path, *options: str) -> dict[str, Any]:
+def judge(log: Path, *options: str, system: str = "consumer_group_848") -> dict[str, Any]:
     outcome = CliRunner().invoke(
         validate,
-        ["consumer_group_848", str(log), "--progress", "none", "--format", "json", *options],
+        [system, str(log), "--progress", "none", "--format", "json", *options],
         standalone_mode=False,
     )
     if outcome.exception is not None:
@@ -99,3 +101,76 @@ def test_a_log_that_begins_midway_is_explained_only_as_one(tmp_path: Path) -> No
     log = tmp_path / "late.jsonl"
     log.write_text("".join(f"{json.dumps(line)}\n" for line in run[:6]))
     assert judge(log)["verdict"] == "diverges"
+
+
+CLASSIC = RECORDED / "classic_consumers_4.4.0.jsonl"
+CUT = RECORDED / "cut_and_killed_consumers_4.4.0.jsonl"
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("file", "system", "options"),
+    [
+        (CUT, "consumer_group_848", ()),
+        (CLASSIC, "classic_group", ()),
+        (RECORDED / "classic_joins_midway_4.4.0.jsonl", "classic_group", ("--midway",)),
+        (RECORDED / "consumer_joins_midway_4.4.0.jsonl", "consumer_group_848", ("--midway",)),
+    ],
+)
+def test_what_a_broker_did_is_explained(file: Path, system: str, options: tuple[str, ...]) -> None:
+    assert judge(file, *options, system=system)["verdict"] == "explained"
+
+
+Run = list[dict[str, Any]]
+
+
+def answered(run: Run, kind: str, **fields: Any) -> dict[str, Any]:
+    """Return the last answer of a kind with some fields."""
+    return next(
+        line
+        for line in reversed(run)
+        if line.get("dir") == "resp"
+        and line["kind"] == kind
+        and all(line.get(name) == value for name, value in fields.items())
+    )
+
+
+def generation_ahead(run: Run) -> None:
+    answered(run, "JoinGroup", err="NONE")["gen"] += 1
+
+
+def another_leader(run: Run) -> None:
+    line = next(
+        line for line in run if line.get("dir") == "resp" and len(line.get("members", ())) == 3
+    )
+    line["leader"] = next(one for one in line["members"] if one != line["leader"])
+
+
+def member_left_out(run: Run) -> None:
+    next(line for line in run if line.get("dir") == "resp" and len(line.get("members", ())) == 3)[
+        "members"
+    ].pop()
+
+
+def stranger_at_once(run: Run) -> None:
+    """A member of the generation that there is, is told that it is of another."""
+    next(line for line in run if line.get("err") == "NONE" and line["kind"] == "Heartbeat")[
+        "err"
+    ] = "ILLEGAL_GENERATION"
+
+
+CLASSIC_CHANGES = [generation_ahead, another_leader, member_left_out, stranger_at_once]
+
+
+@pytest.mark.parametrize("falsify", CLASSIC_CHANGES)
+def test_a_classic_run_with_one_line_changed_is_not(
+    falsify: Callable[[Run], None], tmp_path: Path
+) -> None:
+    run = read(CLASSIC)
+    falsify(run)
+    log = tmp_path / "changed.jsonl"
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in run))
+    assert judge(log, system="classic_group")["verdict"] == "diverges"
