@@ -112,6 +112,11 @@ RUNS: dict[str, tuple[Run, ...]] = {
                 *("failover_fences_a_returned_instance", "rollback_keeps_the_new_subscription"),
             )
         ),
+        Run("returns_with_another_list", JAVA),
+        *(
+            Run(instance, JAVA, ("--cover", "rows"))
+            for instance in ("protocols", "delay_is_extended")
+        ),
     ),
     "controller": (
         Run("lost_replies", ("2.8.2",)),

@@ -5,6 +5,7 @@ Instances of tier quick only; what `checker verify` has found already is not sea
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +113,23 @@ MISTAKES |= {key: Mistake(*parts) for key, parts in REPLICATION_MISTAKES.items()
 """Properties that hold in every variant, each with a mistake that breaks it."""
 
 
-CASES = [(system, instance) for system in (*SYSTEMS, *OF_SHARES) for instance in quick(system)]
+ALL = (*SYSTEMS, *OF_SHARES, "classic_group")
+"""What classic_group's mutants show is in test_mutants.py."""
+
+CASES = [(system, instance) for system in ALL for instance in quick(system)]
+
+MENDS = re.compile("_(fixed|mended)$")
+"""What an instance is called that differs from a bug, or a finding, by what mends it."""
+
+TOGETHER = {("classic_consumer", "kafka_12984_fixed"), ("classic_consumer", "kafka_13715_fixed")}
+"""Mended by constants that Kafka changed together."""
+
+MENDED = [
+    (system, entry.name.text)
+    for system in ALL
+    for entry in document(system).instances
+    if MENDS.search(entry.name.text) and (system, entry.name.text) not in TOGETHER
+]
 
 
 @pytest.mark.parametrize(("system", "instance"), CASES)
@@ -160,7 +177,20 @@ def test_a_mistake_is_noticed(system: str, name: str, tmp_path: Path) -> None:
     assert "violated" in {item.outcome for item in outcomes if item.name.split("(")[0] == name}
 
 
-@pytest.mark.parametrize("system", [*SYSTEMS, *OF_SHARES])
+@pytest.mark.parametrize(("system", "mended"), MENDED)
+def test_what_mends_is_one_constant(system: str, mended: str) -> None:
+    """A bug, or a finding, is the value of one constant and nothing else."""
+    entries = {entry.name.text: entry for entry in document(system).instances}
+    before, after = (
+        {name.text: value for name, value, _ in entries[name].settings}
+        for name in (MENDS.sub("", mended), mended)
+    )
+    changed = {key for key in before | after if before.get(key) != after.get(key)}
+    assert len(changed) == 1
+    assert changed <= {constant.name.text for constant in document(system).constants}
+
+
+@pytest.mark.parametrize("system", ALL)
 def test_every_row_fires(system: str) -> None:
     rows = {entry.name.text for entry in document(system).rows}
     fired = {
