@@ -6,6 +6,23 @@ instance that notices where it is not `default`.
 
 CONTROLLER_SYSTEMS = ("controller", "controller_failover", "topic_deletion", "reassignment")
 CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("controller", "a_record_begins_with_the_first_epoch"): (
+        "procedures.yaml",
+        "    zookeeper.leader_epoch += 1\n",
+        "    zookeeper.leader_epoch += 2\n",
+    ),
+    ("controller", "going_offline_refreshes_the_cache"): (
+        "procedures.yaml",
+        "    else:\n        read_record()\n",
+        "",
+        "failover_settles",
+    ),
+    ("controller", "who_goes_offline_is_not_told_to_follow"): (
+        "procedures.yaml",
+        "        send_leader_and_isr(Broker - replicas)\n",
+        "        send_leader_and_isr(Broker)\n",
+        "shutdown_settles",
+    ),
     ("controller", "leader_is_in_sync"): (
         "procedures.yaml",
         "write_record(min(b for b in rest & controller.live), rest)",
@@ -549,6 +566,12 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      if sets_are_stored and node_removed_first:\n",
         "      if not sets_are_stored:\n",
         "call_over_node",
+    ),
+    ("reassignment", "a_new_controller_takes_up_what_is_asked"): (
+        "controller.yaml",
+        "              begin(zookeeper.node)\n",
+        "              pass\n",
+        "document_failover",
     ),
     ("reassignment", "kept_replicas_are_not_stopped"): (
         "controller.yaml",
