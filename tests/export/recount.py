@@ -35,6 +35,9 @@ SMALL = 15_000
 """States up to which a system's instance is recounted unless asked otherwise."""
 
 
+UNTOLD = -1
+"""States of a counterexample that TLC did not print."""
+
 STUCK = "Evaluating invariant NoDeadlock failed"
 
 
@@ -108,6 +111,8 @@ def understood(output: str) -> Told:
     witnessed = frozenset(re.findall(r'<<"witnessed", "(\w+)">>', output))
     numbers = [int(number) for number in re.findall(r"^State (\d+):", output, re.MULTILINE)]
     states = max(numbers, default=1 if "initial state" in output else 0)
+    if not numbers and "TLC threw an unexpected exception" in output:
+        states = UNTOLD
     return Told(
         int(counts[-1]) if counts else -1,
         int(depth[1]) if depth else -1,
@@ -176,7 +181,8 @@ def recount(spec: str, instance: str) -> list[str]:
             shows = told.states if "Assert" in told.output else told.states - 1
             # Whether a state is stuck is asked of each new state, a level before its steps are
             # taken; an assertion that fails there may show a run longer by one than the shortest.
-            if STUCK not in told.output or shows != least + 1:
+            ahead = STUCK in told.output and shows == least + 1
+            if told.states != UNTOLD and not ahead:
                 same("length", least, shows)
     else:
         same("violated", "temporal", told.violated)
