@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -45,6 +47,8 @@ CONFIRMED: dict[tuple[str, str], str | None] = {
     ("share_partition", "candidate_failed_write_fills_window"): None,
     ("share_partition", "candidate_gap_below_log_start"): None,
     ("share_partition", "candidate_gap_moves_back"): None,
+    ("share_partition", "candidate_outranked_release"): None,
+    ("share_partition", "candidate_split_during_release"): None,
     ("share_partition", "candidate_stale_record_fills_window"): None,
     ("share_partition", "candidate_truncation_fills_window"): None,
     ("share_state", "candidate_repeated_initialise"): "success_is_durable",
@@ -60,6 +64,7 @@ FAST = {
     ("classic_group", "append_outlives_the_session"),
     ("share_group", "candidate_members_during_deletion"),
     ("share_partition", "candidate_gap_below_log_start"),
+    ("share_partition", "candidate_outranked_release"),
     ("share_state", "candidate_reset_forgets_leader"),
 }
 """Those that are driven by default; all together take minutes."""
@@ -112,6 +117,18 @@ def test_the_class_goes_along_the_violating_run(system: str, instance: str) -> N
         pytest.skip(lacking[-300:])
     steps, difference = along(system, instance)
     assert difference is None, f"step {steps}: {difference}"
+
+
+def test_the_combiner_keeps_the_larger_state_of_one_delivery() -> None:
+    release = SUBJECTS["share_state"].releases[-1]
+    lacking = missing() or build("share_state", release)
+    if lacking is not None:
+        pytest.skip(lacking[-300:])
+    target = HERE / "share_state" / "target" / release
+    path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
+    command = ["java", "-cp", path, "org.apache.kafka.coordinator.share.Combined"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert said == ["ACKNOWLEDGED", "AVAILABLE"]  # of the same delivery, and of the next one
 
 
 def test_every_page_names_runs_that_were_driven() -> None:

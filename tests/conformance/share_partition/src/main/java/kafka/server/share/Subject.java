@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -258,7 +259,7 @@ final class Subject implements Protocol.Subject {
       state.memberId().isEmpty() ? null : state.memberId(),
       state.deliveryCount(),
       state.hasOngoingStateTransition(),
-      timer == null || timer.hasExpired() ? List.of() : List.of(owner(timer)),
+      timer == null || timer.hasExpired() ? List.of() : Collections.singletonList(owner(timer)),
       timer != null && timer.hasExpired(),
       deadLetters.has(offset)
     };
@@ -272,7 +273,8 @@ final class Subject implements Protocol.Subject {
   private static Object owner(AcquisitionLockTimerTask timer) throws ReflectiveOperationException {
     var field = AcquisitionLockTimerTask.class.getDeclaredField("memberId");
     field.setAccessible(true);
-    return field.get(timer);
+    String member = (String) field.get(timer);
+    return member.isEmpty() ? null : member;
   }
 
   private InFlightState state(long offset) throws ReflectiveOperationException {
