@@ -221,7 +221,8 @@ class _Writer:
         """Return what is judged of a row's step where it ends; `bindings` are the row's own."""
         lines = []
         # A property may call something as the row does: what is the row's has names of its own.
-        ran = {ROW: action.name, **{bound(name): text for name, text in bindings.items()}}
+        known = {**at.names, **bindings}
+        ran = {ROW: action.name, **{bound(name): text for name, text in known.items()}}
         scope = Scope(self._variables, ran, at.bound)
         for item in self._kind("step"):
             if _asks_for_rows(item):
