@@ -132,7 +132,7 @@ def _judge(
     progress: Style,
 ) -> tuple[tuple[Judged, ...], bool]:
     """Return what became of the mutants, and whether all instances were run."""
-    judged = [Judged(mutant, ()) for mutant in mutants]
+    judged = [Judged(mutant, (), whole=False) for mutant in mutants]
     try:
         with observing(progress) as observer, where.spread(len(mutants), observer.notice) as spread:
             for found in run(

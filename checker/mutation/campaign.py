@@ -43,10 +43,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One mutant, and what each instance that ran it saw, in their order."""
+    """One mutant, and what each instance that ran it saw, in their order.
+
+    `whole`: no instance is left that could see more.
+    """
 
     mutant: Mutant
     sights: tuple[Sight, ...]
+    whole: bool = True
 
     @property
     def fate(self) -> Fate:
@@ -56,6 +60,8 @@ class Judged:
             return "refused"
         if "caught" in seen:
             return "caught"
+        if not self.whole:
+            return "undecided"
         if "counted" in seen:
             return "counted"
         if "undecided" in seen or not seen:
@@ -133,7 +139,10 @@ def run(
             for key, sight in seen[job].items():
                 if not _settled(found[key]):
                     found[key].append(sight)
-        yield [Judged(mutant, tuple(found[mutant.key])) for mutant in mutants]
+        yield [
+            Judged(mutant, tuple(sights), whole=not remaining or _settled(sights))
+            for mutant, sights in ((mutant, found[mutant.key]) for mutant in mutants)
+        ]
     if not names:
         yield [Judged(mutant, ()) for mutant in mutants]
 

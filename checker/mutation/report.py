@@ -89,7 +89,7 @@ def remark(item: Judged) -> str:
     """Return in a few words what is known of a mutant."""
     sight = item.telling
     if sight is None:
-        return "no instance has run it"
+        return "not every instance has run it" if item.sights else "no instance has run it"
     if item.fate == "caught":
         steps = "" if sight.steps is None else f" after {plural(sight.steps, 'step')}"
         return f"{', '.join(sight.by)}{steps}, in {sight.instance}"

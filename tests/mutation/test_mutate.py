@@ -191,6 +191,20 @@ def test_the_command(lamp: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "did you mean decides?" in capsys.readouterr().err
 
 
+def test_what_some_instance_may_still_see_is_undecided(lamp: Path) -> None:
+    lamp.write_text(lamp.read_text() + "  again: {expect: {verdict: holds}}\n")
+    document = read(lamp)
+    names = chosen_instances(document, (), every=True)
+    assert sorted(names) == ["again", "default"]
+    first, *_, last = run(
+        document, names, all_mutants(document, ()), Processes(1), lambda _step: None
+    )
+    fates = {item.mutant.key: item.fate for item in last}
+    assert {item.fate for item in first} <= {"caught", "refused", "undecided"}
+    assert all(item.fate in {fates[item.mutant.key], "undecided"} for item in first)
+    assert "undecided" not in fates.values()
+
+
 def test_what_is_not_as_declared_without_a_mutant_is_an_error(
     lamp: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
