@@ -1,4 +1,4 @@
-"""Mistakes in `replication_isr` and `composed`: each breaks a property that no variant breaks.
+"""Mistakes in the systems of replication, each of which breaks one property that no variant breaks.
 
 By system and property: the file, what stands there, what the mistake puts in its place, and the
 instance that notices where it is not `default`.
@@ -6,6 +6,257 @@ instance that notices where it is not `default`.
 
 REPLICATION_SYSTEMS = ("replication_isr", "composed")
 REPLICATION_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("replication", "high_watermark_is_in_the_log"): (
+        "declarations.yaml",
+        "replica[f].high_watermark = min(replica[f].high_watermark, end)",
+        "replica[f].high_watermark = replica[f].high_watermark",
+        "power_failure",
+    ),
+    ("replication", "a_leader_never_takes_back"): (
+        "declarations.yaml",
+        "if end > replica[b].high_watermark:",
+        "if end != replica[b].high_watermark:",
+        "kip_320_first_attempt",
+    ),
+    ("replication", "only_the_leader_is_the_isr"): (
+        "controller.yaml",
+        "decide(none if quorum.leader == b else quorum.leader,",
+        "decide(quorum.leader,",
+    ),
+    ("replication", "who_is_elected_can_lead"): (
+        "controller.yaml",
+        "b in quorum.isr and quorum.leader != b and replica[b].up\n",
+        "b in quorum.isr and quorum.leader != b\n",
+        "crashes",
+    ),
+    ("replication", "who_is_elected_has_a_right_to_it"): (
+        "controller.yaml",
+        "b in quorum.isr and quorum.leader != b and replica[b].up\n",
+        "b in quorum.isr and replica[b].up\n",
+    ),
+    ("replication", "who_is_dropped_leads_no_more"): (
+        "controller.yaml",
+        "quorum.isr - {b} if eligible_leaders or quorum.isr != {b} else",
+        "quorum.isr - {b} if quorum.isr != {b} else",
+    ),
+    ("replication", "the_dead_can_be_dropped"): (
+        "controller.yaml",
+        "(quorum.leader == b or b in quorum.isr and (",
+        "(replica[b].up and b in quorum.isr and (",
+        "crashes",
+    ),
+    ("replication", "decisions_are_sent_as_made"): (
+        "controller.yaml",
+        "Decision(leader=leader, isr=isr)",
+        "Decision(leader=leader, isr=empty)",
+    ),
+    ("replication", "who_left_a_small_isr_may_still_lead"): (
+        "controller.yaml",
+        "(quorum.eligible | quorum.isr) - isr",
+        "quorum.isr - isr",
+        "power_failure",
+    ),
+    ("replication", "eligible_is_who_is_needed"): (
+        "controller.yaml",
+        "empty if len(isr) >= min_isr else (",
+        "(",
+    ),
+    ("replication", "a_new_leader_knows_of_no_follower"): (
+        "controller.yaml",
+        "replica[b].epoch_start = len(replica[b].log)",
+        "replica[b].epoch_start = 0",
+    ),
+    ("replication", "a_follower_follows_whom_it_was_told"): (
+        "controller.yaml",
+        "replica[b].leader = quorum.decided[e].leader\n",
+        "replica[b].leader = quorum.leader\n",
+    ),
+    ("replication", "a_follower_looks_before_it_fetches"): (
+        "controller.yaml",
+        "{ON_FETCH, HIGH_WATERMARK} or len(replica[b].log) == 0",
+        "{ON_FETCH, HIGH_WATERMARK}",
+        "kip_320",
+    ),
+    ("replication", "a_new_role_cuts_no_more_than_is_known"): (
+        "controller.yaml",
+        "      if truncation == HIGH_WATERMARK:\n",
+        "      if truncation == ON_FETCH:\n",
+    ),
+    ("replication", "brokers_obey_only_what_is_newer"): (
+        "controller.yaml",
+        "quorum.decided[e].leader != b and replica[b].up and e > replica[b].epoch and",
+        "quorum.decided[e].leader != b and replica[b].up and e >= replica[b].epoch and",
+    ),
+    ("replication", "what_was_decided_can_be_told"): (
+        "controller.yaml",
+        "quorum.decided[e].leader != b and replica[b].up and e > replica[b].epoch and",
+        "quorum.decided[e].leader != b and replica[b].up and e == replica[b].epoch + 1 and",
+    ),
+    ("replication", "only_leaders_keep_what_leaders_know"): (
+        "controller.yaml",
+        "      replica[b].isr = empty\n",
+        "",
+    ),
+    ("replication", "the_dead_know_nothing"): (
+        "controller.yaml",
+        "    replica[b].up = false\n    replica[b].epoch = 0\n",
+        "    replica[b].up = false\n",
+        "crashes",
+    ),
+    ("replication", "answers_of_a_former_leader_are_lost"): (
+        "controller.yaml",
+        "if replica[b].leader != quorum.decided[e].leader:\n",
+        "if replica[b].leader == quorum.decided[e].leader:\n",
+    ),
+    ("replication", "a_restart_is_registered"): (
+        "controller.yaml",
+        "      replica[b].registration += 1\n",
+        "",
+        "crashes",
+    ),
+    ("replication", "a_lost_end_is_known_until_it_registers"): (
+        "controller.yaml",
+        "      replica[b].lost_its_end = false\n",
+        "",
+        "power_failure",
+    ),
+    ("replication", "logs_change_by_reason"): (
+        "controller.yaml",
+        "    when: replica[b].up\n    do: |\n      die(b)\n",
+        "    when: replica[b].up\n    do: |\n      truncate(b, 0)\n      die(b)\n",
+        "crashes",
+    ),
+    ("replication", "a_follower_asks_its_leader"): (
+        "follower.yaml",
+        "offset=len(replica[f].log), last=",
+        "offset=replica[f].high_watermark, last=",
+    ),
+    ("replication", "every_request_can_be_answered"): (
+        "leader.yaml",
+        (
+            "    on: connection[f].Fetch(to, registration, epoch, offset, last)\n"
+            "    when: not listens(to, epoch)\n"
+        ),
+        (
+            "    on: connection[f].Fetch(to, registration, epoch, offset, last)\n"
+            "    when: not listens(to, epoch) and replica[to].up\n"
+        ),
+        "crashes",
+    ),
+    ("replication", "every_request_is_answered_once_it_is_read"): (
+        "leader.yaml",
+        "reply(call, Fetched(epoch=epoch, offset=offset, record=none, high_watermark=before))",
+        "pass",
+    ),
+    ("replication", "only_the_leader_that_is_meant_answers"): (
+        "leader.yaml",
+        (
+            "    on: connection[f].Fetch(to, registration, epoch, offset, last)\n"
+            "    when: not listens(to, epoch)\n"
+        ),
+        (
+            "    on: connection[f].Fetch(to, registration, epoch, offset, last)\n"
+            "    when: not listens(to, epoch) or offset == 0\n"
+        ),
+    ),
+    ("replication", "fetches_are_answered_by_the_leaders_log"): (
+        "leader.yaml",
+        "record=replica[to].log[offset], high_watermark=before",
+        "record=replica[to].log[offset], high_watermark=replica[to].high_watermark",
+    ),
+    ("replication", "only_a_log_that_left_is_told_so"): (
+        "leader.yaml",
+        "listens(to, epoch) and offset > 0 and diverges(to, offset, last)\n",
+        "listens(to, epoch) and offset > 0\n",
+    ),
+    ("replication", "every_answer_can_be_taken"): (
+        "follower.yaml",
+        "    on: connection[f].Refused()\n",
+        "    on: connection[f].Refused()\n    when: replica[f].truncated\n",
+        "kip_320",
+    ),
+    ("replication", "what_was_told_is_not_told_again"): (
+        "declarations.yaml",
+        "            if end > len(clients.told):\n",
+        "            if end != len(clients.told):\n",
+    ),
+    ("replication", "look_ups_are_answered_by_the_leaders_log"): (
+        "leader.yaml",
+        "for x in replica[to].log) and own_epoch_at_most(to, asked) > 0:",
+        "for x in replica[to].log):",
+        "kip_101_alone",
+    ),
+    ("replication", "answers_of_another_epoch_change_nothing"): (
+        "follower.yaml",
+        "if hears(f, epoch) and (replica[f].truncated or",
+        "if (replica[f].truncated or",
+    ),
+    ("replication", "answers_about_another_place_change_nothing"): (
+        "follower.yaml",
+        "len(replica[f].log) == 0) and offset == len(replica[f].log):",
+        "len(replica[f].log) == 0):",
+        "high_watermark_alone_in_conduct",
+    ),
+    ("replication", "a_record_is_appended_where_it_belongs"): (
+        "follower.yaml",
+        "              replica[f].log.append(record)\n",
+        "              pass\n",
+    ),
+    ("replication", "a_follower_cuts_where_the_leaders_epoch_ends"): (
+        "follower.yaml",
+        "if found == 0 else min(end, len(replica[f].log))",
+        "if found == 0 else len(replica[f].log)",
+        "kip_101_alone",
+    ),
+    ("replication", "a_follower_goes_back_an_epoch_at_a_time"): (
+        "follower.yaml",
+        "replica[f].truncated = known == found or len(replica[f].log) == 0",
+        "replica[f].truncated = false",
+        "kip_320",
+    ),
+    ("replication", "a_diverged_log_is_cut"): (
+        "follower.yaml",
+        (
+            "      if hears(f, epoch) and offset == len(replica[f].log):\n"
+            "          follow_reply(f, found, end)\n"
+        ),
+        "      if hears(f, epoch) and offset == len(replica[f].log):\n          pass\n",
+    ),
+    ("replication", "a_log_beyond_the_leaders_is_cut_to_it"): (
+        "follower.yaml",
+        "          truncate(f, min(end, len(replica[f].log)))\n",
+        "          pass\n",
+        "high_watermark_alone_in_conduct",
+    ),
+    ("replication", "who_joins_the_isr_has_caught_up"): (
+        "leader.yaml",
+        "f not in replica[b].isr and has_caught_up(b, f)\n",
+        "has_caught_up(b, f)\n",
+    ),
+    ("replication", "who_has_caught_up_may_join_the_isr"): (
+        "leader.yaml",
+        "f not in replica[b].isr and has_caught_up(b, f)\n",
+        "f not in replica[b].isr and has_caught_up(b, f) and len(replica[f].log) == log_max\n",
+    ),
+    ("replication", "who_leaves_the_isr_lags"): (
+        "leader.yaml",
+        "f in replica[b].isr and lags(b, f)\n",
+        "f in replica[b].isr\n",
+    ),
+    ("replication", "who_lags_may_leave_the_isr"): (
+        "leader.yaml",
+        "f in replica[b].isr and lags(b, f)\n",
+        "f in replica[b].isr and lags(b, f) and not replica[f].up\n",
+    ),
+    ("replication", "what_the_isr_has_is_committed"): (
+        "leader.yaml",
+        (
+            "      replica[b].isr.discard(f)\n"
+            "      in_sync(replica[b].isr)\n"
+            "      raise_high_watermark(b)\n"
+        ),
+        "      replica[b].isr.discard(f)\n      in_sync(replica[b].isr)\n",
+    ),
     ("replication_isr", "partition_epochs_never_fall"): (
         "leader.yaml",
         "    partition_epoch > leader.partition_epoch\n",

@@ -88,23 +88,6 @@ MISTAKES = {
         "    when: may_go() and room() and now.clock > clock_max\n",
         "expiry_comes_about",
     ),
-    ("replication", "high_watermark_is_in_the_log"): Mistake(
-        "declarations.yaml",
-        "replica[f].high_watermark = min(replica[f].high_watermark, end)",
-        "replica[f].high_watermark = replica[f].high_watermark",
-        "power_failure",
-    ),
-    ("replication", "a_leader_never_takes_back"): Mistake(
-        "declarations.yaml",
-        "if end > replica[b].high_watermark:",
-        "if end != replica[b].high_watermark:",
-        "kip_320_first_attempt",
-    ),
-    ("replication", "only_the_leader_is_the_isr"): Mistake(
-        "controller.yaml",
-        "decide(none if quorum.leader == b else quorum.leader,",
-        "decide(quorum.leader,",
-    ),
 }
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONSUMER_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONTROLLER_MISTAKES.items()}
