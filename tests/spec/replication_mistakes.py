@@ -430,5 +430,271 @@ REPLICATION_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "broker[b].ends[f] = 0",
         "progress",
     ),
+    ("composed", "who_is_gone_is_taken_out"): (
+        "controller.yaml",
+        "        if zookeeper.leader == b:\n            elect_or_none(t, rest)\n",
+        "        if len(rest) > 0:\n            elect_or_none(t, rest)\n",
+        "three_replicas",
+    ),
+    ("composed", "who_comes_is_known_by_its_registration"): (
+        "controller.yaml",
+        "      if zookeeper.leader is none and able and may_write(t):\n",
+        "      if able and may_write(t):\n",
+    ),
+    ("composed", "what_is_known_changes_by_news"): (
+        "controller.yaml",
+        "    do: controller[t].acts = false\n",
+        (
+            "    do: |\n"
+            "      controller[t].acts = false\n"
+            "      controller[t].known = zookeeper.registered\n"
+        ),
+        "failover",
+    ),
+    ("composed", "an_election_is_of_the_living"): (
+        "controller.yaml",
+        "        write(chosen, isr)\n",
+        "        write(chosen, isr - {chosen})\n",
+    ),
+    ("composed", "who_can_lead_does"): (
+        "controller.yaml",
+        "    if len(able) > 0:\n",
+        "    if len(able) > 1:\n",
+    ),
+    ("composed", "who_stops_is_passed_over"): (
+        "controller.yaml",
+        "if is_alive(t, b) and not broker[b].stopping}",
+        "if is_alive(t, b)}",
+        "shutdown_and_lost_session",
+    ),
+    ("composed", "who_is_let_go_has_left"): (
+        "controller.yaml",
+        "          write(chosen, zookeeper.isr - {b})\n",
+        "          write(chosen, zookeeper.isr)\n",
+        "shutdown",
+    ),
+    ("composed", "a_move_begins_with_both"): (
+        "controller.yaml",
+        "      zookeeper.assigned |= zookeeper.target\n",
+        "      zookeeper.assigned = zookeeper.target\n",
+        "move",
+    ),
+    ("composed", "a_move_ends_with_the_new"): (
+        "controller.yaml",
+        "if zookeeper.leader not in able or b == zookeeper.leader)",
+        "if b in able)",
+        "move",
+    ),
+    ("composed", "there_are_as_many_replicas_as_asked_for"): (
+        "controller.yaml",
+        "      zookeeper.assigned = zookeeper.target\n      zookeeper.target = empty\n",
+        "      zookeeper.target = empty\n",
+        "move",
+    ),
+    ("composed", "assignments_change_by_moves"): (
+        "operator.yaml",
+        (
+            "      len(zookeeper.target) == 0 and len(chosen) == replicas and chosen != zooke"
+            "eper.assigned\n"
+        ),
+        "      len(zookeeper.target) == 0 and len(chosen) == replicas\n",
+        "move",
+    ),
+    ("composed", "a_change_has_a_version"): (
+        "controller.yaml",
+        "    zookeeper.version += 1\n",
+        "    zookeeper.version += 1 if leader is not none else 0\n",
+    ),
+    ("composed", "who_takes_office_knows_what_holds"): (
+        "controller.yaml",
+        "      controller[t].left = {b for b in Broker if zookeeper.registered[b] == 0}\n",
+        "",
+        "failover",
+    ),
+    ("composed", "the_controller_in_office_acts"): (
+        "controller.yaml",
+        "controller[t].acts and t != zookeeper.controller\n",
+        "controller[t].acts\n",
+        "failover",
+    ),
+    ("composed", "requests_say_what_holds"): (
+        "controller.yaml",
+        "isr=zookeeper.isr, epoch=zookeeper.epoch,",
+        "isr=zookeeper.assigned, epoch=zookeeper.epoch,",
+    ),
+    ("composed", "whoever_it_concerns_is_told"): (
+        "controller.yaml",
+        "            write(zookeeper.leader, rest)\n        announce(t)\n",
+        "            write(zookeeper.leader, rest)\n",
+    ),
+    ("composed", "nobody_is_told_without_reason"): (
+        "controller.yaml",
+        "    do: controller[t].acts = false\n",
+        "    do: |\n      controller[t].acts = false\n      announce(t)\n",
+        "failover",
+    ),
+    ("composed", "news_are_acted_on"): (
+        "controller.yaml",
+        "when: controller[t].acts and not is_alive(t, b) and zookeeper.registered[b] > 0\n",
+        (
+            "when: controller[t].acts and not is_alive(t, b) and zookeeper.registered[b] > 0 "
+            "and b in zookeeper.isr\n"
+        ),
+    ),
+    ("composed", "moves_are_acted_on"): (
+        "controller.yaml",
+        "may_write(t) and len(zookeeper.target - zookeeper.assigned) > 0\n",
+        "may_write(t) and len(zookeeper.target - zookeeper.assigned) > 1\n",
+        "move",
+    ),
+    ("composed", "who_is_replaced_can_hear_of_it"): (
+        "controller.yaml",
+        "controller[t].acts and t != zookeeper.controller\n",
+        "controller[t].acts and t > zookeeper.controller\n",
+        "failover",
+    ),
+    ("composed", "a_new_leader_is_as_it_was_told"): (
+        "requests.yaml",
+        "    broker[b].epoch_start = len(broker[b].log)\n",
+        "    broker[b].epoch_start = 0\n",
+    ),
+    ("composed", "a_follower_is_as_it_was_told"): (
+        "requests.yaml",
+        "    if truncation == BY_HIGH_WATERMARK:\n        broker",
+        "    if truncation == BY_EPOCH:\n        broker",
+    ),
+    ("composed", "who_is_stopped_does_nothing_more"): (
+        "requests.yaml",
+        "    if delete:\n        broker[b].log = empty\n",
+        "    if not delete:\n        broker[b].log = empty\n",
+        "shutdown",
+    ),
+    ("composed", "what_is_obeyed_is_newer"): (
+        "requests.yaml",
+        "is_newer(b, epoch): epoch > broker[b].epoch or",
+        "is_newer(b, epoch): epoch >= broker[b].epoch or",
+    ),
+    ("composed", "what_is_ignored_is_old"): (
+        "requests.yaml",
+        "t >= broker[b].term)\n",
+        "t > broker[b].term)\n",
+    ),
+    ("composed", "what_is_ignored_changes_nothing"): (
+        "requests.yaml",
+        "      if is_for(b, t, incarnation):\n          see_controller(b, t)\n",
+        "      broker[b].leader = none\n",
+    ),
+    ("composed", "late_copies_are_judged_as_requests_are"): (
+        "requests.yaml",
+        "      elif is_for(b, m.term, m.incarnation) and is_newer(b, m.epoch):\n",
+        "      elif is_for(b, m.term, m.incarnation):\n",
+        "move",
+    ),
+    ("composed", "whoever_lives_can_handle_requests"): (
+        "requests.yaml",
+        "    when: broker[b].up and not (is_for(b, t, incarnation) and is_newer(b, epoch))\n",
+        "    when: broker[b].up and not (is_for(b, t, incarnation) or is_newer(b, epoch))\n",
+        "crash",
+    ),
+    ("composed", "the_dead_do_nothing"): (
+        "operator.yaml",
+        "    broker[b].term = 0\n",
+        "",
+        "crash",
+    ),
+    ("composed", "only_leaders_keep_what_leaders_know"): (
+        "requests.yaml",
+        "    broker[b].version = 0\n",
+        "",
+    ),
+    ("composed", "a_registration_is_of_the_present_process"): (
+        "operator.yaml",
+        (
+            "    when: broker[b].up and zookeeper.registered[b] == 0\n"
+            "    do: |\n"
+            "      broker[b].incarnation += 1\n"
+            "      zookeeper"
+        ),
+        (
+            "    when: broker[b].up and zookeeper.registered[b] == 0\n"
+            "    do: |\n"
+            "      zookeeper.registered[b] = 1\n"
+            "      broker[b].incarnation += 1\n"
+            "      # zookeeper"
+        ),
+    ),
+    ("composed", "every_registration_is_newer"): (
+        "operator.yaml",
+        (
+            "    when: broker[b].up and zookeeper.registered[b] == 0\n"
+            "    do: |\n"
+            "      broker[b].incarnation += 1\n"
+        ),
+        "    when: broker[b].up and zookeeper.registered[b] == 0\n    do: |\n",
+    ),
+    ("composed", "who_shuts_down_does_not_lead"): (
+        "operator.yaml",
+        "broker[b].stopping and zookeeper.leader != b\n",
+        "broker[b].stopping\n",
+        "shutdown",
+    ),
+    ("composed", "processes_come_back"): (
+        "operator.yaml",
+        "broker[b].stopping and zookeeper.leader != b\n",
+        "broker[b].stopping and zookeeper.leader is none\n",
+        "shutdown",
+    ),
+    ("composed", "logs_change_by_reason"): (
+        "operator.yaml",
+        "    when: broker[b].up\n    do: die(b)\n",
+        "    when: broker[b].up\n    do: |\n      broker[b].log = empty\n      die(b)\n",
+        "crash",
+    ),
+    ("composed", "a_follower_has_what_its_leader_has"): (
+        "log.yaml",
+        "      broker[b].ends[f] = offset\n",
+        "      broker[b].ends[f] = len(broker[b].log)\n",
+    ),
+    ("composed", "a_follower_cuts_only_what_has_left"): (
+        "log.yaml",
+        "min(end_of(f, found), end_of(b, found)))",
+        "0)",
+    ),
+    ("composed", "whoever_lags_can_catch_up"): (
+        "log.yaml",
+        (
+            "      or len(broker[f].log) < len(broker[b].log) or broker[f].high_watermark < b"
+            "roker[b].high_watermark)\n"
+        ),
+        "      or len(broker[f].log) < len(broker[b].log))\n",
+    ),
+    ("composed", "what_the_isr_has_is_acknowledged"): (
+        "log.yaml",
+        "    broker[b].version = zookeeper.version\n    raise_high_watermark(b)\n",
+        "    broker[b].version = zookeeper.version\n",
+    ),
+    ("composed", "acknowledgements_are_of_leaders"): (
+        "log.yaml",
+        "i < end and broker[b].log[i].epoch == broker[b].epoch:",
+        "i < end:",
+    ),
+    ("composed", "who_changes_the_isr_may"): (
+        "log.yaml",
+        "f not in broker[b].isr and f in zookeeper.assigned and has_caught_up(b, f)\n",
+        "f not in broker[b].isr and f in zookeeper.assigned and broker[b].ends[f] is not none\n",
+    ),
+    ("composed", "who_lags_may_leave_the_isr"): (
+        "log.yaml",
+        "(broker[b].ends[f] is none or broker[b].ends[f] < len(broker[b].log))\n    do",
+        "broker[b].ends[f] is none\n    do",
+    ),
+    ("composed", "who_has_caught_up_may_join_the_isr"): (
+        "log.yaml",
+        "f not in broker[b].isr and f in zookeeper.assigned and has_caught_up(b, f)\n",
+        (
+            "f not in broker[b].isr and f in zookeeper.assigned and has_caught_up(b, f) and l"
+            "en(broker[f].log) == records\n"
+        ),
+    ),
 }
 """Properties that hold in every variant, each with a mistake that breaks it."""
