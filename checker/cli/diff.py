@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
-import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker import flow, library
+from checker.cli.archives import unpack
 from checker.cli.interrupts import interruptible
 from checker.cli.options import overrides
 from checker.cli.progress import Style, observing
@@ -175,8 +174,7 @@ def _file(name: str) -> Iterator[str]:
     top = os.fsdecode(_git("rev-parse", "--show-toplevel").removesuffix(b"\n"))
     archive = _git("-C", top, "archive", "--format=tar", revision)
     with tempfile.TemporaryDirectory(prefix="checker-diff-") as folder:
-        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-            files.extractall(folder, filter="data")
+        unpack(archive, Path(folder))
         place = Path(folder) / prefix / path
         if not place.exists():
             raise UsageError(f"{revision} has no {prefix}{path}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
-import tarfile
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from checker.cli.archives import unpack
 from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError, UsageError
 from checker.kernel.build import fingerprint
@@ -82,8 +81,7 @@ def _extract(root: Path, revision: str, folder: Path) -> None:
         return
     literal = ["git", "-C", str(root), "--literal-pathspecs", "archive", "--format=tar", commit]
     archive = _git([*literal, "--", *names], missing)
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(folder, filter="data")
+    unpack(archive, folder)
 
 
 def _git(command: list[str], failure: str) -> bytes:

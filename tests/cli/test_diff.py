@@ -1,11 +1,14 @@
 """Goal: `checker diff` says what a change does, in three forms, and its exit code says whether."""
 
+import io
 import json
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
 
+from checker.cli.archives import unpack
 from checker.cli.main import run
 
 SYSTEM = """
@@ -69,3 +72,20 @@ def test_a_revision_is_compared_with_what_is_there(
     assert diff("HEAD:nothing.yaml", "counter.yaml") == 2
     assert diff("counter.yaml", "--rename", "x=y") == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_an_archive_writes_below_its_folder_only(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as files:
+        for name in ("a/b.yaml", "../outside.yaml", "/absolute.yaml"):
+            member = tarfile.TarInfo(name)
+            member.size = 3
+            files.addfile(member, io.BytesIO(b"x: "))
+        link = tarfile.TarInfo("link.yaml")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        files.addfile(link)
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    unpack(packed.getvalue(), folder)
+    assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == [folder / "a" / "b.yaml"]
+    assert not Path("/absolute.yaml").exists()

@@ -18,7 +18,7 @@ def test_a_rejoin_without_a_change_in_stable_is_found() -> None:
     found = names(on="JoinGroup", inside="Stable")
     assert "coordinator_join_follower_unchanged_in_stable" in found
     assert "coordinator_join_known_in_preparing" not in found
-    assert len(found) == 10
+    assert len(found) == 11
 
 
 def test_rows_by_name() -> None:
