@@ -281,15 +281,15 @@ MUTANTS = {
     "write_forgets_others": Mutant(
         "one_leader",
         (
-            "batch if k == o else known.batches[k] for k in Slot if k >= start "
+            "kept if k == o else known.batches[k] for k in Slot if k >= start "
             "and (k == o or k in known.batches)}"
         ),
-        "batch for k in Slot if k >= start and k == o}",
+        "kept for k in Slot if k >= start and k == o}",
     ),
     "write_keeps_old": Mutant(
         "one_leader",
-        "{k: batch if k == o else known.batches[k] for",
-        "{k: known.batches[k] if k in known.batches else batch for",
+        "kept = combined(known.batches[o], batch) if o in known.batches else batch",
+        "kept = known.batches[o] if o in known.batches else batch",
     ),
     "write_does_not_prune": Mutant(
         "one_leader",
