@@ -10,7 +10,6 @@ from threading import Event
 import click
 
 from checker import __version__, flow, library
-from checker.cli.interrupts import interruptible
 from checker.cli.options import model_options, output_options, overrides
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
@@ -83,9 +82,7 @@ def simulate(
     )
     where = Where(engine, workers, master, conf)
     where.refuse()
-    # What waits for Spark is ended by KeyboardInterrupt.
-    ends = interruptible("local" if engine == "local" else "reference")
-    with observing(progress) as observer, ends as interrupt:
+    with observing(progress) as observer, where.interruptible() as interrupt:
         document, machine = flow.prepare(request, observer)
         if engine == "spark":
             asked = Asked(walks, depth, seed, limit_seconds)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from threading import Event
 
 import click
 
+from checker.cli.interrupts import interruptible
 from checker.cli.options import Command, EngineChoice, cluster_options
 from checker.runs import Processes, Spread
 from checker.search.explore import cores
@@ -36,6 +38,10 @@ class Where:
 
         with runs_on_spark(self._choice.cluster(), tell) as spread:
             yield spread
+
+    def interruptible(self) -> AbstractContextManager[Event]:
+        """Yield an event that is set to end; who waits for Spark gets a KeyboardInterrupt."""
+        return interruptible("local" if self.engine == "local" else "reference")
 
     @property
     def _choice(self) -> EngineChoice:

@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 
 from checker import flow
-from checker.cli.interrupts import interruptible
 from checker.cli.options import output_options, size
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
@@ -103,9 +102,7 @@ def sweep(
     where.refuse()
     chosen = list(sizes(values))
     found: list[Size] = []
-    # What waits for Spark is ended by KeyboardInterrupt.
-    ends = interruptible("local" if engine == "local" else "reference")
-    with observing(progress) as observer, ends as interrupt:
+    with observing(progress) as observer, where.interruptible() as interrupt:
         made = (
             _spread(document, request, chosen, where, observer)
             if engine == "spark"

@@ -92,13 +92,7 @@ def _all_uses(
 
 
 def _uses(cell: Cell, entries: dict[str, Definition | Procedure]) -> set[str]:
-    trees = [cell.tree] if isinstance(cell.tree, ast.expr) else list(cell.tree)
-    return {
-        node.id
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and node.id in entries
-    }
+    return {node.id for node in cell.nodes() if isinstance(node, ast.Name) and node.id in entries}
 
 
 def _way_back(start: str, uses: dict[str, set[str]]) -> list[str]:

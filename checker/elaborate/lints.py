@@ -307,14 +307,12 @@ def _cells(entry: PropertyEntry) -> list[Cell | None]:
 
 
 def _loaded(cell: Cell) -> set[str]:
-    trees = [cell.tree] if isinstance(cell.tree, ast.expr) else list(cell.tree)
     found: set[str] = set()
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                found.add(node.id)
-            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                found.add(node.attr)
+    for node in cell.nodes():
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            found.add(node.attr)
     return found
 
 

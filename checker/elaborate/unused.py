@@ -59,5 +59,4 @@ def _cells(node: object) -> Iterator[Cell]:
 
 
 def _names(cell: Cell) -> set[str]:
-    trees = [cell.tree] if isinstance(cell.tree, ast.expr) else list(cell.tree)
-    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return {node.id for node in cell.nodes() if isinstance(node, ast.Name)}

@@ -19,7 +19,7 @@ from checker.report.finding import touched
 from checker.report.hypertext import environment
 from checker.report.matrix import cell_text, messages, short_names
 from checker.report.sections import Section
-from checker.report.tables import system_sections, table_sections
+from checker.report.tables import setting_text, system_sections, table_sections
 from checker.table.document import Document, InstanceEntry
 from checker.tables import Cell, StateMatrix
 
@@ -139,10 +139,7 @@ def linked_code(anchors: Mapping[str, str], text: str) -> Markup:
 
 def _instance(entry: InstanceEntry) -> dict[str, object]:
     expect = entry.expect
-    settings = [
-        f"{name.text}={str(value).lower() if isinstance(value, bool) else value}"
-        for name, value, _ in entry.settings
-    ]
+    settings = [f"{name.text}={setting_text(value)}" for name, value, _ in entry.settings]
     broken = expect.property.text if expect is not None and expect.property is not None else ""
     return {
         "name": entry.name.text,

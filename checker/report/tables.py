@@ -80,7 +80,7 @@ def system_sections(document: Document) -> list[Section]:
         (
             entry.name.text,
             entry.tier,
-            ", ".join(f"{name.text}={_setting(value)}" for name, value, _ in entry.settings),
+            ", ".join(f"{name.text}={setting_text(value)}" for name, value, _ in entry.settings),
             (entry.expect.verdict or "") if entry.expect else "",
         )
         for entry in document.instances
@@ -148,7 +148,8 @@ def _signature(entry: Definition | Procedure) -> str:
     return f"{entry.name.text}({', '.join(word.text for word in entry.parameters)})"
 
 
-def _setting(value: object) -> str:
+def setting_text(value: object) -> str:
+    """Return a constant's value as it is written."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -191,7 +192,7 @@ def _refinement(entry: RefinesEntry) -> Iterator[tuple[str, str]]:
     if entry.instance is not None:
         yield "instance", entry.instance.text
     for word, value, _ in entry.settings:
-        yield f"set {word.text}", str(value).lower() if isinstance(value, bool) else str(value)
+        yield f"set {word.text}", setting_text(value)
     for one, other in entry.ids:
         yield f"ids {one.text}", other.text
     for mapped in entry.mapping:
@@ -204,7 +205,7 @@ def _use(entry: UseEntry) -> Block:
     cells += [("instance", entry.instance.text)] if entry.instance else []
     for word, value, _ in entry.settings:
         cells.append(
-            (f"set {word.text}", _code(value) if isinstance(value, Cell) else _setting(value))
+            (f"set {word.text}", _code(value) if isinstance(value, Cell) else setting_text(value))
         )
     cells += [(f"with {old.text}", new.text) for old, new in entry.replaced]
     cells.append(("without", _list(word.text for word in entry.without)))

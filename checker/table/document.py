@@ -7,7 +7,7 @@ from it. Nothing here is resolved or typed: names are words, cells are parsed bu
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -45,6 +45,11 @@ class Cell:
     """Of each line of `text`: the file's line and the column (1-based) where its text begins."""
     edits: tuple[Edit, ...] = ()
     """The names in `text` that `tree` has others for, where a system is used under a prefix."""
+
+    def nodes(self) -> Iterator[ast.AST]:
+        """Yield every node of the expression, or of all statements."""
+        for tree in (self.tree,) if isinstance(self.tree, ast.expr) else self.tree:
+            yield from ast.walk(tree)
 
     @property
     def words(self) -> str:

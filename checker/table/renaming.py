@@ -314,9 +314,7 @@ def locals_of(document: Document) -> set[str]:
 
 def _mentioned(part: object) -> Iterator[str]:
     if isinstance(part, Cell):
-        trees = [part.tree] if isinstance(part.tree, ast.expr) else part.tree
-        for tree in trees:
-            yield from (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+        yield from (node.id for node in part.nodes() if isinstance(node, ast.Name))
     elif isinstance(part, tuple):
         for item in part:
             yield from _mentioned(item)
@@ -376,11 +374,9 @@ def _bound(document: Document) -> set[str]:
     bound = set()
     for part in parts_of(document):
         if isinstance(part, Cell):
-            trees = [part.tree] if isinstance(part.tree, ast.expr) else part.tree
             bound |= {
                 node.id
-                for tree in trees
-                for node in ast.walk(tree)
+                for node in part.nodes()
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
             }
         elif isinstance(part, (Definition, Procedure)):

@@ -227,12 +227,11 @@ def _members_used(part: Part, component: str) -> set[str]:
     found = set()
     for item in parts_of(tuple(taken(part, section) for section in sections)):
         if isinstance(item, Cell):
-            for tree in (item.tree,) if isinstance(item.tree, ast.expr) else item.tree:
-                found |= {
-                    node.attr
-                    for node in ast.walk(tree)
-                    if isinstance(node, ast.Attribute) and _base(node) == component
-                }
+            found |= {
+                node.attr
+                for node in item.nodes()
+                if isinstance(node, ast.Attribute) and _base(node) == component
+            }
     return found
 
 

@@ -126,8 +126,15 @@ def test_every_liveness_property_of_the_controller_needs_fairness(tmp_path: Path
         (
             GROUP,
             120,
-            ["default", "kafka_7824_fixed", "rebalances_end", "commits_and_a_failover"],
-            40,  # none of these has the lists of protocols nor the longer delay
+            [
+                "default",
+                "kafka_7824_fixed",
+                "rebalances_end",
+                "commits_and_a_failover",
+                "returns_with_another_list",
+                "delay_is_extended",
+            ],
+            50,
         ),
     ],
     ids=["controller", "classic_group"],
