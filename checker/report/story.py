@@ -178,6 +178,7 @@ class Other:
     number: int
     chart: Chart | None
     names: tuple[str, ...]
+    loop_end: str
     file: str
 
 
@@ -190,6 +191,7 @@ def other_views(result: Result) -> tuple[Other, ...]:
             number,
             chart(trace, parties),
             tuple(step_name(step) for step in trace.steps),
+            loop_end(trace),
             other_file(trace, number),
         )
         for number, trace in enumerate(result.others, 1)

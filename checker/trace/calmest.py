@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from checker.machine.machine import Machine
 from checker.search.exploration import Finding
 from checker.search.progress import Interrupt
 from checker.semantics.successor import State
-from checker.semantics.successors import successors
+from checker.trace.calmest_lasso import calmest_lassos
+from checker.trace.calmness import TRIED_MAX, Cost, as_taken, parties
 from checker.trace.claim import contradiction
-from checker.trace.rebuild import make_step, rebuild
-from checker.trace.trace import Step, Trace
+from checker.trace.rebuild import rebuild
+from checker.trace.trace import Trace
 
 STATES_MAX = 1_000_000
 """States of the graph, up to the trace's length."""
@@ -30,23 +31,11 @@ STATES_MAX = 1_000_000
 JUDGED_MAX = 40_000
 """Ends of runs that are judged one by one, by the reference semantics."""
 
-TRIED_MAX = 100_000
-"""Beginnings of runs that are looked at before no further one is told."""
-
 SHOWN = ("always", "step", "refines", "legal", "deadlock")
-"""What an end of a run shows by itself; of endless runs nothing is told here."""
+"""What an end of a run shows by itself."""
 
-Cost = tuple[int, int]
 Edge = tuple[int, int]
 """Where a step leads, and the number of its label."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Party:
-    """What a row is to calmness: whether it is a fault, and who acts."""
-
-    fault: int
-    actor: str
 
 
 def calmest(
@@ -57,7 +46,11 @@ def calmest(
     No two of them take the same rows, each as often, in whatever order: that is one run told in
     several ways. None where they cannot be found out.
     """
-    if trace.kind not in SHOWN or trace.loop is not None or not trace.length or count < 1:
+    if count < 1:
+        return ()
+    if trace.loop is not None:
+        return calmest_lassos(trace, count, interrupt, states_max)
+    if trace.kind not in SHOWN or not trace.length:
         return ()
     machine = replace(trace.machine, symmetry=False)
     graph = labelled_graph(machine, states_max, interrupt, depth_max=trace.length)
@@ -71,7 +64,7 @@ def calmest(
     for states, labels in search.paths(count):
         path = tuple(graph.values(np.array(states)))
         finding = Finding(trace.property_name, trace.kind, trace.length, path)
-        found.append(_as_taken(rebuild(trace.machine, finding), path, graph, labels))
+        found.append(as_taken(rebuild(trace.machine, finding), path, graph, labels))
     return tuple(found)
 
 
@@ -113,14 +106,7 @@ class _Search:
     ) -> None:
         self.graph = graph
         self.length = length
-        rows = {action.name: action for action in machine.actions}
-        self.parties = [
-            _Party(
-                int(rows[label.row].fault is not None),
-                rows[label.row].actor or label.row,
-            )
-            for label in graph.labels
-        ]
+        self.parties = parties(machine, graph)
         self.steps: dict[int, list[Edge]] = {
             state: sorted(edges, key=lambda edge: edge[::-1]) for (state, _), edges in ends.items()
         }
@@ -156,15 +142,11 @@ class _Search:
     def _after(self, edge: Edge, last: str, depth: int) -> Cost:
         """Return the least cost of a step and of what follows it."""
         target, label = edge
-        faults, changes = self._own(label, last)
+        faults, changes = self.parties[label].cost(last)
         if depth + 1 < self.length:
             further = self.costs[target, self.parties[label].actor]
             faults, changes = faults + further[0], changes + further[1]
         return faults, changes
-
-    def _own(self, label: int, last: str) -> Cost:
-        party = self.parties[label]
-        return party.fault, int(bool(last) and party.actor != last)
 
     def paths(self, count: int) -> Iterator[tuple[list[int], list[int]]]:
         """Yield states and labels of runs, the calmest first, none with the rows of another."""
@@ -185,31 +167,10 @@ class _Search:
                     yield list(states), list(labels)
                 continue
             for target, label in self.steps[states[-1]]:
-                faults, changes = self._own(label, last)
+                faults, changes = self.parties[label].cost(last)
                 spent = cost[0] + faults, cost[1] + changes
                 whole = self._after((target, label), last, depth)
                 estimate = cost[0] + whole[0], cost[1] + whole[1]
                 actor = self.parties[label].actor
                 entry = estimate, (*states, target), (*labels, label), actor, spent
                 heapq.heappush(heap, entry)
-
-
-def _as_taken(
-    trace: Trace, path: tuple[State, ...], graph: LabelledGraph, labels: list[int]
-) -> Trace:
-    """Return a trace by the rows that were chosen, where others lead to the same states."""
-    steps: list[Step] = [trace.steps[0]]
-    for step, label in zip(trace.steps[1:], labels, strict=True):
-        row = graph.labels[label].row
-        before = path[step.number - 1]
-        chosen = step
-        if step.row != row:
-            found = (
-                item
-                for item in successors(trace.machine, before)
-                if item.action == row and item.state == path[step.number]
-            )
-            made = next(found, None)
-            chosen = step if made is None else make_step(trace.machine, step.number, before, made)
-        steps.append(chosen)
-    return replace(trace, steps=tuple(steps))

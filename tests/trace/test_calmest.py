@@ -147,3 +147,63 @@ def test_only_the_local_engine_has_the_graph() -> None:
     choice = EngineChoice("reference", None, None, None, None, None, (), others=1)
     with pytest.raises(UsageError, match="--traces"):
         choice.refuse()
+
+
+LAMPS = """\
+system: lamps
+about: Two lamps that people switch; a storm may do it for them, and somebody may repair both.
+variables:
+  one: {type: "0..2", initial: "0"}
+  two: {type: "0..2", initial: "0"}
+  ready: {type: bool, initial: "false"}
+faults:
+  storm: {budget: "1"}
+rows:
+  - {row: storm_switches, when: one < 2, do: one += 1, fault: storm, actor: storm}
+  - {row: first_switches, when: one < 2, do: one += 1, actor: first}
+  - {row: second_switches, do: two = (two + 1) % 3, actor: second, fair: weak}
+  - {row: first_resets, when: one == 2, do: one = 1, actor: first, fair: FAIR}
+  - {row: gets_ready, when: not ready and two == 1, do: ready = true, actor: third}
+  - {row: is_used, when: ready and one == 2 and two == 0, do: ready = false, actor: second}
+properties:
+  PROPERTY
+"""
+ENDLESS = {
+    "eventually": "dark: {eventually: one == 2 and two == 2, why: it is dark.}",
+    "leads_to": "used: {leads_to: {from: ready, to: not ready}, why: it is used.}",
+    "always_eventually": "bright: {always_eventually: one == 0, why: it is bright.}",
+    "eventually_always": "calm: {eventually_always: two == 0, why: it is calm.}",
+    "ltl": "told: {ltl: 'always(implies(ready, eventually(one == 0)))', why: it is told.}",
+}
+
+
+@pytest.mark.parametrize(
+    ("which", "fair"),
+    list(zip(ENDLESS, ("weak", "strong", "strong", "weak", "weak"), strict=True)),
+)
+def test_a_lasso_is_the_calmest_of_all_as_long_with_a_loop_as_long(
+    tmp_path: Path, which: str, fair: str
+) -> None:
+    file = tmp_path / "lamps.yaml"
+    file.write_text(LAMPS.replace("PROPERTY", ENDLESS[which]).replace("FAIR", fair))
+    trace = shortest(str(file), "default")
+    assert trace.loop is not None
+    costs, kinds = [], set()
+    for states, taken in runs(trace.machine, trace.length):
+        moving = all(before != after for before, after in pairwise(states))
+        if not moving or states[-1] != states[trace.loop.start]:
+            continue
+        said = contradiction(
+            trace.machine, trace.property_name, trace.kind, states, trace.loop.start
+        )
+        if said is None:
+            rows = [item.action for item in taken]
+            costs.append(cost(trace.machine, rows))
+            kinds.add(tuple(sorted(rows)))
+    found = calmest(trace, 100)
+    told = [tuple(sorted(rows_of(item))) for item in found]
+    assert set(told) == kinds
+    assert len(told) == len(kinds)
+    spent = [cost(trace.machine, rows_of(item)) for item in found]
+    assert spent == sorted(spent)
+    assert spent[0] == min(costs)
