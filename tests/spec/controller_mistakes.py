@@ -269,8 +269,8 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("controller_failover", "a_leader_epoch_is_one_more"): (
         "controller.yaml",
-        "leader=none, leader_epoch=zookeeper.record.leader_epoch + 1)",
-        "leader=none, leader_epoch=zookeeper.record.leader_epoch + 2)",
+        "zookeeper.record, leader=none, leader_epoch=zookeeper.record.leader_epoch + 1)",
+        "zookeeper.record, leader=none, leader_epoch=zookeeper.record.leader_epoch + 2)",
         "two_crashes",
     ),
     ("controller_failover", "a_write_changes_something"): (
@@ -317,13 +317,13 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("controller_failover", "one_thing_at_a_time"): (
         "controller.yaml",
-        "      idle(c) and needs_leader(c) and len(candidates(c)) > 0",
-        "      controller[c].active and needs_leader(c) and len(candidates(c)) > 0",
+        "      idle(c) and needs_leader(c) and (",
+        "      controller[c].active and needs_leader(c) and (",
     ),
     ("controller_failover", "a_newer_controller_decides"): (
         "controller.yaml",
-        "len(candidates(c)) > 0 and zookeeper.record.controller_epoch <= controller[c].epoch\n",
-        "len(candidates(c)) > 0\n",
+        "    if zookeeper.record.controller_epoch <= controller[c].epoch:\n",
+        "    if c in Controller:\n",
     ),
     ("controller_failover", "elections_choose_from_the_isr"): (
         "controller.yaml",
@@ -332,13 +332,18 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("controller_failover", "brokers_change_is_a_change"): (
         "controller.yaml",
-        " and (started != empty or not live(c) <= registered())\n",
-        "\n",
+        "      and (started != empty or failed != empty)\n",
+        "",
     ),
-    ("controller_failover", "only_a_bounced_leader_is_replaced"): (
+    ("controller_failover", "who_failed_is_told_nothing_yet"): (
         "controller.yaml",
-        "controller[c].cache.leader in started and controller[c].cache.leader in before:",
-        "controller[c].cache.leader in before:",
+        "          requests[c, b].clear()\n          controller[c].known[b] = 0\n",
+        "          controller[c].known[b] = 0\n",
+    ),
+    ("controller_failover", "only_who_failed_is_replaced"): (
+        "controller.yaml",
+        "      if lost_its_leader(c):\n          plan_election(c)\n",
+        "      plan_election(c)\n",
     ),
     ("controller_failover", "the_gone_are_sent_nothing"): (
         "controller.yaml",
