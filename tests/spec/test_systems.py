@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from classic_group_mistakes import CLASSIC_GROUP_MISTAKES, CLASSIC_GROUP_WOVEN
 from consumer_mistakes import CONSUMER_MISTAKES, CONSUMER_SYSTEMS
 from controller_mistakes import CONTROLLER_MISTAKES, CONTROLLER_SYSTEMS
 from coordinator_mistakes import COORDINATOR_MISTAKES
@@ -19,11 +20,16 @@ from verified import document, outcome, quick
 
 from checker.flow import Request, Silent, check
 from checker.library import find
+from checker.mutation.subject import Subject
+from checker.mutation.weaving import weave
+from checker.source import NOWHERE
+from checker.table.document import Word
 from checker.verdict import exits
 
 SYSTEMS = (
     *CONSUMER_SYSTEMS,
     *CONTROLLER_SYSTEMS,
+    "classic_group",
     "coordinator_failover",
     "coordinator_runtime",
     "delayed_operation",
@@ -89,15 +95,17 @@ MISTAKES = {
         "expiry_comes_about",
     ),
 }
+MISTAKES |= {key: Mistake(*parts) for key, parts in CLASSIC_GROUP_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONSUMER_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONTROLLER_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in COORDINATOR_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in REPLICATION_MISTAKES.items()}
 """Properties that hold in every variant, each with a mistake that breaks it."""
 
+WOVEN = {("classic_group", instance): found for instance, found in CLASSIC_GROUP_WOVEN.items()}
+"""The same for mutants that are woven into one machine an instance."""
 
-ALL = (*SYSTEMS, *OF_SHARES, "classic_group")
-"""What classic_group's mutants show is in test_mutants.py."""
+ALL = (*SYSTEMS, *OF_SHARES)
 
 CASES = [(system, instance) for system in ALL for instance in quick(system)]
 
@@ -142,7 +150,9 @@ def test_every_property_is_shown_to_fail(system: str) -> None:
     ]
     broken = {name for name, verdict in judged if verdict == "violated"}
     can_fail = {name for name, kind in kinds.items() if kind in CAN_FAIL}
-    assert can_fail - broken == {name for other, name in MISTAKES if other == system}
+    mistaken = {name for other, name in MISTAKES if other == system}
+    mistaken |= {name for (other, _), found in WOVEN.items() if other == system for name in found}
+    assert can_fail - broken == mistaken
     assert kinds.keys() <= {name for name, _ in judged}, "a property that no quick instance has"
 
 
@@ -158,6 +168,23 @@ def test_a_mistake_is_noticed(system: str, name: str, tmp_path: Path) -> None:
     request = Request(str(folder), mistake.instance, workers=1, properties=(name,))
     outcomes = check(request, Silent()).verdict.properties
     assert "violated" in {item.outcome for item in outcomes if item.name.split("(")[0] == name}
+
+
+@pytest.mark.parametrize(("system", "instance"), WOVEN)
+def test_woven_mistakes_are_noticed(system: str, instance: str) -> None:
+    """Only these properties are judged, and each is broken by its mutant."""
+    wanted = WOVEN[system, instance]
+    asked = tuple(Word(name, NOWHERE) for name in wanted)
+    entries = tuple(
+        replace(entry, properties=asked, expect=None) if entry.name.text == instance else entry
+        for entry in document(system).instances
+    )
+    only = replace(document(system), instances=entries)
+    found = Subject(weave(only, set(wanted.values()), instance), instance).sights()
+    broken = {
+        mutant.key: {name.split("(")[0] for name in sight.by} for mutant, sight in found.items()
+    }
+    assert {name for name, key in wanted.items() if name not in broken.get(key, ())} == set()
 
 
 @pytest.mark.parametrize(("system", "mended"), MENDED)
