@@ -17,6 +17,29 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "",
         "failover_settles",
     ),
+    ("controller", "what_was_read_needs_no_report"): (
+        "procedures.yaml",
+        "    history.unreported = false\n",
+        "    history.unreported = true\n",
+    ),
+    ("controller", "a_failover_does_nothing_twice"): (
+        "procedures.yaml",
+        "    if controller.leader_epoch > 0 and len(replicas) > 0:\n",
+        "    if controller.leader_epoch > 0:\n",
+        "failover_settles",
+    ),
+    ("controller", "a_role_has_a_record"): (
+        "procedures.yaml",
+        "    if controller.leader_epoch > 0 and len(replicas) > 0:\n",
+        "    if len(replicas) > 0:\n",
+        "failover_settles",
+    ),
+    ("controller", "unclean_only_without_choice"): (
+        "procedures.yaml",
+        "    clean = electable() & zookeeper.isr\n    if len(clean) > 0:",
+        "    clean = electable() & zookeeper.isr\n    if len(clean) > 1:",
+        "unclean",
+    ),
     ("controller", "who_goes_offline_is_not_told_to_follow"): (
         "procedures.yaml",
         "        send_leader_and_isr(Broker - replicas)\n",
