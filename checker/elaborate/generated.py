@@ -175,7 +175,7 @@ def ignoring(world: World, entry: Unhandled, name: str) -> Action:
         body=found.take,
         trigger=found.trigger,
         fault=None,
-        fair=fairness(world, None),
+        fair=fairness(world, entry.fair),
         generated=True,
         actor=None,
         about=entry.why,

@@ -386,6 +386,8 @@ class Unhandled:
     status: Literal["ignored", "impossible"]
     why: str
     span: Span
+    fair: Word | Cell | None = None
+    """What the system that it was taken from promises the row that ignores the message."""
 
 
 PropertyKind = Literal[

@@ -161,6 +161,10 @@ class Renaming:
         match part:
             case Cell():
                 return _renamed_cell(part, self)
+            case BindingEntry(node=TypeName(name=domain) as node) if domain in self.words:
+                # What a binding runs over may be anything with a name, not only a type.
+                node = replace(node, name=self.words[domain])
+                return replace(part, name=self._named("word", part.name), node=node)
             case TypeName():
                 known = part.name in self.types
                 return replace(part, name=self.words[part.name]) if known else part

@@ -28,7 +28,6 @@ from checker.table.renaming import DECLARING, declared, parts_of
 AS_THEY_ARE = (
     *(section for section in DECLARING if section not in ("constants", "timers")),
     "faults",
-    "unhandled",
     "assume",
     "bounds",
 )
@@ -223,7 +222,7 @@ def _names(fields: tuple[tuple[Word, Any], ...]) -> tuple[Word, ...]:
 
 def _members_used(part: Part, component: str) -> set[str]:
     """Return the members of a component that what is taken of its system names."""
-    sections = (*AS_THEY_ARE, "timers", "rows", "fair_groups", "constants")
+    sections = (*AS_THEY_ARE, "timers", "unhandled", "rows", "fair_groups", "constants")
     found = set()
     for item in parts_of(tuple(taken(part, section) for section in sections)):
         if isinstance(item, Cell):

@@ -22,6 +22,7 @@ from checker.table.document import (
     Document,
     Row,
     Timer,
+    Unhandled,
     UseEntry,
     Word,
 )
@@ -158,6 +159,7 @@ def _joined(host: Document, part: Part, names: Renaming, problems: Problems) -> 
     }
     sections["constants"] = (*host.constants, *_constants(part, names, problems))
     sections["timers"] = (*host.timers, *names(_promised(part, host)))
+    sections["unhandled"] = (*host.unhandled, *names(_ignored(part, host)))
     ended = (replace(names(one), name=one.name) for one in _terminal(part))
     sections["definitions"] = (*sections["definitions"], *ended)
     sections["rows"] = (*host.rows, *names(_fair(part, host)))
@@ -211,6 +213,14 @@ def _promised(part: Part, host: Document) -> tuple[Timer, ...]:
     return tuple(
         timer if default is None or timer.fair is not None else replace(timer, fair=default)
         for timer in taken(part, "timers")
+    )
+
+
+def _ignored(part: Part, host: Document) -> tuple[Unhandled, ...]:
+    default = _default(part, host)
+    return tuple(
+        entry if entry.fair is not None else replace(entry, fair=default)
+        for entry in taken(part, "unhandled")
     )
 
 

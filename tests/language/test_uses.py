@@ -383,3 +383,29 @@ def test_what_a_used_system_names_lies_where_the_first_one_may_look(tmp_path: Pa
     with pytest.raises(SpecificationError) as raised:
         read(home / "first.yaml")
     assert [one.code for one in raised.value.diagnostics] == ["T144"]
+
+
+def test_a_binding_over_a_variable_runs_over_the_used_systems(tmp_path: Path) -> None:
+    (tmp_path / "part.yaml").write_text(
+        "system: part\nabout: It has a set.\nvariables:\n"
+        '  waiting: {type: set of 0..2, initial: "{0, 2}"}\n'
+        "rows:\n  - row: serve\n    for: {who: waiting}\n    do: waiting.remove(who)\n"
+        "deadlock: false\n"
+    )
+    result = run(tmp_path, "deadlock: false\nuses:\n  it: {system: part.yaml}\n")
+    assert (result.exploration.distinct, result.exploration.generated) == (4, 5)
+
+
+def test_ignoring_a_message_is_as_fair_as_in_the_used_system(tmp_path: Path) -> None:
+    (tmp_path / "part.yaml").write_text(
+        "system: part\nabout: It ignores what it gets.\nfairness: weak\nmessages:\n  Note: {}\n"
+        "types:\n  Where: one of here, away\nvariables:\n  reader: {type: Where, initial: here}\n"
+        'channels:\n  post: {carries: [Note], order: bag, capacity: "1", when_full: drop}\n'
+        "rows:\n  - row: writes\n    when: reader == here\n    do: reader = away\n"
+        "    send: Note()\n"
+        "unhandled:\n  - {message: Note, in: {reader: away}, is: ignored, why: nobody reads}\n"
+        "deadlock: false\nproperties:\n"
+        "  is_read: {leads_to: {from: len(post) > 0, to: len(post) == 0}, why: tidy.}\n"
+    )
+    result = run(tmp_path, "deadlock: false\nuses:\n  it: {system: part.yaml, properties: all}\n")
+    assert outcomes(result)["it_is_read"] == "holds"

@@ -11,11 +11,12 @@ import time
 from collections import Counter
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 from checker.spark.session import Cluster, spark_session
 
 from .comparing import DISTRIBUTED, ENGINES, judge
-from .drawing import specifications
+from .drawing_several import KINDS, Files
 
 
 def main() -> None:
@@ -31,6 +32,7 @@ def main() -> None:
     parser.add_argument(
         "--spark", action="store_true", help="with Spark, too: a second or two each"
     )
+    parser.add_argument("--only", choices=tuple(KINDS), help="one kind of them")
     given_arguments = parser.parse_args()
     engines = ENGINES[:1] if given_arguments.reference_only else ENGINES
     if given_arguments.spark:
@@ -45,6 +47,8 @@ def draw(given_arguments: argparse.Namespace, engines: tuple[tuple[str, int | No
     seen: Counter[str] = Counter()
     phases = [Phase.generate] if given_arguments.no_shrink else [Phase.generate, Phase.shrink]
 
+    drawn = [KINDS[given_arguments.only]] if given_arguments.only else [*KINDS.values()]
+
     @seed(given_arguments.seed)
     @settings(
         max_examples=given_arguments.examples,
@@ -53,8 +57,8 @@ def draw(given_arguments: argparse.Namespace, engines: tuple[tuple[str, int | No
         phases=phases,
         suppress_health_check=list(HealthCheck),
     )
-    @given(specifications())
-    def run(text: str) -> None:
+    @given(st.one_of(*(kind() for kind in drawn)))
+    def run(text: str | Files) -> None:
         seen[judge(text, engines)] += 1
         total = sum(seen.values())
         if total % 100 == 0:

@@ -12,6 +12,7 @@ from checker.report.result import Result
 from checker.search.limits import Limits
 
 from .drawing import TABLE
+from .drawing_several import SYSTEM, Files
 from .explorer import Explored, Explorer, TooLargeError
 from .model import Reader
 
@@ -30,16 +31,17 @@ DISTRIBUTED = (
 """Settings of a Spark session that keeps no level on the driver, however small."""
 
 
-def judge(text: str, engines: tuple[tuple[str, int | None], ...] = ENGINES) -> str:
+def judge(drawn: str | Files, engines: tuple[tuple[str, int | None], ...] = ENGINES) -> str:
     """Compare engines on a specification; return what became of it.
 
     AssertionError with the text where they differ.
     """
+    files = drawn if isinstance(drawn, Files) else Files({SYSTEM: drawn})
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "system.yaml"
-        path.write_text(text)
-        (path.parent / "lamp.yaml").write_text(TABLE)
-        return _judge(path, text, engines)
+        for name, text in files.texts.items():
+            (Path(folder) / name).write_text(text)
+        (Path(folder) / "lamp.yaml").write_text(TABLE)
+        return _judge(Path(folder) / SYSTEM, str(files), engines)
 
 
 def _judge(path: Path, text: str, engines: tuple[tuple[str, int | None], ...]) -> str:
@@ -51,7 +53,7 @@ def _judge(path: Path, text: str, engines: tuple[tuple[str, int | None], ...]) -
     symmetries = [False] if lively or not machine.symmetry else [False, True]
     for reduced in symmetries:
         try:
-            model = Reader(path.parent, text, "default").read()
+            model = Reader(path.parent, path.read_text(), "default").read()
             wanted = Explorer(model, reduce=reduced, most=MOST).run()
         except TooLargeError:
             return "too large"

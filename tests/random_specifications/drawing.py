@@ -450,7 +450,8 @@ class Drawer:
 
     # ------------------------------------------------------------------------- specification
 
-    def text(self) -> str:
+    def text(self, *, traffic: bool = True) -> str:
+        """Draw a specification; without `traffic` it has no messages, calls, operations, timers."""
         self.symmetric = self.chance(3)
         self.ids = self.number(1, 3) if self.symmetric else self.number(1, 2)
         self.places: dict[str, list[str]] = {
@@ -472,12 +473,13 @@ class Drawer:
         self.sends: list[Callable[[Scope], str]] = []
         self.fresh_place = ""
         self.rows: list[list[str]] = []
+        self.triggers: list[tuple[str, Scope]] = []
         self.extra: dict[str, list[str]] = {}
         self.scope = Scope()
-        parts = [self._head(), self._state(), *self._traffic()]
+        parts = [self._head(), self._state(), *(self._traffic() if traffic else [])]
         self._spontaneous()
         parts += [self._definitions(), self._initial(), self._rows(), self._unhandled()]
-        parts += [self._rest(), self._properties(), self._instances()]
+        parts += [self._rest(), self.properties(), self._instances()]
         return "\n".join(part for part in parts if part) + "\n"
 
     def _head(self) -> str:
@@ -621,7 +623,7 @@ class Drawer:
                     scope.add("bool", "f")
                 if "k" in pattern:
                     scope.add("maybe_id", "k")
-                self._row(f"on: q{named}.{kind}({pattern})", scope)
+                self.row(f"on: q{named}.{kind}({pattern})", scope)
         if keys == 0:
             self.scope.add("count", "len(q)")
             self.scope.add("truth", "any(w is A for w in q)")
@@ -662,15 +664,15 @@ class Drawer:
             ]
         )
         if end == "parked":
-            self._row("on: line[c].Ask(f)", scope, plain=["      pass"])
+            self.row("on: line[c].Ask(f)", scope, plain=["      pass"])
             self.extra.setdefault("answers", []).append(
                 "  - row: answers\n    for:\n      h: line\n"
                 + self._tail()
                 + f"    do: reply(h, Answer({self.one(['0', '1 if h.open else 0'])}))"
             )
         else:
-            self._row("on: line[c].Ask(f)", scope, last="      " + end)
-        self._row("on: line[c].Answer(f)", scope)
+            self.row("on: line[c].Ask(f)", scope, last="      " + end)
+        self.row("on: line[c].Answer(f)", scope)
         self.scope.add("count", "len(requests(line)) + len(line)")
         self.scope.add("truth", "any(w.f == 1 for w in responses(line))")
         return "\n".join(lines)
@@ -716,7 +718,7 @@ class Drawer:
             scope.add("id", "c")
         for outcome in ("ok", "gone", *(("late_ok",) if late else ())):
             if self.chance(4) is False:
-                self._row(f"on: append{named}.{outcome}(v)", scope, faulty=False)
+                self.row(f"on: append{named}.{outcome}(v)", scope, faulty=False)
         if not per:
             self.scope.add("count", "len(append)")
         return "\n".join(lines)
@@ -758,7 +760,7 @@ class Drawer:
             given = [*(["v"] if captures else []), *([f"cancelled={pattern}"] if pattern else [])]
             if captures:
                 scope.add("int", "v")
-            self._row(f"on: lock{['', '[c]', '[c, d]'][keys]}.expired({', '.join(given)})", scope)
+            self.row(f"on: lock{['', '[c]', '[c, d]'][keys]}.expired({', '.join(given)})", scope)
         if keys == 0:
             self.scope.add("truth", f"armed(lock{'(v=1)' if captures and self.chance() else ''})")
             self.scope.add("count", "len(lock.late)" if late else "len(lock)")
@@ -770,7 +772,7 @@ class Drawer:
         fair = self.one(["", "none", "weak", "strong"])
         return f"    fair: {fair}\n" if fair else ""
 
-    def _row(
+    def row(
         self,
         on: str,
         scope: Scope,
@@ -779,6 +781,8 @@ class Drawer:
         plain: list[str] | None = None,
         faulty: bool = True,
     ) -> None:
+        if on and not (last or plain):
+            self.triggers.append((on, scope.copy()))
         scope = scope.copy()
         lines = [f"  - row: {self.name('row')}"] + ([f"    {on}"] if on else [])
         if self.chance(3):
@@ -829,7 +833,7 @@ class Drawer:
         for text in dict.fromkeys(self.sends):
             self._driver(text)
         for _ in range(self.number(1, 4)):
-            self._row("", self.scope.copy())
+            self.row("", self.scope.copy())
 
     def _driver(self, text: Callable[[Scope], str]) -> None:
         """Draw a row that sends, calls or starts, so that what consumes it has something to do."""
@@ -898,7 +902,7 @@ class Drawer:
             lines += [f"fairness: {self.one(['weak', 'strong'])}"]
         return "\n".join(lines)
 
-    def _properties(self) -> str:
+    def properties(self) -> str:
         lines = ["properties:"]
         for number in range(self.number(1, 4)):
             kinds = ["always", "sometimes", "step"] + (

@@ -232,6 +232,7 @@ class Run:
         used = set(self.drawn)
         for variable, kind in self.model.variables.items():
             used |= occurring(kind, self.state[variable], ids)
+            used |= occurring(kind, self.start[variable], ids)
         free = [one for one in self.model.types[name][1] if one not in used]
         if not free:
             raise OutOfIdsError

@@ -11,6 +11,7 @@ from .evaluation import Scope, evaluate, need
 from .execution import State, Step, Stepper
 from .liveness import Graph, violated
 from .model import Model, Row
+from .refinement import Refinement
 from .values import FailedError, renamed
 
 LIVENESS = ("eventually", "leads_to")
@@ -54,6 +55,8 @@ class Explorer:
         self.reduce = reduce and several
         self.model, self.stepper, self.most = model, Stepper(model, once=self.reduce), most
         self.result = Explored()
+        claims = model.refinements.items()
+        self.claims = {name: Refinement(model, coarse, said) for name, (coarse, said) in claims}
         self.numbers: dict[State, int] = {}
         self.edges: list[list[tuple[int, tuple[Any, ...] | None]]] = []
         self.initial: list[int] = []
@@ -186,6 +189,7 @@ class Explorer:
         try:
             inside = all(need(evaluate(node, scope)) for node in model.bounds)
             broken = self._steps_broken(source, values)
+            broken += self._not_refined(source, values)
         except FailedError:
             self._error(max(depth, 0))
             return None
@@ -214,13 +218,17 @@ class Explorer:
             if kind == "step" and not need(evaluate(node, scope))
         ]
 
+    def _not_refined(self, source: State | None, values: dict[str, Any]) -> list[str]:
+        before = None if source is None else self.stepper.unpack(source)
+        return [name for name, claim in self.claims.items() if not claim.holds(before, values)]
+
     def _check(self, scope: Scope, depth: int) -> None:
         for name, kind, node, premise in self.model.properties:
             try:
                 if kind == "impossible":
                     if self._there(node, scope):
                         self.result.found.setdefault(name, depth)
-                elif kind != "step":
+                elif kind not in ("step", "refines"):
                     holds = need(evaluate(node, scope))
                     if kind == "leads_to":
                         assert premise is not None

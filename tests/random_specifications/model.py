@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
+from .composition import joined
 from .values import UP_TO, Ranks, Type, bare, split_of
 
 
@@ -18,6 +20,10 @@ def parse(text: Any) -> ast.expr:
 
 def effects(text: Any) -> list[ast.stmt]:
     return ast.parse(str(text)).body
+
+
+Mapping = dict[str, tuple[list[str], ast.expr]]
+"""Of variables of a coarse system, the names in their brackets and what they are."""
 
 
 @dataclass
@@ -64,6 +70,7 @@ class Model:
     bounds: list[ast.expr] = field(default_factory=list)
     terminal: list[ast.expr] = field(default_factory=list)
     properties: list[tuple[str, str, ast.expr, ast.expr | None]] = field(default_factory=list)
+    refinements: dict[str, tuple[Model, Mapping]] = field(default_factory=dict)
     deadlock: bool = True
     ranks: Ranks = field(default_factory=Ranks)
 
@@ -73,7 +80,7 @@ class Reader:
 
     def __init__(self, folder: Path, text: str, instance: str) -> None:
         self.folder = folder
-        self.data = YAML(typ="safe", pure=True).load(text)
+        self.data = joined(YAML(typ="safe", pure=True).load(text), folder)
         chosen = self.data.get("instances", {}).get(instance, {})
         self.settings = chosen.get("set", {})
         self.model = Model()
@@ -325,6 +332,17 @@ class Reader:
                 model.properties.append(
                     (name, "leads_to", parse(sides["to"]), parse(sides["from"]))
                 )
+            if "refines" in entry:
+                model.properties.append((name, "refines", ast.Constant(name), None))
+                model.refinements[name] = self._refinement(entry["refines"])
+
+    def _refinement(self, entry: dict[str, Any]) -> tuple[Model, Mapping]:
+        coarse = Reader(self.folder, (self.folder / entry["system"]).read_text(), "default").read()
+        mapping: Mapping = {}
+        for head, text in entry.get("mapping", {}).items():
+            keys = re.findall(r"\[(\w+)\]", head)
+            mapping[re.sub(r"\[\w+\]", "", head)] = (keys, parse(text))
+        return coarse, mapping
 
     def _unhandled(self, entry: dict[str, Any], _number: int) -> None:
         row = self.row(
@@ -334,7 +352,7 @@ class Reader:
                 "in": entry["in"],
             }
         )
-        row.fair = self.data.get("fairness", "none")
+        row.fair = entry.get("fair", self.data.get("fairness", "none"))
         if entry["is"] == "ignored":
             self.model.rows.append(row)
         else:

@@ -1,7 +1,7 @@
 """Goal: no specification has another verdict, or other counts, than the manual says.
 
 Specifications are drawn as text, so that reading and elaborating are tested, too, and judged by an
-explorer that shares no code with the product. Many more are judged by
+explorer that shares no code with the product: alone, using another system, refining one. Many more are judged by
 `python -m tests.random_specifications 10000`.
 """
 
@@ -11,23 +11,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from .comparing import judge
-from .drawing import specifications
+from .drawing_several import KINDS, Files
 from .explorer import Explorer
 from .model import Reader
 
 EXAMPLES = Path(__file__).parents[2] / "spec" / "examples"
 
 
-@settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-@given(specifications())
-def test_drawn_specifications_are_judged_as_the_manual_says(text: str) -> None:
-    judge(text)
+@pytest.mark.parametrize(("kind", "examples"), [("one", 90), ("uses", 35), ("refines", 25)])
+def test_drawn_specifications_are_judged_as_the_manual_says(kind: str, examples: int) -> None:
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(KINDS[kind]())
+    def run(drawn: str | Files) -> None:
+        judge(drawn)
+
+    run()
 
 
 @pytest.mark.parametrize(

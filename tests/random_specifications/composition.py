@@ -1,0 +1,117 @@
+"""What `uses` means, by the manual's words; for these tests alone.
+
+A used system is its text with other words, joined to the text of whoever uses it: nothing here
+looks into an expression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+NAMED = (
+    "constants", "types", "messages", "components", "machines", "variables", "channels", "calls",
+    "operations", "timers", "faults", "definitions", "procedures", "properties",
+)  # fmt: skip
+"""Sections whose keys are names that get a prefix."""
+
+
+def names_of(data: Mapping[str, Any]) -> dict[str, bool]:
+    """Return what a system declares, and whether it is a message, which may stand behind a dot."""
+    found = {
+        str(key).split("(")[0]: section == "messages"
+        for section in NAMED
+        for key in data.get(section) or {}
+    }
+    return found | {str(row["row"]): False for row in data.get("rows", [])}
+
+
+def with_words(text: str, words: Mapping[str, str], messages: Iterable[str]) -> str:
+    """Return a text with other words; a word behind a dot is a member unless it is a message."""
+    if not words:
+        return text
+    kinds = set(messages)
+    either = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+    def other(found: re.Match[str]) -> str:
+        before = text[: found.start()]
+        member = before.endswith(".") and not before.endswith("..")
+        return found[0] if member and found[0] not in kinds else words[found[0]]
+
+    return re.sub(rf"\b({either})\b", other, text)
+
+
+def words_of(
+    data: Mapping[str, Any], prefix: str, use: Mapping[str, Any], ids: set[str]
+) -> dict[str, str]:
+    """Return what each name of a used system is called by whoever uses it, who has these ids."""
+    replaced = use.get("with", {})
+    return {
+        name: replaced.get(name, f"{prefix}_{name}") for name in names_of(data) if name not in ids
+    }
+
+
+def joined(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return what a system says together with the systems that it uses."""
+    found = dict(data)
+    for prefix, use in data.get("uses", {}).items():
+        text = (folder / use["system"]).read_text()
+        found = _with_part(found, YAML(typ="safe", pure=True).load(text), text, prefix, use)
+    return found
+
+
+def _with_part(
+    host: dict[str, Any], own: dict[str, Any], text: str, prefix: str, use: dict[str, Any]
+) -> dict[str, Any]:
+    ids = {name for name, said in host.get("constants", {}).items() if "ids" in _dict(said)}
+    words = words_of(own, prefix, use, ids)
+    part = YAML(typ="safe", pure=True).load(with_words(text, words, own.get("messages") or {}))
+    gone = ids | set(use.get("with", {}).values())
+    gone |= {words[name] for name in use.get("without", []) if name in words}
+    claimed = use.get("properties", [])
+    settings = {**own.get("instances", {}).get("default", {}).get("set", {}), **use.get("set", {})}
+    _set(part["constants"], {words.get(k, k): v for k, v in settings.items()})
+    found = dict(host)
+    for section in NAMED:
+        entries = {
+            key: said
+            for key, said in (part.get(section) or {}).items()
+            if str(key).split("(")[0] not in gone
+            and (section != "properties" or claimed == "all" or key in [words[n] for n in claimed])
+        }
+        if entries or section in found:
+            found[section] = {**(found.get(section) or {}), **entries}
+    usual = part.get("fairness", "none")
+    timers = set(part.get("timers", {}))
+    for said in part.get("timers", {}).values():
+        said.setdefault("fair", usual)
+    for row in part.get("rows", []):
+        if "fault" not in row and not any(str(row.get("on", "")).startswith(t) for t in timers):
+            row.setdefault("fair", usual)
+    found["rows"] = [*found.get("rows", []), *(r for r in part["rows"] if r["row"] not in gone)]
+    for section in ("bounds", "unhandled"):
+        entries = [*found.get(section, []), *part.get(section, [])]
+        found.update({section: entries} if entries else {})
+    for entry in part.get("unhandled", []):
+        entry["fair"] = usual
+    ended = " or ".join(f"({cell})" for cell in part.get("terminal", []))
+    if ended:
+        found["definitions"] = {**found.get("definitions", {}), f"terminal_{prefix}()": ended}
+    if "initial" in part:
+        found["initial"] = part["initial"]
+    return found
+
+
+def _dict(said: Any) -> dict[str, Any]:
+    return said if isinstance(said, dict) else {}
+
+
+def _set(constants: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    for name, value in settings.items():
+        said = constants[name]
+        word = "ids" if "ids" in _dict(said) else "value"
+        constants[name] = {**_dict(said), word: value}
