@@ -27,7 +27,8 @@ from checker.search.progress import Interrupt
 from checker.semantics.values import format_value
 
 if TYPE_CHECKING:
-    from checker.graph.difference import Difference, Run, Side
+    from checker.graph.difference import Difference, Side
+    from checker.graph.inclusion import Run
     from checker.graph.labelled import LabelledGraph
 
 EQUAL, DIFFERENT, UNDECIDED = 0, 1, 20
@@ -144,7 +145,12 @@ def _compared(
         graph = labelled_graph(replace(machine, symmetry=False), interrupt=interrupt)
         assert graph is not None
         graphs.append(graph)
-    return _Answer(graphs[0], graphs[1], compare(renamed(graphs[0], rows), graphs[1], show), ())
+    return _Answer(
+        graphs[0],
+        graphs[1],
+        compare(renamed(graphs[0], rows), graphs[1], show, interrupt=interrupt),
+        (),
+    )
 
 
 def _verdicts(request: flow.Request, interrupt: Interrupt | None) -> dict[str, str]:

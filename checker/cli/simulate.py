@@ -15,15 +15,19 @@ from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.kernel import build
 from checker.layout import pack
+from checker.machine.machine import Machine
 from checker.report import terminal
+from checker.report.figures import Figures, Table, written
 from checker.report.files import encoded
 from checker.report.headline import title
-from checker.report.walks import coverage_text, lengths_text
+from checker.report.plots import Bars, as_text
+from checker.report.walks import coverage_plot, lengths_plot
 from checker.search.exploration import FindingKind
 from checker.search.simulate import Simulation
 from checker.search.simulate import simulate as walk_randomly
 from checker.simulation import Asked, parts, walk_everywhere
 from checker.trace.itf import dump
+from checker.trace.naming import step_name
 from checker.trace.rebuild import rebuild
 from checker.trace.trace import Provenance, Trace
 from checker.verdict import exits
@@ -49,6 +53,12 @@ EXITS: dict[FindingKind, int] = {"deadlock": exits.DEADLOCK, "error": exits.EVAL
     metavar="FILE",
     help="Write the violating walk as ITF JSON.",
 )
+@click.option(
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write what the walks went through: a page, Markdown, plots as SVG.",
+)
 @output_options
 def simulate(
     spec: str,
@@ -64,6 +74,7 @@ def simulate(
     limit_seconds: float | None,
     properties: tuple[str, ...],
     file: Path | None,
+    report: Path | None,
     form: str,
     progress: Style,
 ) -> int:
@@ -103,6 +114,8 @@ def simulate(
     origin = _provenance(flow.provenance(request, document), walks, depth, seed)
     if file is not None and found is not None:
         file.write_bytes(encoded(dump(found, origin)))
+    if report is not None:
+        written(_figures(machine, origin, simulation, found), report)
     if form == "json":
         click.echo(json.dumps(_object(origin, simulation, found)))
     else:
@@ -132,20 +145,62 @@ def _provenance(origin: Provenance, walks: int, depth: int, seed: int) -> Proven
     return replace(origin, command=f"{command} {options}")
 
 
-def _print(simulation: Simulation, trace: Trace | None) -> None:
-    out = terminal.console()
+def _plots(simulation: Simulation) -> list[tuple[str, Bars]]:
+    plots = {
+        "lengths": lengths_plot(simulation.lengths),
+        "coverage": coverage_plot(simulation.rows, simulation.walks),
+    }
+    return [(name, plot) for name, plot in plots.items() if plot is not None]
+
+
+def _headline(simulation: Simulation, trace: Trace | None) -> str:
     made = f"{simulation.walks:,} walks, {simulation.steps:,} steps, seed {simulation.seed}"
     if trace is None:
         stopped = "" if simulation.complete else " (stopped before the last walk)"
-        out.print(f"nothing went wrong in {made}{stopped}; walks do not show that it holds")
-    else:
-        out.print(f"violated: {title(trace)} in walk {simulation.walk}, {made}")
+        return f"nothing went wrong in {made}{stopped}; walks do not show that it holds"
+    return f"violated: {title(trace)} in walk {simulation.walk}, {made}"
+
+
+def _figures(
+    machine: Machine, origin: Provenance, simulation: Simulation, trace: Trace | None
+) -> Figures:
+    never = [row.row for row in simulation.rows if not row.fired]
+    told = {
+        "Steps of the violating walk": " / ".join(map(step_name, trace.steps)) if trace else "",
+        "Reached": ", ".join(simulation.witnessed),
+        "Never fired": ", ".join(never),
+    }
+    rows = [
+        (
+            row.row,
+            f"{row.enabled:,}",
+            f"{row.fired:,}",
+            f"{row.taken:,}",
+            "never" if row.first is None else f"{row.first + 1:,}",
+        )
+        for row in simulation.rows
+    ]
+    heads = ("row", "states with it enabled", "successors", "steps taken", "first in walk")
+    return Figures(
+        title=f"Random walks through {machine.name}, instance {machine.instance}",
+        lines=(
+            _headline(simulation, trace),
+            *(f"{name}: {text}." for name, text in told.items() if text),
+        ),
+        plots=tuple(_plots(simulation)),
+        table=Table("Rows", heads, rows),
+        command=origin.command,
+    )
+
+
+def _print(simulation: Simulation, trace: Trace | None) -> None:
+    out = terminal.console()
+    out.print(_headline(simulation, trace))
+    if trace is not None:
         terminal.print_trace(out, trace)
-    for line in (
-        *lengths_text(simulation.lengths),
-        *coverage_text(simulation.rows, simulation.walks),
-    ):
-        out.print(line, highlight=False, markup=False)
+    for _, plot in _plots(simulation):
+        for line in as_text(plot):
+            out.print(line, highlight=False, markup=False)
     if simulation.witnessed:
         out.print(f"reached: {', '.join(simulation.witnessed)}")
     never = [row.row for row in simulation.rows if not row.fired]

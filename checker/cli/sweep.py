@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,8 @@ from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
 from checker.library import find
+from checker.report.figures import Figures, Table, written
+from checker.report.plots import Bar, Bars, as_text
 from checker.search.limits import Limits
 from checker.sweep import (
     Size,
@@ -31,9 +33,6 @@ from checker.sweep import (
 )
 from checker.table import Document, read
 from checker.verdict import exits
-
-BAR = 40
-"""Characters of the longest bar of the plot."""
 
 
 @click.command()
@@ -59,7 +58,7 @@ BAR = 40
     "directory",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write sweep.md and sweep.json.",
+    help="Write a page, sweep.md with plots as SVG, and sweep.json.",
 )
 @output_options
 def sweep(
@@ -97,7 +96,7 @@ def sweep(
         limits=Limits(states=limit_states, seconds=limit_seconds, memory_bytes=memory),
     )
     if directory is not None:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True)  # what cannot be written is known before
     where = Where(engine, workers, master, conf)
     where.refuse()
     chosen = list(sizes(values))
@@ -121,13 +120,25 @@ def sweep(
     names = [name for name in values if len(values[name]) > 1]
     told = as_object(flow.spec_name(document.path), instance, found, names)
     if directory is not None:
-        text = _markdown(spec, instance, found, names)
-        (directory / "sweep.md").write_text(text, encoding="utf-8")
+        told_spec = flow.spec_name(document.path)
+        figures = _figures(told_spec, instance, settings, found, names)
+        written(figures, directory, "sweep.md")
         (directory / "sweep.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     if form == "json":
         click.echo(json.dumps(told))
     else:
-        click.echo("\n".join([*_table(found), "", *_plot(found), "", *_claims(found, names)]))
+        drawn = [as_text(plot) for _, plot in _plots(found)[:1]]
+        click.echo(
+            "\n".join(
+                [
+                    *_table(found),
+                    "",
+                    *(line for lines in drawn for line in lines),
+                    "",
+                    *_claims(found, names),
+                ]
+            )
+        )
     return _exit_code(found, interrupted=interrupt.is_set())
 
 
@@ -204,19 +215,24 @@ def _table(found: Sequence[Size]) -> list[str]:
     ]
 
 
-def _plot(found: Sequence[Size]) -> list[str]:
-    """Return a bar for each size, as long as the logarithm of its states."""
+def _plots(found: Sequence[Size]) -> list[tuple[str, Bars]]:
+    """Return the states and seconds of each size, the states by their logarithms."""
     searched = [item for item in found if item.distinct]
     if not searched:
         return []
-    most = max(math.log10(item.distinct + 1) for item in searched)
-    wide = max(len(_settings(item)) for item in searched)
-    lines = ["states (logarithmic)"]
-    for item in searched:
-        bar = "#" * max(round(BAR * math.log10(item.distinct + 1) / most), 1)
-        more = "" if item.whole else " and more"
-        lines.append(f"{_settings(item):<{wide}}  {bar} {item.distinct:,}{more}")
-    return lines
+    states = [
+        Bar(
+            _settings(item),
+            item.distinct,
+            f"{item.distinct:,}{'' if item.whole else ' and more'}, {_verdict(item)}",
+        )
+        for item in searched
+    ]
+    seconds = [Bar(_settings(item), item.seconds, f"{item.seconds:.2f}") for item in searched]
+    return [
+        ("states", Bars("states (logarithmic)", tuple(states), logarithmic=True)),
+        ("seconds", Bars("seconds of the search", tuple(seconds))),
+    ]
 
 
 def _claims(found: Sequence[Size], names: Sequence[str]) -> list[str]:
@@ -237,10 +253,21 @@ def _claims(found: Sequence[Size], names: Sequence[str]) -> list[str]:
     return lines
 
 
-def _markdown(spec: str, instance: str, found: Sequence[Size], names: Sequence[str]) -> str:
-    lines = [f"# {spec}, instance {instance}, in {len(found)} sizes", ""]
-    lines += ["| " + " | ".join(HEADS) + " |", "| --- " + "| ---: " * (len(HEADS) - 2) + "| --- |"]
-    lines += ["| " + " | ".join(row) + " |" for row in _rows(found)]
-    lines += ["", "```text", *_plot(found), "```", ""]
-    lines += [f"* {line}" for line in _claims(found, names)]
-    return "\n".join(lines).rstrip() + "\n"
+def _figures(
+    spec: str,
+    instance: str,
+    settings: Sequence[str],
+    found: Sequence[Size],
+    names: Sequence[str],
+) -> Figures:
+    words = ["checker", "sweep", spec]
+    words += [] if instance == "default" else ["--instance", instance]
+    for setting in settings:
+        words += ["--set", setting]
+    return Figures(
+        title=f"{spec}, instance {instance}, in {len(found)} sizes",
+        lines=tuple(_claims(found, names)),
+        plots=tuple(_plots(found)),
+        table=Table("Sizes", HEADS, _rows(found)),
+        command=shlex.join(words),
+    )

@@ -22,6 +22,7 @@ _PARTS = (
     ("script", "page.js"),
     ("lookup_style", "lookup.css"),
     ("lookup_script", "lookup.js"),
+    ("plot_style", "plot.css"),
 )
 """What a page has between its tags, by the name that its template uses."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,10 @@ def test_figures_are_those_of_check(command: Command, toggle: str, tmp_path: Pat
         alone = command("check", toggle, "--set", f"most={size['set']['most']}", "--format", "json")
         keys = ("verdict", "distinct", "depth")
         assert [size[key] for key in keys] == [alone.json[key] for key in keys]
-    assert "| most=3 | 16 |" in (tmp_path / "out" / "sweep.md").read_text()
+    text = (tmp_path / "out" / "sweep.md").read_text()
+    assert "| `most=3` | 16 |" in text
+    assert all((tmp_path / "out" / name).is_file() for name in re.findall(r"\]\((.*?)\)", text))
+    assert (tmp_path / "out" / "index.html").read_text().count("<svg") == 2
     (claim,) = sweep["unchanged_from"]
     assert (claim["constant"], claim["value"], claim["sizes_after"]) == ("most", 2, 1)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker import flow
-from checker.graph.difference import Difference, compare, renamed, run_labels
+from checker.graph.difference import compare, renamed, run_labels
 from checker.graph.labelled import LabelledGraph, labelled_graph
 from checker.machine.machine import Machine
 from checker.semantics.successors import initial_states, successors
@@ -131,11 +131,3 @@ def test_what_only_one_side_has_is_counted_and_shown(tmp_path: Path) -> None:
     same = compare(renamed(old, {"fills": "pours"}), new)
     assert (same.lost.counts["rows"], same.gained.counts["rows"]) == (0, 0)
     assert same.equal is False
-
-
-def test_too_many_sets_are_no_answer(tmp_path: Path) -> None:
-    old, new = machine(tmp_path, "old"), machine(tmp_path, "new", **COUNTED)
-    found: Difference = compare(graph_of(old), graph_of(new), pairs_max=3)
-    assert found.equal is None
-    assert "3 sets of states" in found.why
-    assert compare(graph_of(old), graph_of(new)).equal is True

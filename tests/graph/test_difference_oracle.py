@@ -225,3 +225,14 @@ def test_both_answers_are_among_the_cases() -> None:
         new = changed(new, chance) if kind == "changed" else new
         answers.add((kind, same(automaton(old), automaton(new))))
     assert {("twofold", True), ("changed", False), ("other", False)} <= answers
+
+
+def test_too_many_sets_are_no_answer(tmp_path: Path) -> None:
+    """Both can do anything; one of them may have begun where only `a` is possible."""
+    one = Hidden((0,), ({"a": 0, "b": 0},), (0,))
+    other = Hidden((0, 0), ({"a": 0, "b": 0}, {"a": 1}), (0, 1))
+    graphs = graph_of(one, "before", tmp_path), graph_of(other, "after", tmp_path)
+    assert compare(*graphs).equal is True
+    found = compare(*graphs, pairs_max=0)
+    assert found.equal is None
+    assert "0 sets of states" in found.why

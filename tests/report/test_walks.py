@@ -1,6 +1,10 @@
 """Goal: a few lines say how long walks were, and from when on they met nothing new."""
 
-from checker.report.walks import BAR, BINS, coverage_text, lengths_text
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from checker.report.plots import LONGEST, Bar, Bars, as_svg, as_text
+from checker.report.walks import BINS, coverage_plot, lengths_plot
 from checker.search.simulate import WalkedRow
 
 
@@ -8,13 +12,23 @@ def row(name: str, first: int | None) -> WalkedRow:
     return WalkedRow(name, 0, 0, 0, first)
 
 
+def lengths_text(lengths: Sequence[int]) -> list[str]:
+    plot = lengths_plot(lengths)
+    return [] if plot is None else as_text(plot)
+
+
+def coverage_text(rows: Sequence[WalkedRow], walks: int) -> list[str]:
+    plot = coverage_plot(rows, walks)
+    return [] if plot is None else as_text(plot)
+
+
 def test_lengths_are_counted_in_few_bins() -> None:
     lines = lengths_text([0, 0, 1, 0, 3])
     assert lines == [
         "lengths of walks: 2 to 4 steps, half of them at most 4",
-        "  2  " + "#" * round(BAR / 3) + " 1",
+        "  2  " + "#" * round(LONGEST / 3) + " 1",
         "  3   0",
-        "  4  " + "#" * BAR + " 3",
+        "  4  " + "#" * LONGEST + " 3",
     ]
     many = lengths_text([1] * 1001)
     assert len(many) - 1 <= BINS
@@ -34,3 +48,18 @@ def test_coverage_doubles_the_walks_until_nothing_new_comes() -> None:
     assert lines[-1] == "the last new row came in walk 3; 997 walks after it had none"
     assert coverage_text([], 5) == []
     assert len(coverage_text([row("a", None)], 4)) == 3
+
+
+def test_a_plot_is_an_image_that_fits_and_says_in_words_what_it_shows() -> None:
+    bars = (Bar("most=1", 9, "9"), Bar("a <name>", 99, "99 and more"), Bar("none", 0, "0"))
+    image = ET.fromstring(as_svg(Bars("states & more", bars, logarithmic=True)))  # noqa: S314 (ours)
+    space = "{http://www.w3.org/2000/svg}"
+    assert image.get("aria-label") == "states & more: most=1: 9; a <name>: 99 and more; none: 0"
+    half, whole, nothing = (
+        (float(rect.get("x", "")), float(rect.get("width", "")))
+        for rect in image.iter(f"{space}rect")
+    )
+    assert abs(2 * half[1] - whole[1]) < 0.2
+    assert nothing[1] == 0
+    assert sum(whole) + 7 * len("99 and more") < float(image.get("width", ""))
+    assert "prefers-color-scheme: dark" in (image.findtext(f"{space}style") or "")
