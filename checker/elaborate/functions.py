@@ -13,6 +13,7 @@ from checker.elaborate.context import Context, handles
 from checker.elaborate.definitions import inline
 from checker.elaborate.lookup import calls_target, unknown
 from checker.elaborate.operators import pair
+from checker.elaborate.picks import PICKS
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.builtins import NAMED
@@ -51,6 +52,14 @@ def built_in(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
+_INSTEAD = dict.fromkeys(
+    PICKS,
+    "in effects assign it to a name first, x = pick(...); a guard binds it in `for:`, "
+    "a property asks `any`, `all` or `least`, a definition gives the set to pick from",
+)
+"""What to write for a choice that stands where nothing can be chosen."""
+
+
 @handles(ast.Call)
 def call(context: Context, node: ast.expr, hint: Type | None) -> Term:
     """Return what a call means."""
@@ -77,8 +86,8 @@ def call(context: Context, node: ast.expr, hint: Type | None) -> Term:
             "Y309",
             f"`{word}` cannot stand here",
             span,
-            expected="the whole right side, or a whole argument, of a statement in effects",
-            help=f"assign it to a name first: x = {word}(...)",
+            expected="a statement in effects, in which it is evaluated in any case, and once",
+            help=_INSTEAD.get(word, f"assign it to a name first: x = {word}(...)"),
         )
     if word in world.procedures:
         raise Wrong("N205", f"`{word}` is a procedure; it is called as a statement", span)

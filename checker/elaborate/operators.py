@@ -9,7 +9,7 @@ from checker.elaborate.context import Context, handles
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.relations import bare, item_of, show
-from checker.machine.types import Option, Range, Sequence, Set, Type
+from checker.machine.types import Option, Range, Record, Sequence, Set, Type
 from checker.source import Span
 
 Term = t.Term
@@ -252,8 +252,8 @@ def _contains(context: Context, item: Term, collection: Term, span: Span) -> Ter
     return context.once("item", item, lambda one: build.contains(one, collection, span), span)
 
 
-def _is_message(context: Context, word: str) -> bool:
-    return any(message.name.text == word for message in context.world.document.messages)
+def _is_kind(context: Context, word: str) -> bool:
+    return isinstance(context.world.types.get(word), Record)
 
 
 def _identity(context: Context, left: ast.expr, right: ast.expr, span: Span) -> Term:
@@ -262,12 +262,12 @@ def _identity(context: Context, left: ast.expr, right: ast.expr, span: Span) -> 
     match right:
         case ast.Constant(None) | ast.Name("none"):
             return build.is_none(item, span)
-        case ast.Name(word) if _is_message(context, word):
+        case ast.Name(word) if _is_kind(context, word):
             return build.is_variant(item, word, span)
         case _:
             raise Wrong(
                 "Y303",
-                "`is` asks for none or for the kind of a message",
+                "`is` asks for none, or for the kind of a message or record",
                 span,
                 expected="`x is none` or `m is Kind`; `==` compares values",
             )

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from checker.elaborate import convert
 from checker.elaborate.folded import constant_integer
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
-from checker.machine.relations import VALUES_MAX, holds_symmetric, show, size, union_of
+from checker.machine.relations import (
+    VALUES_MAX,
+    holds_symmetric,
+    show,
+    size,
+    union_of,
+    variants_of,
+)
 from checker.machine.types import (
     Bag,
     Bool,
@@ -91,7 +100,7 @@ class TypeReader:
             case TypeRange(low, high, span):
                 return self._range(low, high, span)
             case TypeUnion(names, _):
-                return self.union(names)
+                return self._kinds(names)
             case TypeMap(key, value, total, span):
                 keys = self._read(key)
                 if size(keys) > VALUES_MAX:
@@ -198,9 +207,29 @@ class TypeReader:
 
     def union(self, words: tuple[Word, ...]) -> Union:
         """Return the union of some messages, in the order `messages:` declares them."""
-        records = {word.text: self.message(word) for word in words}
-        order = [message.name.text for message in self._world.document.messages]
-        return union_of(records[name] for name in order if name in records)
+        return self._in_order(self.message(word) for word in words)
+
+    def _kinds(self, words: tuple[Word, ...]) -> Union:
+        """Return the union of some records, messages and unions of these."""
+        found: list[Record] = []
+        for word in words:
+            kind = self.named(word.text, word.span)
+            if not isinstance(kind, Record | Union):
+                raise Wrong(
+                    "Y303",
+                    "only records and messages can be told apart by their kind",
+                    word.span,
+                    expected="a type with `fields`, a message, or a union of these",
+                    found=show(kind),
+                    help=f"give it one: {{fields: {{value: {word.text}}}}}, or write `optional`",
+                )
+            found += variants_of(kind)
+        return self._in_order(found)
+
+    def _in_order(self, records: Iterable[Record]) -> Union:
+        """Return the union of some records in the order in which the system declares them."""
+        known = {record.name: record for record in records}
+        return union_of(known[name] for name in self._entries if name in known)
 
     def handle(self, calls: Calls) -> Record:
         """Return the type of the handles of calls."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from checker.errors import InternalError
 from checker.export.names import atomic, bracketed, identifier, place, quoted
-from checker.export.values import Values, included, variants_of
+from checker.export.values import Values, included
 from checker.machine import terms as t
 from checker.machine.builtins import NAMED
+from checker.machine.relations import bare, variants_of
 from checker.machine.terms import Generator, Term
 from checker.machine.types import (
     Bag,
@@ -73,7 +74,7 @@ def _fails(node: object) -> bool:
             kind = node.item.type
             return not (isinstance(kind, Map) and kind.total)
         case t.Field(item, name) | t.With(item, name):
-            return not all(name in dict(shape.fields) for shape in variants_of(item.type))
+            return not all(name in dict(shape.fields) for shape in variants_of(bare(item.type)))
         case t.Arithmetic():
             return node.operator in {"//", "%"}
         case t.Fold():
@@ -234,7 +235,7 @@ class Expressions:
 
     def field(self, text: str, kind: Type, name: str, at: t.Field | t.With) -> str:
         """Return a field of the record `text`, which must be its own brackets."""
-        shapes = variants_of(kind)
+        shapes = variants_of(bare(kind))
         having = [shape for shape in shapes if name in dict(shape.fields)]
         called = {self.values.field(shape.name, name) for shape in having}
         if len(called) == 1:  # where the record lacks it, TLC says so
@@ -352,7 +353,7 @@ class Expressions:
 
     def _with(self, term: t.With, scope: Scope) -> str:
         item, value = self.inner(term.item, scope), self.text(term.value, scope)
-        shapes = variants_of(term.item.type)
+        shapes = variants_of(bare(term.item.type))
         having = [shape for shape in shapes if term.name in dict(shape.fields)]
         arms = [
             (shape.name, f"[{item} EXCEPT !.{self.values.field(shape.name, term.name)} = {value}]")

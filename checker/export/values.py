@@ -8,7 +8,7 @@ from typing import Any
 from checker.errors import Diagnostic, SpecificationError
 from checker.export.names import bracketed, identifier, place, quoted
 from checker.machine.machine import Machine
-from checker.machine.relations import parts
+from checker.machine.relations import parts, variants_of
 from checker.machine.types import (
     Bag,
     Bool,
@@ -384,18 +384,6 @@ class Values:
         if source.capacity > target.capacity:
             text = f"AtMost({text}, {target.capacity}, {where})"
         return f"BagOf({text})" if isinstance(target, Bag) else text
-
-
-def variants_of(kind: Type) -> tuple[Record, ...]:
-    """Return the shapes that a record or union may have."""
-    match kind:
-        case Record():
-            return (kind,)
-        case Union(_, variants):
-            return variants
-        case Option(item):
-            return variants_of(item)
-    raise TypeError(f"{kind} has no fields")
 
 
 def number(value: int) -> str:

@@ -40,7 +40,10 @@ _EXPRESSION_HELP: dict[type[ast.expr], tuple[str, str]] = {
     ast.Await: ("await", "a call that is answered later is an operation or `calls:`"),
     ast.Yield: ("yield", "remove it"),
     ast.YieldFrom: ("yield", "remove it"),
-    ast.Tuple: ("a tuple", "use a record type, or several cells"),
+    ast.Tuple: (
+        "a tuple",
+        "give it a type, `Pair: {fields: {a: T, b: T}}` in `types:`, and write Pair(x, y)",
+    ),
     ast.GeneratorExp: ("a bare comprehension", "put it into all(...), any(...), sum(...), or { }"),
     ast.Slice: ("a slice", "write s[1:] or s[:n] of a sequence"),
 }
@@ -203,7 +206,8 @@ class _Forms:
         if isinstance(target, ast.Name):
             self._name(target.id, target, skippable=False)
         else:
-            self._add("T127", "a loop binds one name", target, "loop over the keys, and read m[k]")
+            help_ = "bind one: of a record read fields, p.a and p.b; of a map keys, k and m[k]"
+            self._add("T127", "a loop binds one name", target, help_)
 
     def _operator(self, operator: ast.operator, node: ast.AST) -> None:
         if not isinstance(operator, _OPERATORS):

@@ -292,7 +292,9 @@ class _TypeParser:
         """Return what to write in place of what is no type."""
         text = self.passage.text.strip()
         if text.startswith("union"):
-            return "a union of messages is written A or B"
+            return "a union of records or messages is written A or B"
+        if re.search(r"\btuple\b|\([^()]*,", text):
+            return "a tuple is a record: `Pair: {fields: {a: T, b: T}}` in `types:`, and here Pair"
         if text.startswith(("{", "[")) and ".." in text:
             return "inside an expression 0..3 is written range(4), and 1..3 range(1, 4)"
         return "write one of the forms of a type"

@@ -90,6 +90,8 @@ class Drawer:
                 return ["none", "1"]
             case "maybe_id":
                 return ["none"]
+            case "kind":
+                return ["Put(0)", "Mark(none, true)", "Nop()"]
             case "ints" | "ids" | "queue" | "hand" | "map" | "partial":
                 return ["empty"]
         return []
@@ -202,6 +204,15 @@ class Drawer:
         for kind in ("maybe", "maybe_id"):
             for text in scope.of(kind):
                 forms.append(lambda text=text: f"({text} is {self.one(['none', 'not none'])})")
+        for text in scope.of("kind"):
+            forms.append(lambda text=text: f"({text} is {self.one(['Put', 'not Put', 'Mark'])})")
+            forms.append(lambda text=text: f"({text} == {e('kind')})")
+            held = f"{{text}}.v == {{n}} if {{text}} is {self.rarely('Mark', 'Put')} else {{other}}"
+            forms.append(
+                lambda text=text, held=held: (
+                    f"({held.format(text=text, n=e('int'), other=e('bool'))})"
+                )
+            )
         for text in scope.of("id"):
             for other in scope.of("maybe_id") + scope.of("id"):
                 forms.append(lambda text=text, other=other: f"({text} == {other})")
@@ -248,6 +259,15 @@ class Drawer:
     def _partial(self, scope: Scope, depth: int) -> str:
         body = self.expression("int", self._with(scope, "id", "z"), depth)
         return "{z: " + body + " for z in " + self.one(["K", *scope.of("ids")]) + "}"
+
+    def _kind(self, scope: Scope, depth: int) -> str:
+        number = self.stored(scope, depth)
+        known = [*self.simple("kind"), *scope.of("kind")]
+        marked = f"Mark({self.expression('maybe_id', scope, depth)}, {self.expression('bool', scope, depth)})"
+        choice = (
+            f"({self.one(known)} if {self.expression('bool', scope, depth)} else Put({number}))"
+        )
+        return str(self.one([f"Put({number})", marked, choice, *known]))
 
     def _maybe_id(self, scope: Scope, depth: int) -> str:
         return str(self.one([*self.simple("maybe_id"), *scope.of("maybe_id"), *scope.of("id")]))
@@ -318,7 +338,14 @@ class Drawer:
                     f"{self.at(place, scope)} = pick({self.one(['x for x in range(3)', 'x for x in {0, 2} if x != 1', 'x for x in range(2) if ' + e('bool')])})"
                 )
             )
-        for kind in ("bool", "phase", "maybe_id", "maybe"):
+        for place in places("kind"):
+            line(lambda place=place: f"{place} = pick({{Nop(), Put(1), {e('kind')}}})")
+            forms.append(
+                lambda place=place: self.inside(
+                    f"{place} is Put", f"{place}.v = {self.stored(scope)}", indent
+                )
+            )
+        for kind in ("bool", "phase", "maybe_id", "maybe", "kind"):
             for place in self.places[kind]:
                 line(lambda place=place, kind=kind: f"{self.at(place, scope)} = {e(kind)}")
         for place in places("ids"):
@@ -467,6 +494,7 @@ class Drawer:
                 "queue",
                 "hand",
                 "partial",
+                "kind",
                 "machine",
             )
         }
@@ -496,7 +524,9 @@ class Drawer:
         return "\n".join([
             "system: drawn", "about: Drawn by a test.", "constants:", f"  K: {ids}", "  H: {ids: 2, prefix: h}",
             "  fixed: true", "  broken: false", f"  level: {{value: {json.dumps(level)}}}",
-            "types:", "  Phase: one of early, late",
+            "types:", "  Phase: one of early, late", "  Put: {fields: {v: 0..2}}",
+            "  Mark: {fields: {k: optional K, by: bool}}", "  Nop: {fields: {}}",
+            "  Command: Mark or Nop or Put",
         ])  # fmt: skip
 
     def _state(self) -> str:
@@ -507,7 +537,7 @@ class Drawer:
             "bool": ("bool", "false"), "phase": ("Phase", "early"), "maybe": ("optional 0..2", "none"),
             "maybe_id": ("optional K", "none"), "ids": ("set of K", "empty"), "ints": ("set of 0..2", "{1}"),
             "queue": ("sequence of 0..2 up to 2", "empty"), "hand": ("bag of 0..2 up to 2", "[1]"),
-            "partial": ("map of K to 0..2", "empty"),
+            "partial": ("map of K to 0..2", "empty"), "kind": ("Command", "Put(0)"),
         }  # fmt: skip
         for kind, (type_, initial) in kinds.items():
             if self.chance():

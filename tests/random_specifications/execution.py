@@ -129,7 +129,11 @@ class Run:
                 return variable, path, kind
             case ast.Attribute(base, name):
                 variable, path, kind = self.place(base)
-                return variable, [*path, (name,)], dict(kind[1][0][1])[name]
+                held = self.get(variable, path)
+                fields = dict(dict(kind[1])[held.kind])
+                if name not in fields:
+                    raise FailedError(f"{held.kind} has no {name}")
+                return variable, [*path, (name,)], fields[name]
         raise NotImplementedError(ast.dump(node))
 
     def get(self, variable: str, path: list[Any]) -> Any:

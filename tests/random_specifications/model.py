@@ -121,16 +121,22 @@ class Reader:
     def _types(self) -> None:
         model = self.model
         for name, text in self.data.get("types", {}).items():
-            if str(text).startswith("one of "):
+            if isinstance(text, dict):
+                self._record(name, text["fields"])
+            elif str(text).startswith("one of "):
                 members = [word.strip() for word in str(text)[7:].split(",")]
                 model.types[name] = ("enum", tuple(members))
                 model.ranks.add(members)
             else:
                 model.types[name] = self.type(text)
         for name, fields in self.data.get("messages", {}).items():
-            model.ranks.add([name])
-            parts = tuple((f, self.type(kind)) for f, kind in (fields or {}).items())
-            model.messages[name] = parts
+            self._record(name, fields)
+
+    def _record(self, name: str, fields: dict[str, Any] | None) -> None:
+        """Declare a message, or a record, which is a message that nobody sends."""
+        self.model.ranks.add([name])
+        parts = tuple((f, self.type(kind)) for f, kind in (fields or {}).items())
+        self.model.messages[name] = parts
 
     def type(self, text: Any) -> Type:
         text = str(text).strip()
@@ -332,7 +338,7 @@ class Reader:
                 model.properties.append(
                     (name, "leads_to", parse(sides["to"]), parse(sides["from"]))
                 )
-            if "refines" in entry:
+            if "refines" in entry and (self.folder / str(entry["refines"]["system"])).is_file():
                 model.properties.append((name, "refines", ast.Constant(name), None))
                 model.refinements[name] = self._refinement(entry["refines"])
 

@@ -1,0 +1,78 @@
+"""Goal: a variable may hold one of several kinds; errors of tuples say how to write one."""
+
+import re
+from pathlib import Path
+
+import pytest
+from systems import outcomes, run
+
+from checker.errors import SpecificationError
+from checker.report.headline import headline
+
+MANUAL = Path(__file__).parents[2] / "docs" / "language.md"
+
+
+def test_the_manuals_log_gives_what_the_manual_shows(tmp_path: Path) -> None:
+    found = re.search(
+        r"```yaml\nsystem: key_value_log\nabout: .*?\n(.*?)```\n\n```text\n(.*?)\n```",
+        MANUAL.read_text(),
+        re.DOTALL,
+    )
+    assert found is not None
+    result = run(tmp_path, found[1])
+    assert headline(result.machine, result.exploration, result.verdict) == found[2]
+    assert outcomes(result) == {"is_used": "witnessed", "deadlock": "holds"}
+
+
+UNIONS = """\
+types:
+  Put: {fields: {n: 0..1}}
+  Nop: {fields: {}}
+  Small: Put or Nop
+  Command: Small or Stop
+messages:
+  Stop: {n: 0..1}
+variables:
+  seen: {type: set of Command, initial: empty}
+  last: {type: optional Command, initial: none}
+rows:
+  - row: takes
+    for: {c: Command}
+    when: c not in seen and (last is none or not any(c2 is Stop for c2 in seen))
+    do: |
+      seen.add(c)
+      last = c
+deadlock: false
+properties:
+  in_order: {always: least(x for x in Command) is Put, why: records come before messages.}
+  five_kinds: {always: len(Command) == 5, why: two and one and two.}
+  read:
+    always: implies(last is not none and last is not Nop, last.n <= 1)
+    why: two have it.
+"""
+
+
+def test_unions_of_records_messages_and_unions(tmp_path: Path) -> None:
+    assert set(outcomes(run(tmp_path, UNIONS)).values()) == {"holds"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "help_"),
+    [
+        ("types:\n  T: bool or Put\n", "N206", None),
+        ("types:\n  L: one of a, b\n  P: 0..1\n  T: L or P\n", "Y303", "fields: {value: L}"),
+        ("types:\n  T: tuple of bool\n", "T130", "a tuple is a record"),
+        ("definitions:\n  d(x): (x, x)\n", "T125", "write Pair(x, y)"),
+        ("definitions:\n  d(s): all(a == b for a, b in s)\n", "T127", "of a record read fields"),
+        ("properties:\n  p: {always: pick(range(2)) == 1, why: w}\n", "Y309", "a property asks"),
+    ],
+)  # fmt: skip
+def test_what_is_no_type_or_choice_says_what_to_write(
+    tmp_path: Path, text: str, code: str, help_: str | None
+) -> None:
+    if "variables" not in text:
+        text += 'variables:\n  n: {type: 0..1, initial: "0"}\n'
+    with pytest.raises(SpecificationError) as failure:
+        run(tmp_path, text + "rows:\n  - {row: r, do: n = 0}\n")
+    found = next(one for one in failure.value.diagnostics if one.code == code)
+    assert help_ is None or help_ in (found.help or "")
