@@ -338,7 +338,7 @@ class Reader:
                 model.properties.append(
                     (name, "leads_to", parse(sides["to"]), parse(sides["from"]))
                 )
-            if "refines" in entry and (self.folder / str(entry["refines"]["system"])).is_file():
+            if isinstance(entry.get("refines"), dict):
                 model.properties.append((name, "refines", ast.Constant(name), None))
                 model.refinements[name] = self._refinement(entry["refines"])
 
