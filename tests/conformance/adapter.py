@@ -29,6 +29,8 @@ class Subject:
 
     main: str
     releases: tuple[str, ...]
+    module: str = ""
+    """The Maven module it stands in, if that is not called like the system."""
 
 
 SUBJECTS = {
@@ -41,6 +43,7 @@ SUBJECTS = {
     "share_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
     "share_partition": Subject("kafka.server.share.Subject", ("4.2.0", "4.4.0")),
     "share_state": Subject("org.apache.kafka.coordinator.share.Subject", ("4.3.1", "4.4.0")),
+    "topic_deletion": Subject("kafka.controller.TopicDeletion", ("2.8.2",), "controller"),
 }
 """Of each system with an adapter what is driven."""
 
@@ -64,22 +67,25 @@ def missing() -> str | None:
 
 def build(name: str, release: str) -> str | None:
     """Build an adapter where its sources are newer; return what went wrong."""
-    target = HERE / name / "target"
+    module = SUBJECTS[name].module or name
+    target = HERE / module / "target"
     target.mkdir(exist_ok=True)
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return _built(name, release)
+        return _built(module, release)
 
 
-def _built(name: str, release: str) -> str | None:
-    classpath = HERE / name / "target" / release / "classpath"
-    sources = [*HERE.glob("*.xml"), *HERE.glob(f"{name}/pom.xml")]
-    sources += [file for part in ("protocol", name) for file in HERE.glob(f"{part}/src/**/*.java")]
+def _built(module: str, release: str) -> str | None:
+    classpath = HERE / module / "target" / release / "classpath"
+    sources = [*HERE.glob("*.xml"), *HERE.glob(f"{module}/pom.xml")]
+    sources += [
+        file for part in ("protocol", module) for file in HERE.glob(f"{part}/src/**/*.java")
+    ]
     if classpath.is_file() and classpath.stat().st_mtime > max(f.stat().st_mtime for f in sources):
         return None
     goals = ["test-compile", "dependency:build-classpath"]
     settings = [f"-Dkafka.version={release}", f"-Dmdep.outputFile=target/{release}/classpath"]
-    command = ["mvn", "-q", "-B", "-pl", name, "-am", *goals, *settings]
+    command = ["mvn", "-q", "-B", "-pl", module, "-am", *goals, *settings]
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
     if done.returncode:
         classpath.unlink(missing_ok=True)
@@ -117,9 +123,10 @@ def main() -> None:
         sys.exit(UNAVAILABLE)
     if not given.build:
         ((name, release),) = wanted
-        target = HERE / name / "target" / release
+        subject = SUBJECTS[name]
+        target = HERE / (subject.module or name) / "target" / release
         path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
-        command = ["java", "-Xshare:auto", "-cp", path, SUBJECTS[name].main]
+        command = ["java", "-Xshare:auto", "-cp", path, subject.main]
         os.execvp("java", command)  # noqa: S606
 
 

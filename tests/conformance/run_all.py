@@ -200,6 +200,18 @@ RUNS: dict[str, tuple[Run, ...]] = {
         Run("as_in_kafka_confused", ("4.4.0",)),
         Run("as_in_kafka_confused", ("4.3.1",), BEFORE_4_4),
     ),
+    "topic_deletion": (
+        Run("failover", ("2.8.2",)),
+        *(Run(instance, ("2.8.2",)) for instance in ("default", "storage_errors")),
+        Run("failover", ("2.8.2",), ("--set", "elections=1")),
+        Run("failover_and_crash", ("2.8.2",)),
+        Run("three_replicas", ("2.8.2",), ("--cover", "rows")),
+        Run(
+            "failover_and_crash",
+            ("2.8.2",),
+            ("--set", "elections=1", "--set", "storage_errors=1", "--cover", "rows"),
+        ),
+    ),
 }
 """Of each system what is driven, the smallest first."""
 

@@ -2,37 +2,49 @@ package kafka.controller;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import kafka.api.LeaderAndIsr;
+import java.util.stream.Collectors;
 import kafka.cluster.Broker;
 import kafka.server.KafkaConfig;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.requests.AbstractControlRequest;
 import org.apache.kafka.common.requests.AbstractResponse;
-import org.apache.kafka.common.requests.LeaderAndIsrRequest;
-import org.apache.kafka.common.requests.StopReplicaRequest;
 import org.apache.kafka.common.utils.Time;
 import scala.Function1;
 import scala.Option;
 import scala.runtime.BoxedUnit;
 
-/**
- * What the controller sends, kept until a broker receives it. UpdateMetadata is not kept, nor is a
- * StopReplica that repeats the one before it.
- */
+/** What the controller sends, as far as a system knows it, kept until a broker receives it. */
 final class Channels extends ControllerChannelManager {
   private final ControllerContext context;
-  private final Map<Integer, Deque<Map<String, Object>>> queues = new TreeMap<>();
+  private final Reader reader;
+  private final Map<Integer, Deque<Sent>> queues = new TreeMap<>();
 
-  Channels(ControllerContext context, KafkaConfig config, Metrics metrics) {
+  Channels(ControllerContext context, KafkaConfig config, Metrics metrics, Reader reader) {
     super(
         context, config, Time.SYSTEM, metrics,
         new StateChangeLogger(config.brokerId(), true, Option.empty()), Option.empty());
     this.context = context;
+    this.reader = reader;
+  }
+
+  /** Says what a system knows of a request that is sent after another one, which may be null. */
+  interface Reader {
+    /** Return it, or null if the request is not kept. */
+    Map<String, Object> read(AbstractControlRequest request, Map<String, Object> last);
+  }
+
+  /** A request, what a system knows of it, and where its answer goes. */
+  static final class Sent {
+    final Map<String, Object> known;
+    final Function1<AbstractResponse, BoxedUnit> callback;
+
+    Sent(Map<String, Object> known, Function1<AbstractResponse, BoxedUnit> callback) {
+      this.known = known;
+      this.callback = callback;
+    }
   }
 
   @Override
@@ -61,40 +73,25 @@ final class Channels extends ControllerChannelManager {
       int id,
       AbstractControlRequest.Builder<? extends AbstractControlRequest> builder,
       Function1<AbstractResponse, BoxedUnit> callback) {
-    Deque<Map<String, Object>> queue = queues.get(id);
+    Deque<Sent> queue = queues.get(id);
     if (queue == null) {
       return; // as the class does: the broker has gone
     }
-    AbstractControlRequest request = builder.build();
-    Map<String, Object> kept = new HashMap<>();
-    if (request instanceof LeaderAndIsrRequest) {
-      var state = ((LeaderAndIsrRequest) request).partitionStates().iterator().next();
-      Set<String> isr = new TreeSet<>();
-      state.isr().forEach(member -> isr.add("b" + member));
-      kept.put("kind", "LeaderAndIsr");
-      kept.put("leader", state.leader() == LeaderAndIsr.NoLeader() ? null : "b" + state.leader());
-      kept.put("isr", isr);
-      kept.put("leader_epoch", state.leaderEpoch() + 1);
-      kept.put("version", state.zkVersion() + 1);
-    } else if (request instanceof StopReplicaRequest) {
-      var state = ((StopReplicaRequest) request).partitionStates().get(Zookeeper.PARTITION);
-      kept.put("kind", "StopReplica");
-      kept.put("leader_epoch", state.leaderEpoch() + 1);
-    } else {
-      return;
-    }
-    kept.put("incarnation", request.brokerEpoch());
-    if (!(request instanceof StopReplicaRequest && kept.equals(queue.peekLast()))) {
-      queue.add(kept);
+    Map<String, Object> last = queue.isEmpty() ? null : queue.peekLast().known;
+    Map<String, Object> known = reader.read(builder.build(), last);
+    if (known != null) {
+      queue.add(new Sent(known, callback));
     }
   }
 
   /** A broker takes the first request to it. */
-  void receive(int id) {
-    queues.get(id).remove();
+  Sent receive(int id) {
+    return queues.get(id).remove();
   }
 
-  Object waiting(int id) {
-    return queues.getOrDefault(id, new ArrayDeque<>());
+  /** Return what a system knows of the requests to a broker. */
+  List<Map<String, Object>> waiting(int id) {
+    Deque<Sent> queue = queues.getOrDefault(id, new ArrayDeque<>());
+    return queue.stream().map(sent -> sent.known).collect(Collectors.toList());
   }
 }

@@ -3,50 +3,35 @@ package kafka.controller;
 import checker.conformance.Protocol;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import kafka.api.LeaderAndIsr;
-import kafka.server.KafkaConfig;
 import org.apache.kafka.common.ElectionType;
-import org.apache.kafka.common.metrics.Metrics;
-import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.common.requests.AbstractControlRequest;
+import org.apache.kafka.common.requests.LeaderAndIsrRequest;
+import org.apache.kafka.common.requests.StopReplicaRequest;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.BoxedUnit;
 
-/**
- * A KafkaController that is the active one, its events processed in the caller's thread. It runs on
- * a broker of its own, number 0; ZooKeeper and the connections to brokers are in memory.
- */
+/** The controller of the system of that name: each event is one step. */
 final class Subject implements Protocol.Subject {
   private final List<Integer> brokers = new ArrayList<>();
-  private final KafkaConfig config;
   private final Zookeeper zookeeper;
-  private final Metrics metrics = new Metrics();
-  private KafkaController controller;
-  private Channels channels;
+  private final Driven driven;
 
   Subject(JsonNode with) throws Exception {
     with.get("registered").fieldNames()
         .forEachRemaining(id -> brokers.add(Zookeeper.number(id)));
     brokers.sort(null);
-    boolean unclean = with.get("unclean").asBoolean();
-    Properties settings = new Properties();
-    settings.put("broker.id", "0");
-    settings.put("zookeeper.connect", "localhost:1");
-    settings.put("auto.leader.rebalance.enable", "false");
-    settings.put("unclean.leader.election.enable", String.valueOf(unclean));
-    settings.put("inter.broker.protocol.version", "2.6"); // from 2.7 on leaders ask with AlterIsr
-    config = KafkaConfig.fromProps(settings);
-    zookeeper = new Zookeeper(brokers, unclean);
+    zookeeper = new Zookeeper(brokers, with.get("unclean").asBoolean());
     zookeeper.register(with.get("registered"));
+    driven = new Driven(zookeeper, Subject::read);
     elect();
   }
 
@@ -58,35 +43,36 @@ final class Subject implements Protocol.Subject {
     Protocol.serve("KafkaController", Protocol.kafka(), Subject::new);
   }
 
-  private void elect() throws Exception {
-    if (controller != null) {
-      controller.kafkaScheduler().shutdown();
+  /** UpdateMetadata is not kept, nor is a StopReplica that repeats the one before it. */
+  private static Map<String, Object> read(AbstractControlRequest request, Map<String, Object> last) {
+    Map<String, Object> known = new HashMap<>();
+    if (request instanceof LeaderAndIsrRequest) {
+      var state = ((LeaderAndIsrRequest) request).partitionStates().iterator().next();
+      Set<String> isr = new TreeSet<>();
+      state.isr().forEach(member -> isr.add("b" + member));
+      known.put("kind", "LeaderAndIsr");
+      known.put("leader", state.leader() == LeaderAndIsr.NoLeader() ? null : "b" + state.leader());
+      known.put("isr", isr);
+      known.put("leader_epoch", state.leaderEpoch() + 1);
+      known.put("version", state.zkVersion() + 1);
+    } else if (request instanceof StopReplicaRequest) {
+      var state = ((StopReplicaRequest) request).partitionStates().get(Zookeeper.PARTITION);
+      known.put("kind", "StopReplica");
+      known.put("leader_epoch", state.leaderEpoch() + 1);
+    } else {
+      return null;
     }
-    controller =
-        new KafkaController(
-            config, zookeeper.client, Time.SYSTEM, metrics, null, 0, null, null, null, Option.empty());
-    channels = new Channels(controller.controllerContext(), config, metrics);
-    controller.controllerChannelManager_$eq(channels);
-    for (Object part :
-        List.of(controller, controller.replicaStateMachine(), controller.partitionStateMachine())) {
-      String name = part == controller ? "brokerRequestBatch" : "controllerBrokerRequestBatch";
-      Field batch = part.getClass().getDeclaredField(name);
-      batch.setAccessible(true);
-      Field manager = ControllerBrokerRequestBatch.class.getDeclaredField("controllerChannelManager");
-      manager.setAccessible(true);
-      manager.set(batch.get(part), channels);
-    }
-    zookeeper.hidesElection = true;
-    process(Startup$.MODULE$);
-    zookeeper.hidesElection = false;
-    if (!controller.isActive()) {
-      throw new IllegalStateException("the controller was not elected");
-    }
+    known.put("incarnation", request.brokerEpoch());
+    return request instanceof StopReplicaRequest && known.equals(last) ? null : known;
   }
 
-  private void process(ControllerEvent event) {
-    controller.process(event);
-    zookeeper.check();
+  private void elect() throws Exception {
+    zookeeper.hidesElection = true;
+    driven.elect();
+    zookeeper.hidesElection = false;
+    if (!driven.isActive()) {
+      throw new IllegalStateException("the controller was not elected");
+    }
   }
 
   @Override
@@ -96,25 +82,25 @@ final class Subject implements Protocol.Subject {
         zookeeper.write(with);
         return null;
       case "topic_change":
-        process(TopicChange$.MODULE$);
+        driven.process(TopicChange$.MODULE$);
         return null;
       case "broker_change":
-        process(BrokerChange$.MODULE$);
+        driven.process(BrokerChange$.MODULE$);
         return null;
       case "isr_change":
-        process(IsrChangeNotification$.MODULE$);
+        driven.process(IsrChangeNotification$.MODULE$);
         return null;
       case "preferred_election":
-        process(
+        driven.process(
             new ReplicaLeaderElection(
                 Option.empty(), ElectionType.PREFERRED, ZkTriggered$.MODULE$, done -> BoxedUnit.UNIT));
         return null;
       case "rebalance":
-        process(AutoPreferredReplicaLeaderElection$.MODULE$);
+        driven.process(AutoPreferredReplicaLeaderElection$.MODULE$);
         return null;
       case "controlled_shutdown":
         List<Boolean> leads = new ArrayList<>();
-        process(
+        driven.process(
             new ControlledShutdown(
                 Zookeeper.number(with.get("broker").asText()),
                 with.get("incarnation").asLong(),
@@ -127,7 +113,7 @@ final class Subject implements Protocol.Subject {
         elect();
         return null;
       case "receive":
-        channels.receive(Zookeeper.number(with.get("broker").asText()));
+        driven.channels.receive(Zookeeper.number(with.get("broker").asText()));
         return null;
       default:
         throw new IllegalArgumentException("no call is named " + called);
@@ -136,23 +122,23 @@ final class Subject implements Protocol.Subject {
 
   @Override
   public Map<String, Object> observe() {
-    ControllerContext context = controller.controllerContext();
+    ControllerContext context = driven.context();
     Map<String, Object> fields = new HashMap<>();
-    fields.put("partition", partition(context));
-    fields.put("replicas", replicas(context));
-    fields.put("live", names(context.liveOrShuttingDownBrokerIds()));
+    fields.put("partition", driven.partition());
+    fields.put("replicas", driven.replicas(brokers));
+    fields.put("live", Driven.names(context.liveOrShuttingDownBrokerIds()));
     Map<String, Object> known = new TreeMap<>();
     CollectionConverters.asJava(context.liveBrokerIdAndEpochs())
         .forEach((id, epoch) -> known.put("b" + id, epoch));
     fields.put("known", known);
-    fields.put("shutting_down", names(context.shuttingDownBrokerIds()));
+    fields.put("shutting_down", Driven.names(context.shuttingDownBrokerIds()));
     var cached = context.partitionLeadershipInfo(Zookeeper.PARTITION);
     if (cached.isEmpty()) {
       record("", LeaderAndIsr.NoLeader(), Set.of(), 0, 0, fields);
     } else {
       LeaderAndIsr cache = cached.get().leaderAndIsr();
       int epoch = cache.leaderEpoch() + 1;
-      record("", cache.leader(), names(cache.isr()), epoch, cache.zkVersion() + 1, fields);
+      record("", cache.leader(), Driven.names(cache.isr()), epoch, cache.zkVersion() + 1, fields);
     }
     Set<String> isr = new TreeSet<>();
     zookeeper.isr.forEach(id -> isr.add("b" + id));
@@ -160,30 +146,9 @@ final class Subject implements Protocol.Subject {
     fields.put("notified", zookeeper.notified);
     fields.put("election", zookeeper.election);
     Map<String, Object> requests = new TreeMap<>();
-    brokers.forEach(id -> requests.put("b" + id, channels.waiting(id)));
+    brokers.forEach(id -> requests.put("b" + id, driven.channels.waiting(id)));
     fields.put("requests", requests);
     return fields;
-  }
-
-  private static String partition(ControllerContext context) {
-    boolean known = context.allPartitions().contains(Zookeeper.PARTITION);
-    return known ? context.partitionState(Zookeeper.PARTITION).toString() : "NonExistentPartition";
-  }
-
-  private Map<String, Object> replicas(ControllerContext context) {
-    Map<String, Object> found = new TreeMap<>();
-    for (int id : brokers) {
-      boolean known = context.allPartitions().contains(Zookeeper.PARTITION);
-      var replica = new PartitionAndReplica(Zookeeper.PARTITION, id);
-      found.put("b" + id, known ? context.replicaState(replica).toString() : "NonExistentReplica");
-    }
-    return found;
-  }
-
-  private static Set<String> names(scala.collection.Iterable<Object> ids) {
-    Set<String> found = new TreeSet<>();
-    CollectionConverters.asJava(ids).forEach(id -> found.add("b" + id));
-    return found;
   }
 
   private static void record(

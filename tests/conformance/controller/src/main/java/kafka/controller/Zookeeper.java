@@ -39,6 +39,9 @@ import scala.util.Right;
 final class Zookeeper {
   static final TopicPartition PARTITION = new TopicPartition("topic", 0);
 
+  /** What the controller's events run in; it stops where these nodes are written in several steps. */
+  final EventThread events = new EventThread();
+  final boolean unclean;
   final Map<Integer, Long> registered = new TreeMap<>();
   boolean topic;
   int leader = LeaderAndIsr.NoLeader();
@@ -47,11 +50,13 @@ final class Zookeeper {
   int version;
   boolean notified;
   boolean election;
+  /** Somebody asked for the topic's deletion. */
+  boolean deletion;
   /** While a controller is elected: the model reads the request for an election in a later step. */
   boolean hidesElection;
 
   private final List<Integer> assignment;
-  private final boolean unclean;
+  private boolean elected;
   private int controllerEpoch;
   private int writtenBy = 1;
   private RuntimeException failure;
@@ -76,14 +81,39 @@ final class Zookeeper {
     election = with.get("election").asBoolean();
   }
 
+  /** Take over a map of brokers and their epochs, or a set of brokers whose epochs do not matter. */
   void register(JsonNode of) {
     registered.clear();
+    of.elements().forEachRemaining(
+        id -> {
+          if (id.isTextual()) {
+            registered.put(number(id.asText()), 1L);
+          }
+        });
     of.fields().forEachRemaining(
         entry -> {
           if (entry.getValue().asLong() > 0) {
             registered.put(number(entry.getKey()), entry.getValue().asLong());
           }
         });
+  }
+
+  /** Create the topic, led by its first replica, with all of them in sync. */
+  void createTopic() {
+    topic = true;
+    leader = assignment.get(0);
+    isr = new TreeSet<>(assignment);
+    leaderEpoch = 1;
+    version = 1;
+  }
+
+  boolean hasRecord() {
+    return leaderEpoch > 0;
+  }
+
+  /** The controller's session ends. */
+  void dismiss() {
+    elected = false;
   }
 
   /** Fail if the controller asked for something that is not here. */
@@ -97,11 +127,34 @@ final class Zookeeper {
     return Integer.parseInt(broker.substring(1));
   }
 
+  /** The nodes of a topic go one by one, the partition's first; each is a step. */
+  private void deleteTopic() {
+    while (hasRecord() || topic) {
+      events.pause();
+      if (hasRecord()) {
+        leaderEpoch = 0;
+        leader = LeaderAndIsr.NoLeader();
+        isr = Set.of();
+        version = 0;
+      } else {
+        topic = false;
+      }
+    }
+    events.pause(); // before the request goes
+  }
+
   private Object answer(InvocationOnMock asked) {
+    if (!asked.getMethod().getName().startsWith("get")) {
+      events.check();
+    }
     switch (asked.getMethod().getName()) {
       case "getControllerId":
-        return Option.empty();
+        return elected ? Option.apply(0) : Option.empty();
+      case "deleteController":
+        elected = false;
+        return null;
       case "registerControllerAndIncrementControllerEpoch":
+        elected = true;
         controllerEpoch++;
         return new Tuple2<>(controllerEpoch, 0);
       case "getDataAndVersion":
@@ -141,7 +194,13 @@ final class Zookeeper {
         election = election && hidesElection;
         return null;
       case "getTopicDeletions":
-        return seq(List.of());
+        return seq(deletion ? List.of(PARTITION.topic()) : List.of());
+      case "deleteTopicZNode":
+        deleteTopic();
+        return null;
+      case "deleteTopicDeletions":
+        deletion = false;
+        return null;
       case "getPartitionReassignment":
         return map(Map.of());
       case "reassignPartitionsInProgress":
