@@ -20,6 +20,7 @@ from checker.layout.codec import unpack
 from checker.search.progress import Interrupt
 from checker.semantics.values import MapValue, format_value
 
+Column = NDArray[np.unsignedinteger] | NDArray[np.int64]
 _AT_ONCE = 1 << 16
 _LARGEST = 1 << 62
 Numbers = NDArray[np.int64]
@@ -95,10 +96,7 @@ def compare(
 
 
 def _views(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> list[View]:
-    codes: dict[str, dict[object, int]] = {name: {} for name in shared}
-    rows = [_coded(graph, codes) for graph in (old, new)]
-    _, looks = np.unique(_keys(np.concatenate(rows)), return_inverse=True)
-    looks = looks.reshape(-1).astype(np.int32)
+    looks = _looks(old, new, shared)
     labels = {label: i for i, label in enumerate(dict.fromkeys((*old.labels, *new.labels)))}
     views = []
     for graph, first in ((old, 0), (new, old.states)):
@@ -113,41 +111,92 @@ def _views(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> l
     return views
 
 
-def _coded(graph: LabelledGraph, codes: Mapping[str, dict[object, int]]) -> Numbers:
-    """Return numbers for the values of variables in each state; equal values have equal ones."""
+def _looks(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> Numbers:
+    """Return numbers for the states of both, one after the other: equal where they look equal."""
+    types = [{v.name: v.type for v in graph.machine.variables} for graph in (old, new)]
+    cells = [_cells(graph, shared) for graph in (old, new)]
+    keys = _Keys(old.states + new.states)
+    for name in shared:
+        columns = [own[name] for own in cells]
+        if types[0][name] != types[1][name]:
+            # The same values are kept otherwise.
+            known: dict[object, int] = {}
+            columns = [
+                [_coded(graph, name, own, known)]
+                for graph, own in zip((old, new), columns, strict=True)
+            ]
+        for one, other in zip(*columns, strict=True):
+            keys.add(np.concatenate([one, other]))
+    return keys.dense()
+
+
+def _cells(graph: LabelledGraph, names: Iterable[str]) -> dict[str, list[Column]]:
+    """Return the cells of some variables: of each cell a column, as narrow as its values allow."""
     layout = graph.layout
-    places = [layout.variables.index(name) for name in codes]
-    found = np.zeros((graph.states, len(places)), np.int64)
+    spans = {
+        name: range(layout.starts[place], layout.starts[place + 1])
+        for name, place in ((name, layout.variables.index(name)) for name in names)
+    }
+    found = {
+        name: [
+            np.zeros(graph.states, np.min_scalar_type(max(layout.leaves[leaf].cardinality - 1, 0)))
+            for leaf in span
+        ]
+        for name, span in spans.items()
+    }
     for first in range(0, graph.states, _AT_ONCE):
         cells: Words = unpack(layout, graph.words[first : first + _AT_ONCE])
-        for column, (place, known) in enumerate(zip(places, codes.values(), strict=True)):
-            own = cells[:, layout.starts[place] : layout.starts[place + 1]]
-            _, index, which = np.unique(_keys(own), return_index=True, return_inverse=True)
-            values = [value_from(layout.shapes[place], row) for row in own[index].tolist()]
-            numbers = [known.setdefault(_typed(value), len(known)) for value in values]
-            found[first : first + len(own), column] = np.array(numbers, np.int64)[which.reshape(-1)]
+        for name, span in spans.items():
+            for column, leaf in zip(found[name], span, strict=True):
+                column[first : first + len(cells)] = cells[:, leaf]
     return found
 
 
-def _keys(rows: Numbers) -> Numbers:
-    """Return a number for each row of a matrix; equal rows, and only those, have equal ones.
+def _coded(
+    graph: LabelledGraph, name: str, columns: list[Column], known: dict[object, int]
+) -> Numbers:
+    """Return numbers for the values of a variable in each state; equal values have equal ones."""
+    keys = _Keys(graph.states)
+    for column in columns:
+        keys.add(column)
+    which = keys.dense()
+    first = _firsts(which)
+    shape = graph.layout.shapes[graph.layout.variables.index(name)]
+    values = [value_from(shape, [int(column[place]) for column in columns]) for place in first]
+    numbers = [known.setdefault(_typed(value), len(known)) for value in values]
+    return np.array(numbers, np.int64)[which]
+
+
+class _Keys:
+    """A number for each row of a matrix given by its columns; only equal rows have equal ones.
 
     Rows are not sorted as rows: that costs more than all the rest.
     """
-    keys = np.zeros(len(rows), np.int64)
-    if not len(rows):
-        return keys
-    size = 1
-    for column in rows.T:
-        digits, span = column - column.min(), int(column.max()) - int(column.min()) + 1
-        if size * span > _LARGEST:
-            _, keys = np.unique(keys, return_inverse=True)
-            _, digits = np.unique(column, return_inverse=True)
-            keys, digits = keys.reshape(-1), digits.reshape(-1)
-            size, span = int(keys.max()) + 1, int(digits.max()) + 1
-        keys = keys * span + digits
-        size *= span
-    return keys
+
+    def __init__(self, rows: int) -> None:
+        self.keys = np.zeros(rows, np.int64)
+        self.size = 1
+
+    def add(self, column: Column | Numbers) -> None:
+        """Tell rows apart by a further column."""
+        if not len(column):
+            return
+        low, high = int(column.min()), int(column.max())
+        if low == high:
+            return
+        digits, span = column.astype(np.int64) - low, high - low + 1
+        if self.size * span > _LARGEST:
+            self.keys = self.dense()
+            self.size = int(self.keys.max()) + 1
+            _, digits = np.unique(digits, return_inverse=True)
+            digits, span = digits.reshape(-1), int(digits.max()) + 1
+        self.keys = self.keys * span + digits
+        self.size *= span
+
+    def dense(self) -> Numbers:
+        """Return the numbers, from 0 on without gaps."""
+        _, found = np.unique(self.keys, return_inverse=True)
+        return found.reshape(-1)
 
 
 def _typed(value: object) -> object:
@@ -226,30 +275,31 @@ def _firsts(codes: Numbers | NDArray[np.int32]) -> Numbers:
 
 
 def _moves(view: View, shared: tuple[str, ...]) -> dict[str, int]:
-    """Return the moves of the machines that both sides have, with the first step of each."""
+    """Return the moves of the machines that both sides have, with the first step of each.
+
+    A machine that there is several of has a cell for each: the first steps in which each cell
+    changes from one value to another show all moves.
+    """
     graph = view.graph
     found: dict[str, int] = {}
     sources = graph.sources
     inside = np.flatnonzero(graph.targets >= 0)
-    for variable in graph.machine.variables:
-        if variable.table is None or variable.name not in shared:
-            continue
-        place = graph.layout.variables.index(variable.name)
-        codes = _coded(graph, {variable.name: {}})[:, 0]
-        different, where = np.unique(codes, return_index=True)
-        states = graph.values(where.astype(np.int64))
-        values = {
-            code: state[place] for code, state in zip(different.tolist(), states, strict=True)
-        }
-        begin, end = codes[sources[inside]], codes[graph.targets[inside]]
-        changed = np.flatnonzero(begin != end)
-        first = _firsts(begin[changed] * len(values) + end[changed])
-        first = first[first >= 0]
-        for number in inside[changed[first]].tolist():
-            before = values[int(codes[sources[number]])]
-            after = values[int(codes[graph.targets[number]])]
-            for move in _moved(variable.name, before, after):
-                found[move] = min(number, found.get(move, number))
+    before, after = sources[inside], graph.targets[inside]
+    names = [v.name for v in graph.machine.variables if v.table is not None and v.name in shared]
+    cells = _cells(graph, names)
+    for name in names:
+        place = graph.layout.variables.index(name)
+        for column in cells[name]:
+            begin, end = column[before].astype(np.int64), column[after].astype(np.int64)
+            changed = np.flatnonzero(begin != end)
+            size = int(column.max(initial=0)) + 1
+            first = _firsts(begin[changed] * size + end[changed])
+            steps = inside[changed[first[first >= 0]]]
+            origins = graph.values(sources[steps].astype(np.int64))
+            targets = graph.values(graph.targets[steps].astype(np.int64))
+            for step, one, other in zip(steps.tolist(), origins, targets, strict=True):
+                for move in _moved(name, one[place], other[place]):
+                    found[move] = min(step, found.get(move, step))
     return found
 
 

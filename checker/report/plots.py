@@ -11,9 +11,9 @@ from dataclasses import dataclass
 LONGEST = 40
 """Characters of the longest bar in a text."""
 
-_LETTER = 7.4
-"""Pixels that a letter (13 px) is taken to need."""
-_ROW, _TOP, _WIDTH = 24, 40, 640
+_LETTER = 8.4
+"""Pixels that a letter (13 px) is taken to need: more than most do."""
+_ROW, _TOP, _WIDTH = 24, 40, 480
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def as_svg(plot: Bars) -> str:
     """Return the plot as an SVG that is a file of its own, or part of a page."""
     left = 12 + _LETTER * max((len(bar.name) for bar in plot.bars), default=0)
     right = 16 + _LETTER * max((len(bar.told) for bar in plot.bars), default=0)
-    room = max(_WIDTH - left - right, 160)
+    room = max(_WIDTH - left - right, 200)
     drawn = [
         {"bar": bar, "y": _TOP + _ROW * place, "length": max(room * part, 2 * (bar.value > 0))}
         for place, (bar, part) in enumerate(zip(plot.bars, plot.parts, strict=True))

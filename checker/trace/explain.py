@@ -7,6 +7,7 @@ at the end is an atom, shown with the values of what stands in it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -141,13 +142,19 @@ def _quantifier(
     term: terms.Fold, value: object, witness: Context, context: Context, depth: int
 ) -> Reason:
     names = tuple(
-        (generator.name, format_value(witness.names[generator.name]))
+        (_written(generator.name, witness), format_value(witness.names[generator.name]))
         for generator in term.generators
     )
     reads = tuple(
         dict.fromkeys(name for part in term.generators for name in _places(part.domain, context))
     )
     return Reason(_text(term), format_value(value), place(term.span), depth, names, (), reads)
+
+
+def _written(name: str, context: Context) -> str:
+    """Return a name as its author wrote it, where nothing else in reach is called so."""
+    plain = name.partition("#")[0]
+    return name if not plain or plain in context.names else plain
 
 
 def _atom(term: Term, context: Context, depth: int) -> Reason:
@@ -161,9 +168,18 @@ def _atom(term: Term, context: Context, depth: int) -> Reason:
             except EvaluationError:
                 continue
     whole, value = _text(term), format_value(evaluate(term, context))
-    values = tuple((text, value) for text, value in shown.items() if text not in {value, whole})
+    values = tuple(
+        (text, value)
+        for text, value in shown.items()
+        if text != whole and _members(text) != _members(value)
+    )
     reads = tuple(dict.fromkeys(_places(term, context)))
     return Reason(whole, value, place(term.span), depth, (), values, reads)
+
+
+def _members(text: str) -> list[str]:
+    """Return what stands in a text, whatever its order: a set that is written out is its value."""
+    return sorted(re.split(r"[{},\s]+", text))
 
 
 def _places(term: Term, context: Context) -> Iterator[str]:
