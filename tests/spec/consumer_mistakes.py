@@ -15,6 +15,28 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "    if not keep_id:\n",
         "    if keep_id:\n",
     ),
+    ("classic_consumer", "a_given_id_is_joined_with"): (
+        "responses.yaml",
+        "      client[c].member = m\n      client[c].generation = 0\n",
+        "      client[c].generation = 0\n",
+    ),
+    ("classic_consumer", "an_assigned_client_rests"): (
+        "responses.yaml",
+        "      client[c].rejoin_needed = false\n      client[c].received = assigned",
+        "      client[c].received = assigned",
+    ),
+    ("classic_consumer", "who_leaves_says_so"): (
+        "user.yaml",
+        "if connected(c) and client[c].state != UNJOINED and",
+        "if connected(c) and client[c].state == UNJOINED and",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_former_coordinator_changes_nothing"): (
+        "coordinator.yaml",
+        "is_here(place) and not has_older_requests(c, connection)\n    do: |\n      m = fresh",
+        "not has_older_requests(c, connection)\n    do: |\n      m = fresh",
+        "alone_with_a_moving_coordinator",
+    ),
     ("classic_consumer", "an_answered_commit_is_over"): (
         "user.yaml",
         "    if preparing and client[c].commit == SENT:\n",

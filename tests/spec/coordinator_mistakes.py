@@ -200,6 +200,29 @@ COORDINATOR_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "fail(item, UNSTABLE_OFFSET_COMMIT)",
         "failover",
     ),
+    ("offset_commit", "refusals_are_true"): (
+        "expiry.yaml",
+        "error=GROUP_ID_NOT_FOUND if group.state == Dead else NON_EMPTY_GROUP",
+        "error=GROUP_ID_NOT_FOUND",
+        "deletion",
+    ),
+    ("offset_commit", "a_deletion_covers_what_was_there"): (
+        "expiry.yaml",
+        "serial=serial if something else serial - 1",
+        "serial=serial - 1",
+        "candidate_deletion_is_not_durable",
+    ),
+    ("offset_commit", "a_late_fence_undoes_no_join"): (
+        "client.yaml",
+        "      if client[c].generation >= 0:\n          loses_membership(c)",
+        "      if client[c].generation >= -1:\n          loses_membership(c)",
+    ),
+    ("offset_commit", "a_producer_ends_its_own_transaction"): (
+        "transactions.yaml",
+        "              transaction[c].state = ABORTING\n      if error in",
+        "              pass\n      if error in",
+        "transactions",
+    ),
     ("offset_commit", "clients_take_errors_for_what_they_are"): (
         "client.yaml",
         "    when: error in {FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION}\n",
