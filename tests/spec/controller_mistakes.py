@@ -4,7 +4,13 @@ By system and property: the file, what stands there, what the mistake puts in it
 instance that notices where it is not `default`.
 """
 
-CONTROLLER_SYSTEMS = ("controller", "controller_failover", "topic_deletion", "reassignment")
+CONTROLLER_SYSTEMS = (
+    "controller",
+    "controller_failover",
+    "partition_addition",
+    "topic_deletion",
+    "reassignment",
+)
 CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ("controller", "a_record_begins_with_the_first_epoch"): (
         "procedures.yaml",
@@ -409,6 +415,96 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "declarations.yaml",
         "controller[c].cache.leader is none or controller[c].cache.leader not in live(c)",
         "controller[c].cache.leader is none",
+    ),
+    ("partition_addition", "an_addition_leaves_the_other_alone"): (
+        "controller.yaml",
+        "      controller.version = topic.version\n      if controller.second",
+        "      controller.first = OLD\n      if controller.second",
+        "conditional_writes",
+    ),
+    ("partition_addition", "a_partition_begins_once"): (
+        "controller.yaml",
+        "      if topic.state is none:\n          topic.state = topic.second\n    fault",
+        "      topic.state = none\n    fault",
+    ),
+    ("partition_addition", "what_was_read_is_what_was_there"): (
+        "administration.yaml",
+        "          request[r].version = topic.version\n",
+        "",
+        "conditional_writes",
+    ),
+    ("partition_addition", "what_was_read_is_used_once"): (
+        "administration.yaml",
+        "      request[r].version = 0\n",
+        "",
+        "conditional_writes",
+    ),
+    ("partition_addition", "a_refused_write_begins_again"): (
+        "administration.yaml",
+        "          request[r].state = IDLE\n",
+        "          request[r].state = WRITTEN\n",
+        "conditional_writes",
+    ),
+    ("partition_addition", "a_write_is_a_version"): (
+        "controller.yaml",
+        "        topic.version += 1\n",
+        "        topic.version += 2\n",
+        "conditional_writes",
+    ),
+    ("partition_addition", "changes_are_looked_at_once"): (
+        "controller.yaml",
+        "    when: topic.watch and not controller.finishing\n",
+        "    when: not controller.finishing\n",
+    ),
+    ("partition_addition", "a_move_begins_as_it_was_asked_for"): (
+        "controller.yaml",
+        "      operator.asked = false\n      operator.told = true\n",
+        "      operator.told = true\n",
+        "conditional_writes",
+    ),
+    ("partition_addition", "who_catches_up_was_told"): (
+        "administration.yaml",
+        "    when: controller.first == MOVING and not replicas.caught_up\n",
+        "    when: not replicas.caught_up\n",
+        "conditional_writes",
+    ),
+    ("partition_addition", "a_move_ends_once"): (
+        "controller.yaml",
+        "      controller.first = NEW\n",
+        "",
+        "conditional_writes",
+    ),
+    ("partition_addition", "a_new_controller_has_what_the_node_says"): (
+        "controller.yaml",
+        "      topic.watch = false\n      operator.asked = false\n",
+        "      operator.asked = false\n",
+    ),
+    ("partition_addition", "nothing_is_added_unasked"): (
+        "administration.yaml",
+        "          request[r].first = topic.first\n",
+        "          request[r].first = topic.first\n          topic.second = r\n",
+    ),
+    ("partition_addition", "an_answer_is_true"): (
+        "administration.yaml",
+        "request[r].state == WRITTEN and controller.online",
+        "request[r].state == WRITTEN",
+    ),
+    ("partition_addition", "logs_are_deleted_for_others_that_have_them"): (
+        "controller.yaml",
+        "controller.first == MOVING and replicas.caught_up and",
+        "controller.first == MOVING and",
+        "conditional_writes",
+    ),
+    ("partition_addition", "a_refusal_has_a_reason"): (
+        "administration.yaml",
+        "topic.first == MOVING or topic.second is not none:",
+        "topic.first == MOVING or topic.second is none:",
+    ),
+    ("partition_addition", "a_move_ends"): (
+        "controller.yaml",
+        "controller.first == MOVING and replicas.caught_up and",
+        "controller.first == NEW and replicas.caught_up and",
+        "conditional_writes",
     ),
     ("topic_deletion", "nothing_is_left_behind"): (
         "declarations.yaml",
