@@ -7,23 +7,16 @@ is stored somewhere has an order of its own; one made by a comprehension over id
 from __future__ import annotations
 
 from checker.machine import terms as t
-from checker.machine.relations import inside
-from checker.machine.types import Bag, Id, Map, Set, Type
+from checker.machine.relations import holds_symmetric
+from checker.machine.types import Bag, Map, Set
 from checker.machine.walk import walk
-
-
-def tells_apart(kind: Type) -> bool:
-    """Whether a value of `kind` can contain one of several interchangeable ids."""
-    return any(
-        isinstance(item, Id) and item.symmetric and len(item.members) > 1 for item in inside(kind)
-    )
 
 
 def met_by_name(domain: t.Term) -> bool:
     """Whether renaming ids may change the order in which the values of a domain are met."""
     match domain.type:
         case Set(item) | Bag(item, _) | Map(item, _, _):
-            return tells_apart(item)
+            return holds_symmetric(item, several=True)
     return any(
         isinstance(node, t.Fold)
         and node.operator == "sequence"

@@ -251,9 +251,16 @@ def inside(kind: Type) -> Iterator[Type]:
     yield kind
 
 
-def holds_symmetric(kind: Type) -> bool:
-    """Return whether a value of `kind` can contain an id of a symmetric type."""
-    return any(isinstance(item, Id) and item.symmetric for item in inside(kind))
+def holds_symmetric(kind: Type, *, several: bool = False) -> bool:
+    """Return whether a value of `kind` can contain an id of a symmetric type.
+
+    What may be written must not depend on how many ids an instance has; what a search has to
+    respect is asked of `several` only, for a single id is interchangeable with none.
+    """
+    return any(
+        isinstance(item, Id) and item.symmetric and (len(item.members) > 1 or not several)
+        for item in inside(kind)
+    )
 
 
 def undetermined(kind: Type) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from checker.kernel.kernel import Words
 from checker.search.profile import Profile
 from checker.semantics.successor import State
+from checker.table.document import PropertyKind
 
 if TYPE_CHECKING:
     from checker.search.outcome import Liveness
@@ -15,20 +16,7 @@ if TYPE_CHECKING:
 StoppedBy = Literal[
     "violation", "evaluation_error", "depth", "states", "seconds", "memory", "interrupt"
 ]
-FindingKind = Literal[
-    "always",
-    "step",
-    "sometimes",
-    "refines",
-    "eventually",
-    "leads_to",
-    "always_eventually",
-    "eventually_always",
-    "ltl",
-    "deadlock",
-    "legal",
-    "error",
-]
+FindingKind = PropertyKind | Literal["deadlock", "legal", "error"]
 
 
 @dataclass(frozen=True, slots=True)

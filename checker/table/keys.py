@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, get_args
+
+from checker.table.document import PropertyKind
 
 _SECTIONS = (
     "uses",
@@ -89,15 +91,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "unhandled message": ("message", "in", "is", "why"),
     "property": (
-        "always",
-        "step",
-        "sometimes",
-        "refines",
-        "eventually",
-        "leads_to",
-        "always_eventually",
-        "eventually_always",
-        "ltl",
+        *get_args(PropertyKind),
         "for",
         "initially",
         "within_bounds",
