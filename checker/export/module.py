@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from checker.export.actions import LEGAL, Actions, Lines, conjuncts, indented
 from checker.export.expressions import ROW, Expressions, Scope, bound
 from checker.export.names import LIBRARY, assigned, identifier, quoted
-from checker.export.values import Values, require_written
+from checker.export.values import Values, require_written, unwritten
 from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, Action, Machine, Property
 from checker.machine.terms import Generator
@@ -366,14 +366,16 @@ class _Writer:
                 return [f"{own} == []<>({_joined(parts)})"]
             case "eventually_always":
                 return [f"{own} == <>[]({_joined(parts)})"]
-        return [
-            *prose("Never false: it says so when a state is the first in which this is true."),
-            f"{own} ==",
-            f"  IF {_joined(parts)}",
-            f"  THEN TLCGet({number}) \\/",
-            f'       (TLCSet({number}, TRUE) /\\ PrintT(<<"witnessed", {quoted(own)}>>))',
-            "  ELSE TRUE",
-        ]
+            case "sometimes":
+                return [
+                    *prose("Never false: it says so when a state is the first where this is true."),
+                    f"{own} ==",
+                    f"  IF {_joined(parts)}",
+                    f"  THEN TLCGet({number}) \\/",
+                    f'       (TLCSet({number}, TRUE) /\\ PrintT(<<"witnessed", {quoted(own)}>>))',
+                    "  ELSE TRUE",
+                ]
+        raise unwritten(f"a property `{item.kind}`", item.name, item.span)
 
     def _configuration(self) -> str:
         lines = ["SPECIFICATION Spec", "CONSTANT none = none", "CONSTANT Judging = TRUE"]

@@ -39,17 +39,18 @@ def refuse(code: str, message: str, span: Span, found: str, help_text: str) -> S
 def require_written(machine: Machine) -> None:
     """Refuse (X703) what says more of runs than the module would."""
     for group in machine.fair_groups:
-        raise _unwritten("fairness of a group of rows", group.name, group.span)
+        raise unwritten("fairness of a group of rows", group.name, group.span)
     for bound in machine.step_bounds:
-        raise _unwritten("a bound of steps", "next(...)", bound.span)
+        raise unwritten("a bound of steps", "next(...)", bound.span)
     for item in machine.properties:
         if item.kind == "ltl":
-            raise _unwritten("a formula of temporal logic", item.name, item.span)
+            raise unwritten("a formula of temporal logic", item.name, item.span)
         if item.initially is not None:
-            raise _unwritten("a claim about some initial states", item.name, item.span)
+            raise unwritten("a claim about some initial states", item.name, item.span)
 
 
-def _unwritten(what: str, found: str, span: Span) -> SpecificationError:
+def unwritten(what: str, found: str, span: Span) -> SpecificationError:
+    """Return the error for what the language can say and a module does not."""
     return refuse(
         "X703",
         f"{what} is not written in TLA+",
