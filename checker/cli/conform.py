@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import json
 import shlex
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from checker import __version__
-from checker.cli.interrupts import interruptible
-from checker.cli.mapped import mapped, mapped_options
+from checker import __version__, library
+from checker.cli.mapped import bound_again, mapped, mapped_options
+from checker.cli.options import cluster_options
 from checker.cli.progress import Style, observing
+from checker.cli.spreading import Where
 from checker.conformance import told
 from checker.conformance.adapter import Adapter
-from checker.conformance.drive import Cover, Options, drive
+from checker.conformance.course import Course, Cover, Options
+from checker.conformance.drive import drive
 from checker.conformance.mapping import Mapping
 from checker.conformance.result import Conformance, as_object, conformance_of
 from checker.conformance.space import Space
+from checker.conformance.spread import Asked, makes_on
+from checker.conformance.walks import Make
+from checker.errors import UsageError
 from checker.report import terminal
 from checker.verdict import exits
 
 EXITS = {"agrees": exits.HOLDS, "differs": exits.DIFFERENCE, "undecided": exits.INCONCLUSIVE}
 DEFAULT = Options()
+_WALKS_AT_ONCE = 64
+"""More processes than that have nothing to do."""
 
 
 @click.command()
@@ -76,6 +84,20 @@ DEFAULT = Options()
     metavar="S",
     help="How long it may take for the first one.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="What makes random walks: processes of this machine, or Spark.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Adapters that make random walks at once, or cores of a local Spark.  [1; spark: cores]",
+)
+@cluster_options
 @mapped_options
 def conform(
     spec: str,
@@ -91,6 +113,10 @@ def conform(
     seed: int,
     reply_seconds: float,
     start_seconds: float,
+    engine: str,
+    workers: int | None,
+    master: str | None,
+    conf: tuple[str, ...],
     junit_file: Path | None,
     page_file: Path | None,
     form: str,
@@ -101,14 +127,44 @@ def conform(
     Exit code 0: it does as the model says, but for differences that the mapping declares; 1: it
     does not; 20: nothing differs, but not everything was tried.
     """
-    with observing(progress) as observer, interruptible("local") as interrupt:
+    where = Where(engine, workers, master, conf)
+    where.refuse()
+    spreads = engine == "spark" or (workers or 1) > 1
+    if spreads and limit_steps is not None:
+        raise UsageError("--limit-steps: sessions that run at once do not count their steps as one")
+    with observing(progress) as observer, where.interruptible() as interrupt:
         found = mapped(spec, given, instance, settings, observer, recorded=False)
         observer.stage("build")
         space = Space(found.bound)
         observer.stage("drive")
         options = Options(cover, limit_states, depth, seed, limit_steps, limit_seconds)
-        with Adapter(command, reply_seconds, start_seconds) as adapter:
-            run = drive(space, adapter, options, interrupt, observer.notice)
+        asked = Asked(
+            bound_again,
+            str(library.find(spec).resolve()),
+            None if given is None else str(given.resolve()),
+            instance,
+            settings,
+            command,
+            reply_seconds,
+            start_seconds,
+            options,
+        )
+
+        with ExitStack() as stack:
+
+            def elsewhere(course: Course) -> Make:
+                spread = stack.enter_context(where.spread(_WALKS_AT_ONCE, observer.notice))
+                return makes_on(spread, asked, course)
+
+            adapter = stack.enter_context(Adapter(command, reply_seconds, start_seconds))
+            run = drive(
+                space,
+                adapter,
+                options,
+                interrupt,
+                observer.notice,
+                elsewhere if spreads else None,
+            )
             result = conformance_of(space, run, found.name, command, adapter.name, adapter.version)
     again = _again(result, settings, given, cover)
     _write(result, found.mapping, again, form, junit_file, page_file)

@@ -104,6 +104,14 @@ def mapped(
     )
 
 
+def bound_again(
+    spec: str, mapping: str | None, instance: str | None, settings: tuple[str, ...]
+) -> Bound:
+    """Return what `mapped` binds, in another process: nothing is told of it."""
+    given = None if mapping is None else Path(mapping)
+    return mapped(spec, given, instance, settings, flow.Silent(), recorded=False).bound
+
+
 def _constants(mapping: Mapping, logs: tuple[Path, ...]) -> dict[str, int | bool | str]:
     recording = mapping.recording
     return {**dict(recording.constants), **sized(logs, recording.sizes)}

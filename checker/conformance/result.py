@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from checker.conformance.bind import Bound
-from checker.conformance.drive import Run
+from checker.conformance.course import Run
 from checker.conformance.session import Difference, Item, Path
 from checker.conformance.space import Key, Space
 from checker.semantics.successors import initial_steps

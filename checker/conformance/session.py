@@ -91,6 +91,20 @@ class Counts:
     known: dict[int, int] = field(default_factory=dict)
     known_tried: dict[int, int] = field(default_factory=dict)
 
+    def add(self, other: Counts) -> None:
+        """Add what another run did."""
+        for own, its in zip(self.rows, other.rows, strict=True):
+            own.taken += its.taken
+            own.agreed += its.agreed
+            own.refused += its.refused
+            own.refused_agreed += its.refused_agreed
+        self.requests += other.requests
+        self.resets += other.resets
+        self.steps += other.steps
+        for mine, theirs in ((self.known, other.known), (self.known_tried, other.known_tried)):
+            for number, times in theirs.items():
+                mine[number] = mine.get(number, 0) + times
+
 
 class Session:
     """The implementation and the states of the model that it may be in.

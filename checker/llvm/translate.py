@@ -22,7 +22,7 @@ _ELEMENTS = {
     "NDArray[np.int64]": "i64",
     "NDArray[np.int32]": "i32",
     "NDArray[np.uint16]": "i16",
-    "Actions": "i16",
+    "Arrivals": "i16",
     "NDArray[np.bool_]": "i8",
 }
 """Types of parameters that are arrays, and what their elements are."""

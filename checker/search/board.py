@@ -62,8 +62,6 @@ CHUNK = 13
 CHUNK_END = 14
 """The piece of the queue that this desk fills."""
 # What a desk has counted.
-GENERATED = 15
-"""By those who expand without a Crew; that counts successors by its tallies."""
 DISTINCT = 16
 CUTS = 17
 DEADLOCKS = 18

@@ -164,6 +164,15 @@ class Crew:
             new=tuple(self.new_by_action().tolist()),
         )
 
+    def take_counters(self) -> Counters:
+        """Return what the threads counted since this was called last."""
+        counted = self.counters()
+        self._initial = 0
+        for desk in self.desks:
+            desk.numbers[[places.CUTS, places.DEADLOCKS, places.EDGES_SEEN, places.CHECKS_SEEN]] = 0
+            desk.tallies[:] = 0
+        return counted
+
     def restore(self, counters: Counters, states: int) -> None:
         """Let the threads have counted `counters`, and found so many states."""
         desk = self.desks[0]

@@ -1,9 +1,11 @@
-"""Candidates for new states, compiled: a table of whole packed states, each with its least action.
+"""Candidates for new states, compiled: a table of whole packed states, each with its arrival.
 
 A task makes such a table for itself and throws it away: nothing outlives an attempt, so that a
 retry counts what the first try would have counted. A slot is a state's words and a tag: 0 where
-nothing stands, else the action plus 1. Homes rise with the lower half of the hash, so a table is
-dealt out in an order that an index (`index.py`) can take up without jumping.
+nothing stands, else the state's arrival (`kernel/commuting.py`) plus 1; of several the greatest,
+for which most steps are left out when the state is expanded itself. Homes rise with the lower half
+of the hash, so a table is dealt out in an order that an index (`index.py`) can take up without
+jumping.
 """
 
 from __future__ import annotations
@@ -13,15 +15,16 @@ from numpy.typing import NDArray
 
 from checker.llvm.compiled import compiled
 from checker.llvm.instructions import call, load, prefetch, store
-from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
+from checker.llvm.meta import CUT, DROPPED, ERROR, NUMBER
 from checker.search.board import (
+    ARRIVALS,
     BESIDE,
     CHECK,
     CHECKS_SEEN,
     CUTS,
     EDGES_SEEN,
+    EXPLORE,
     FLAGS,
-    GENERATED,
     META,
     NEXT,
     OUT,
@@ -49,7 +52,8 @@ FULL = 6
 _SPECIAL = ERROR | DROPPED | CUT
 _LOW_32 = (1 << 32) - 1
 
-Actions = NDArray[np.uint16]
+Arrivals = NDArray[np.uint16]
+"""Numbers of the steps that led to states; 0: not known."""
 
 
 @compiled
@@ -65,7 +69,7 @@ def _owner(state: int, words: int, shards: int) -> int:
 
 @compiled
 def _put(numbers: Numbers, words: int, place: int, state: int, tag: int) -> None:
-    """Enter a state, whose home is `place`, with a tag; of two tags the lesser stays."""
+    """Enter a state, whose home is `place`, with a tag; of two tags the greater stays."""
     size = 8 * (words + 1)
     while True:
         slot = numbers[TABLE] + size * place
@@ -77,7 +81,7 @@ def _put(numbers: Numbers, words: int, place: int, state: int, tag: int) -> None
             numbers[USED] += 1
             return
         if load(slot) == load(state) and same_tail(slot, state, words):
-            if tag < found:
+            if tag > found:
                 store(slot + 8 * words, tag)
             return
         place += 1
@@ -93,10 +97,9 @@ def expand_into(board: Numbers, desk: Numbers, board_address: int, numbers: Numb
     """
     while True:
         if desk[NEXT] == desk[PENDING]:
-            result = expand_next(board, desk, board_address, 0)
+            result = expand_next(board, desk, board_address, board[ARRIVALS])
             if result != WORKING:
                 return int(result)
-            desk[GENERATED] += desk[PENDING]
         if numbers[USED] + desk[PENDING] > numbers[ROOM]:
             return FULL
         _collect(board, desk, numbers)
@@ -104,14 +107,8 @@ def expand_into(board: Numbers, desk: Numbers, board_address: int, numbers: Numb
 
 
 @compiled
-def collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
-    """Count the pending successors and enter those that may be stored into the table."""
-    _collect(board, desk, numbers)
-    desk[NEXT] = desk[PENDING]
-
-
-@compiled
 def _collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
+    """Enter the pending successors into the table, but those that may not be stored."""
     words, out, slots, pending = board[WORDS], desk[OUT], desk[SLOTS], desk[PENDING]
     size = 8 * (words + 1)
     for index in range(pending):
@@ -126,7 +123,8 @@ def _collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
             edges |= _note_special(board, desk, meta, state)
             continue
         edges |= meta
-        _put(numbers, words, load(slots + 8 * index), state, (meta & ACTION_MASK) + 1)
+        tag = (meta >> NUMBER) + 1 if board[EXPLORE] != 0 else 1
+        _put(numbers, words, load(slots + 8 * index), state, tag)
     desk[EDGES_SEEN] |= edges & board[BESIDE]
 
 
@@ -134,7 +132,6 @@ def _collect(board: Numbers, desk: Numbers, numbers: Numbers) -> None:
 def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
     """Count a successor that is not stored, check it if it is a state; return what it showed."""
     if meta & ERROR != 0:
-        desk[GENERATED] -= 1  # a step that failed made no state
         return ERROR
     desk[CUTS] += 1
     if meta & DROPPED != 0:
@@ -146,12 +143,12 @@ def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
 
 
 @compiled
-def enter(numbers: Numbers, words: int, states: int, actions: Actions) -> None:
-    """Enter the states at address `states`, one for each of `actions`; the table has room."""
-    for index in range(len(actions)):
+def enter(numbers: Numbers, words: int, states: int, arrivals: Arrivals) -> None:
+    """Enter the states at address `states`, one for each of `arrivals`; the table has room."""
+    for index in range(len(arrivals)):
         state = states + 8 * words * index
         place = _home(state, words, numbers[CAPACITY])
-        _put(numbers, words, place, state, int(actions[index]) + 1)
+        _put(numbers, words, place, state, int(arrivals[index]) + 1)
 
 
 @compiled
@@ -176,8 +173,8 @@ def count_owners(numbers: Numbers, words: int, counts: Numbers) -> None:
 
 
 @compiled
-def deal(numbers: Numbers, words: int, starts: Numbers, states: int, actions: Actions) -> None:
-    """Write states and actions shard by shard; `starts` says where each shard's begin, and moves.
+def deal(numbers: Numbers, words: int, starts: Numbers, states: int, arrivals: Arrivals) -> None:
+    """Write states and arrivals shard by shard; `starts` says where each shard's begin, and moves.
 
     `states` is the address of room for all of them.
     """
@@ -191,4 +188,22 @@ def deal(numbers: Numbers, words: int, starts: Numbers, states: int, actions: Ac
             starts[shard] += 1
             for word in range(words):
                 store(states + 8 * (words * index + word), load(slot + 8 * word))
-            actions[index] = tag - 1
+            arrivals[index] = tag - 1
+
+
+@compiled
+def count_states(states: int, count: int, words: int, counts: Numbers) -> None:
+    """Add up in `counts`, one number a shard, how many of the states at an address each owns."""
+    for index in range(count):
+        counts[_owner(states + 8 * words * index, words, len(counts))] += 1
+
+
+@compiled
+def deal_states(states: int, count: int, words: int, starts: Numbers, target: int) -> None:
+    """Write the states at an address shard by shard to `target`; `starts` is as in `deal`."""
+    for index in range(count):
+        state = states + 8 * words * index
+        shard = _owner(state, words, len(starts))
+        for word in range(words):
+            store(target + 8 * (words * starts[shard] + word), load(state + 8 * word))
+        starts[shard] += 1

@@ -106,7 +106,7 @@ def of_desk(desk: Desk, expanded: int, candidates: int, shuffled: int) -> Counts
     numbers = desk.numbers
     return Counts(
         expanded=expanded,
-        generated=int(numbers[places.GENERATED]),
+        generated=int(desk.tallies[1 : 2 * (len(desk.tallies) // 3) : 2].sum()),
         cuts=int(numbers[places.CUTS]),
         deadlocks=int(numbers[places.DEADLOCKS]),
         edges=int(numbers[places.EDGES_SEEN]),

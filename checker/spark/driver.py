@@ -1,38 +1,32 @@
 """The first levels of a search, found by the driver itself while they are small.
 
 A job of Spark costs a third of a second whatever it does, and the first one of a session ten; a
-small level costs the driver a millisecond. What is found here is what the owners of the shards
-would have found: the same functions expand and settle, and the levels are kept in the same form.
+small level costs the local engine a millisecond. So the driver runs that engine, on the cores it
+has, and hands its levels over in the form in which the owners of states would have written them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from checker.errors import UsageError
 from checker.kernel.kernel import Kernel, Words
-from checker.spark import index as compiled
-from checker.spark import tasks
-from checker.spark.candidates import Actions
-from checker.spark.counts import Counts, parse, total
-from checker.spark.kept import absent_from
+from checker.search.crew import Crew, Watch
+from checker.search.exploration import StoppedBy
+from checker.search.memory import default_limit
+from checker.search.stepper import Stepper
+from checker.spark.counts import Counts, from_counters
 from checker.spark.properties import DRIVER
 
-LEVEL = 200_000
+LEVEL = 1_000_000
 """States of a level up to which the driver finds the next one itself."""
 _LEVELS = 20
 """How many such levels it holds at most, by their states."""
 _BYTES = 1 << 28
 """Bytes of packed states that it holds at most."""
-_LOAD = 0.6
-_CAPACITY_START = 1 << 12
-
-Level = list[Words]
-"""The states of a level, shard by shard."""
+_MEMORY = 8 * _BYTES
+"""Bytes that it may take at most, for the visited set and the level after the last one, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,76 +54,57 @@ def small(properties: Mapping[str, str], asked: int | None, words: int) -> Small
     return Small(asked, min(_LEVELS * asked, _BYTES // (8 * words)))
 
 
-class Seen:
-    """The states of all levels so far, in memory."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """A level that the driver found: its states, a view, and what was counted finding them."""
 
-    def __init__(self, words: int) -> None:
-        self._words = words
-        self._count = 0
-        self._slots = self._empty(_CAPACITY_START)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the slots."""
-        return self._slots.nbytes
-
-    def absent(self, states: Words, actions: Actions) -> tuple[Words, Actions]:
-        """Return those of `states`, with their actions, that are not among them."""
-        return absent_from(self._slots.ctypes.data, self._capacity, states, actions)
-
-    def add(self, states: Words) -> None:
-        """Take the states of one more level."""
-        needed = int((self._count + len(states)) / _LOAD) + 1
-        if needed > self._capacity:
-            old, capacity = self._slots, self._capacity
-            self._slots = self._empty(1 << needed.bit_length())
-            compiled.move(
-                old.ctypes.data, 0, capacity, self._words, self._slots.ctypes.data, self._capacity
-            )
-        self._count += compiled.add(
-            self._slots.ctypes.data,
-            self._capacity,
-            self._words,
-            np.ascontiguousarray(states).ctypes.data,
-            len(states),
-        )
-
-    @property
-    def _capacity(self) -> int:
-        return len(self._slots) // self._words
-
-    def _empty(self, capacity: int) -> NDArray[np.int64]:
-        return np.zeros(capacity * self._words, np.int64)
+    states: Words
+    counts: Counts
 
 
 class Driver:
-    """The levels that the driver finds: the last one, and all states so far.
+    """The local engine, level by level. Close it: its threads end, its levels stay."""
 
-    `last` are the states of the last finished level, `earlier` those of all levels before it.
-    """
-
-    def __init__(self, kernel: Kernel, shards: int, earlier: Words, last: Level) -> None:
+    def __init__(self, kernel: Kernel, workers: int) -> None:
+        self._crew = Crew(kernel, workers, min(_MEMORY, default_limit()), None)
+        self._crew.load_code()
         self._kernel = kernel
-        self._shards = shards
-        self._last = last
-        self.seen = Seen(kernel.words)
-        self.seen.add(earlier)
-        self.seen.add(np.concatenate(last))
+        self._start = 0
 
-    def expand(self) -> tuple[Level, Counts]:
-        """Return the next level, shard by shard, and what was counted on the way to it."""
-        fresh = tasks.Fresh(self._kernel.words)
-        parts: list[Counts] = []
-        # One owner of all: what it would send to others comes back to it.
-        for _, (kind, content, actions) in tasks.expanded(self._kernel, 1, 0, self._last):
-            if kind == "counts":
-                parts.append(parse(content.decode()))
-            else:
-                states = tasks.states_of(content, self._kernel.words)
-                fresh.take(self.seen.absent(states, np.frombuffer(actions, np.uint16)))
-        dealt = fresh.dealt(self._shards)
-        self.seen.add(dealt.states)
-        parts.append(Counts(checks=tasks.checked(self._kernel, dealt.states)))
-        bounds = zip(dealt.starts[:-1], dealt.starts[1:], strict=True)
-        self._last = [dealt.states[start:end] for start, end in bounds]
-        return self._last, total(parts)
+    def close(self) -> None:
+        """End its threads."""
+        self._crew.__exit__(None, None, None)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the visited set."""
+        return self._crew.store.table_bytes
+
+    def begin(self, watch: Watch) -> Level | StoppedBy:
+        """Return the first level, of the initial states; or why there is none."""
+        stepper = Stepper(self._kernel)
+        states, meta = stepper.initial()
+        stopped = self._crew.place_initial(stepper.canonical(states), meta, watch)
+        return stopped or self._level(0)
+
+    def go_on(self, earlier: Words, last: Words) -> bool:
+        """Take the states of a level, and of all before it, as found; False without the memory."""
+
+        def load(place: Callable[[int, int], Words]) -> None:
+            place(0, len(earlier))[:] = earlier
+            place(len(earlier), len(earlier) + len(last))[:] = last
+
+        self._start = len(earlier)
+        return self._crew.adopt(len(earlier) + len(last), load)
+
+    def expand(self, watch: Watch) -> Level | StoppedBy:
+        """Return the next level; or why it was not finished, after which there is none."""
+        start, end = self._start, self._crew.tail
+        stopped = self._crew.expand_level(start, end, watch)
+        self._start = end
+        return stopped or self._level(end - start)
+
+    def _level(self, expanded: int) -> Level:
+        counts = replace(from_counters(self._crew.take_counters()), expanded=expanded)
+        begin = self._start if expanded else 0
+        return Level(self._crew.store.states(begin, self._crew.tail), counts)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from checker.llvm.compiled import compiled, inlined
 from checker.llvm.instructions import load, prefetch, store
 from checker.search.visited import hash_state, same_tail
-from checker.spark.candidates import Actions
+from checker.spark.candidates import Arrivals
 
 CAPACITY_MAX = 1 << 31
 """Slots of an index; a home is computed from 32 bits of the hash."""
@@ -69,16 +69,16 @@ def absent(
     capacity: int,
     words: int,
     states: int,
-    actions: Actions,
+    arrivals: Arrivals,
     left: int,
-    left_actions: Actions,
+    left_arrivals: Arrivals,
 ) -> int:
     """Copy the states that the index does not hold to address `left`; return how many.
 
-    There is one state at address `states` for each of `actions`, which are copied along.
+    There is one state at address `states` for each of `arrivals`, which are copied along.
     """
     size = 8 * words
-    count = len(actions)
+    count = len(arrivals)
     kept = 0
     for index in range(count):
         state = states + size * index
@@ -88,7 +88,7 @@ def absent(
         # Copied in any case: whether it is known cannot be foreseen by a processor.
         for word in range(words):
             store(left + size * kept + 8 * word, load(state + 8 * word))
-        left_actions[kept] = actions[index]
+        left_arrivals[kept] = arrivals[index]
         kept += 1 if load(slot) == 0 else 0
     return kept
 

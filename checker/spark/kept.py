@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from checker.kernel.kernel import Words
 from checker.spark import index as compiled
-from checker.spark.candidates import Actions
+from checker.spark.candidates import Arrivals
 from checker.spark.scratch import Scratch, mapped
 
 LOAD = 0.75
@@ -55,9 +55,9 @@ class Index:
         """Bytes of the file."""
         return self.file.nbytes
 
-    def absent(self, states: Words, actions: Actions) -> tuple[Words, Actions]:
-        """Return those of `states`, with their actions, that the index does not hold."""
-        return absent_from(_slots(self.file), int(self.file[_CAPACITY]), states, actions)
+    def absent(self, states: Words, arrivals: Arrivals) -> tuple[Words, Arrivals]:
+        """Return those of `states`, with their arrivals, that the index does not hold."""
+        return absent_from(_slots(self.file), int(self.file[_CAPACITY]), states, arrivals)
 
 
 class Kept:
@@ -76,25 +76,34 @@ class Kept:
 
     # -------------------------------------------------------------------------------- frontier
 
-    def put_frontier(self, serial: str, states: Words) -> None:
-        """Keep the states that the job `serial` found."""
+    def put_frontier(self, serial: str, states: Words, arrivals: Arrivals) -> None:
+        """Keep the states that the job `serial` found, and their arrivals."""
         name = self._frontier(serial)
-        own, words = self.scratch.create(name, _HEADER + states.nbytes)
-        words[_HEADER // 8 :] = states.reshape(-1)
+        own, words = self.scratch.create(name, self._size(len(states)))
+        begin = _HEADER // 8
+        words[begin : begin + states.size] = states.reshape(-1)
+        words[begin + states.size :].view(np.uint16)[: len(states)] = arrivals
         words[: _COUNT + 1] = (_MAGIC, self.words, 0, len(states))
         self.scratch.keep(own, name)
 
-    def frontier(self, serial: str, count: int) -> Words | None:
-        """Return the `count` states that the job `serial` found; None where they are not here."""
+    def frontier(self, serial: str, count: int) -> tuple[Words, Arrivals] | None:
+        """Return the `count` states that the job `serial` found; None where they are not here.
+
+        With their arrivals.
+        """
         try:
             file = mapped(self.scratch.path(self._frontier(serial)))
         except (OSError, ValueError):
             return None
         wanted = [_MAGIC, self.words, 0, count]
-        size = _HEADER + 8 * self.words * count
-        if file.nbytes != size or file[: _COUNT + 1].tolist() != wanted:
+        if file.nbytes != self._size(count) or file[: _COUNT + 1].tolist() != wanted:
             return None
-        return file[_HEADER // 8 :].reshape(-1, self.words)
+        begin, end = _HEADER // 8, _HEADER // 8 + self.words * count
+        return file[begin:end].reshape(-1, self.words), file[end:].view(np.uint16)[:count]
+
+    def _size(self, count: int) -> int:
+        """Return the bytes of a file that keeps `count` states and arrivals."""
+        return _HEADER + 8 * self.words * count + 8 * -(-count // 4)
 
     def forget_frontiers(self, *needed: str) -> None:
         """Remove the frontiers of all jobs but those `needed`."""
@@ -127,7 +136,7 @@ class Kept:
                 )
                 del file
             frontier = self.frontier(serial, last) if ready else None
-            if frontier is None or not self._advance(level, count, frontier):
+            if frontier is None or not self._advance(level, count, frontier[0]):
                 break
         yield None
 
@@ -230,20 +239,20 @@ class Kept:
 
 
 def absent_from(
-    table: int, capacity: int, states: Words, actions: Actions
-) -> tuple[Words, Actions]:
-    """Return those of `states`, with their actions, that the index at address `table` lacks."""
-    left, left_actions = np.empty_like(states), np.empty_like(actions)
+    table: int, capacity: int, states: Words, arrivals: Arrivals
+) -> tuple[Words, Arrivals]:
+    """Return those of `states`, with their arrivals, that the index at address `table` lacks."""
+    left, left_arrivals = np.empty_like(states), np.empty_like(arrivals)
     kept = compiled.absent(
         table,
         capacity,
         states.shape[1],
         states.ctypes.data,
-        actions,
+        arrivals,
         left.ctypes.data,
-        left_actions,
+        left_arrivals,
     )
-    return left[:kept].copy(), left_actions[:kept].copy()
+    return left[:kept].copy(), left_arrivals[:kept].copy()
 
 
 def _slots(file: Numbers) -> int:

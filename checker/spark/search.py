@@ -28,6 +28,7 @@ from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 from checker.search.aims import INITIAL, Aim, newly_found, sought
 from checker.search.exploration import Exploration, Finding, Kept, RowCoverage, StoppedBy
+from checker.search.explore import cores
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import Options
@@ -55,6 +56,7 @@ from checker.spark.scratch import remove
 from checker.spark.session import Cluster, waiting
 from checker.spark.shipped import Shipped
 from checker.spark.store import Manifest, Place, Store, levels_type, row_type
+from checker.spark.table import dealt_out, shares
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -112,7 +114,7 @@ class Search:
         self.small = small(properties, self.room.level, kernel.words)
         self.driver: Driver | None = None
         self.held: dict[int, Level] = {}
-        self.unwritten: dict[int, Counts] = {}
+        self.unwritten: list[int] = []
         self.written = 0.0
         self.shipped = self.context.broadcast(shipped)
         self.shards = self.context.defaultParallelism
@@ -149,6 +151,7 @@ class Search:
             except Stopped as stop:
                 self.stopped_by = stop.reason
             finally:
+                self._leave_driver()
                 self._remove_kept()
             if kept is not None:
                 self._write_held(self._unwatched)
@@ -203,7 +206,7 @@ class Search:
                 if kept and time.perf_counter() - self.written > _STORE_SECONDS:
                     self._write_held(self.jobs)
             else:
-                self.driver = None
+                self._leave_driver()
                 self._write_held(self.jobs)
                 self._expand(self.level)
             self.stopped_by = self.stopped_by or self._reason_to_stop()
@@ -229,27 +232,42 @@ class Search:
         if self._is_small():
             earlier = self._stored(range(self.level))
             frontier = self._stored(range(self.level, self.level + 1))
-            self.driver = Driver(self.kernel, self.shards, earlier, [frontier])
+            self.driver = self._new_driver()
+            if not self.driver.go_on(earlier, frontier):
+                self._leave_driver()
+
+    def _new_driver(self) -> Driver:
+        return Driver(self.kernel, min(self.context.defaultParallelism, cores()))
+
+    def _leave_driver(self) -> None:
+        """From now on the executors find the levels; what was found stays."""
+        if self.driver is not None:
+            self.driver.close()
+        self.driver = None
 
     def _begin(self) -> None:
         """Make the initial states the first level."""
-        states, counts = tasks.first_level(self.kernel, self.shards)
-        none = np.empty((0, self.kernel.words), np.int64)
-        self.driver = Driver(self.kernel, self.shards, none, states)
+        self.driver = self._new_driver()
         self.written = time.perf_counter()
-        self._finish_here(0, states, counts)
+        self._finish_here(0, self.driver.begin(self._watch))
 
     def _expand_here(self, driver: Driver) -> None:
-        """Expand a level in this process."""
-        states, counts = driver.expand()
-        self.index_bytes = driver.seen.bytes
-        self._finish_here(self.level + 1, states, counts)
+        """Expand a level in this process; if memory is too short for that, leave it to others."""
+        found = driver.expand(self._watch)
+        self.index_bytes = driver.bytes
+        if found == "memory":
+            self._leave_driver()
+        else:
+            self._finish_here(self.level + 1, found)
 
-    def _finish_here(self, level: int, states: Level, counts: Counts) -> None:
+    def _finish_here(self, level: int, found: Level | StoppedBy) -> None:
         """Hold a level that was found in this process, to be stored with others."""
-        manifest = self._counted(level, tuple(map(len, states)), counts)
+        if not isinstance(found, Level):
+            raise Stopped(found)
+        manifest = self._counted(level, shares(found.states, self.shards), found.counts)
         if manifest is not None:
-            self.held[level], self.unwritten[level] = states, counts
+            self.held[level] = found
+            self.unwritten.append(level)
             self._add(manifest)
 
     def _write_held(self, jobs: Jobs) -> None:
@@ -258,9 +276,11 @@ class Search:
             return
         rows = [
             (f"{level:05}", *row)
-            for level, counts in self.unwritten.items()
-            for shard, states in enumerate(self.held[level])
-            for row in tasks.rows_of(shard, states, counts if shard == 0 else Counts())
+            for level in self.unwritten
+            for shard, states in enumerate(dealt_out(self.held[level].states, self.shards))
+            for row in tasks.rows_of(
+                shard, states, self.held[level].counts if shard == 0 else Counts()
+            )
         ]
         data = self.session.createDataFrame(rows, levels_type())
         last = max(self.unwritten)
@@ -537,8 +557,7 @@ class Search:
 
     def _mark(self, level: int, aims: Sequence[Aim], later: Words | None) -> Words:
         if level in self.held:
-            states = np.concatenate(self.held[level])
-            return mark_states(self.kernel, states, level, aims, later)
+            return mark_states(self.kernel, self.held[level].states, level, aims, later)
         marks = None if later is None else self.context.broadcast(later.tobytes())
         mark = partial(tasks.mark, self.shipped, level, list(aims), marks)
         found = self.jobs.run(
@@ -587,7 +606,7 @@ class Search:
     def _states_of(self, level: int) -> Words:
         """Return the states of a level in the order of their words."""
         held = self.held.get(level)
-        states = self._stored(range(level, level + 1)) if held is None else np.concatenate(held)
+        states = self._stored(range(level, level + 1)) if held is None else held.states
         ordered: Words = states[np.lexsort(states.T[::-1])]
         return ordered
 

@@ -12,7 +12,7 @@ from checker.search.board import Desk, new_board
 from checker.search.memory import advise_huge_pages, reserve
 from checker.search.worker import TOO_NARROW
 from checker.spark import candidates
-from checker.spark.candidates import Actions
+from checker.spark.candidates import Arrivals
 
 LOAD = 0.6
 """Share of the slots that may be in use."""
@@ -29,12 +29,12 @@ class Dealt:
     """The states of a table, shard by shard: those of shard s are starts[s] to starts[s + 1]."""
 
     states: Words
-    actions: Actions
+    arrivals: Arrivals
     starts: Words
 
 
 class Table:
-    """Distinct states of `words` words, each with the least action that led to it."""
+    """Distinct states of `words` words, each with the greatest arrival that it was entered with."""
 
     def __init__(self, words: int) -> None:
         self.words = words
@@ -67,10 +67,10 @@ class Table:
         candidates.move(numbers, self.numbers, self.words)
         del slots  # its address was in use until here
 
-    def enter(self, states: Words, actions: Actions) -> None:
-        """Enter states, one a row, with their actions."""
+    def enter(self, states: Words, arrivals: Arrivals) -> None:
+        """Enter states, one a row, with their arrivals."""
         self.make_room(len(states))
-        candidates.enter(self.numbers, self.words, states.ctypes.data, actions)
+        candidates.enter(self.numbers, self.words, states.ctypes.data, arrivals)
 
     def clear(self) -> None:
         """Empty the table."""
@@ -83,10 +83,10 @@ class Table:
         candidates.count_owners(self.numbers, self.words, counts)
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
         states = np.empty((int(starts[-1]), self.words), np.int64)
-        actions = np.empty(len(states), np.uint16)
+        arrivals = np.empty(len(states), np.uint16)
         running = starts[:-1].copy()
-        candidates.deal(self.numbers, self.words, running, states.ctypes.data, actions)
-        return Dealt(states, actions, starts)
+        candidates.deal(self.numbers, self.words, running, states.ctypes.data, arrivals)
+        return Dealt(states, arrivals, starts)
 
 
 class Expander:
@@ -97,19 +97,20 @@ class Expander:
         self.desk = Desk(kernel, _OUT_CAPACITY)
         self.table = Table(kernel.words)
 
-    def expand(self, states: Words, most_bytes: int) -> bool:
+    def expand(self, states: Words, arrivals: Arrivals, most_bytes: int) -> bool:
         """Expand `states`; False where the table takes `most_bytes` and has to be dealt out first.
 
-        Then call `go_on`.
+        Then call `go_on`. Successors that `arrivals` say are come upon otherwise are left out.
         """
         self.board[places.QUEUE] = states.ctypes.data
+        self.board[places.ARRIVALS] = arrivals.ctypes.data if self.board[places.EXPLORE] else 0
         self.board[places.CLAIMED] = 0
         self.board[places.LEVEL_END] = len(states)
         self.board[places.BLOCK_SIZE] = places.BLOCK_SIZE_MAX
         return self.go_on(most_bytes)
 
     def go_on(self, most_bytes: int) -> bool:
-        """Go on with the states that `expand` was given; they are still in memory."""
+        """Go on with what `expand` was given, which is still in memory."""
         while True:
             result = candidates.expand_into(
                 self.board, self.desk.numbers, self.board.ctypes.data, self.table.numbers
@@ -123,13 +124,20 @@ class Expander:
             else:
                 self.table.make_room(max(self.desk.capacity, int(self.table.numbers[2])))
 
-    def place(self, states: Words, meta: Words) -> None:
-        """Take initial states and their meta words as if a state had led to them."""
-        self.desk.enlarge(max(self.desk.capacity, len(states)))
-        self.desk.out[: states.size] = states.reshape(-1)
-        self.desk.meta[: len(meta)] = meta
-        self.desk.numbers[places.NEXT] = 0
-        self.desk.numbers[places.PENDING] = len(states)
-        self.desk.numbers[places.GENERATED] = len(states)
-        self.table.make_room(len(states))
-        candidates.collect(self.board, self.desk.numbers, self.table.numbers)
+
+def shares(states: Words, shards: int) -> tuple[int, ...]:
+    """Return how many of `states` each shard owns."""
+    counts = np.zeros(shards, np.int64)
+    candidates.count_states(states.ctypes.data, len(states), states.shape[1], counts)
+    return tuple(counts.tolist())
+
+
+def dealt_out(states: Words, shards: int) -> list[Words]:
+    """Return those of `states` that each shard owns, in their order."""
+    ends = np.cumsum(shares(states, shards))
+    running = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+    target = np.empty_like(states)
+    candidates.deal_states(
+        states.ctypes.data, len(states), states.shape[1], running, target.ctypes.data
+    )
+    return np.split(target, ends[:-1])

@@ -22,7 +22,7 @@ from checker.kernel.kernel import Kernel, Words
 from checker.search.aims import Aim
 from checker.search.paths import mark_states
 from checker.search.stepper import Stepper
-from checker.spark.candidates import Actions
+from checker.spark.candidates import Arrivals
 from checker.spark.counts import Counts, Report, Told, of_desk, parse, total
 from checker.spark.kept import Index, Kept
 from checker.spark.scratch import Place, Scratch, remove
@@ -32,7 +32,7 @@ from checker.spark.table import Dealt, Expander, Table
 Kind = Literal["anchor", "states", "candidates", "counts", "cold"]
 
 Item = tuple[Kind, bytes, bytes]
-"""Packed states, and for candidates their actions (uint16 each); or counts as text; or the number
+"""Packed states, and for candidates their arrivals (uint16 each); or counts as text; or the number
 of a cold shard, whose candidates are missing; or nothing, in a place that Spark remembers."""
 
 Pair = tuple[int, Item]
@@ -169,9 +169,10 @@ def expand(
     """
     kernel = load(shipped.value)
     given = (pair for pair in pairs if pair[1][0] == "states")
-    states: Iterable[Words]
     if index in step.cold:
-        states = _counted(index, step.last[index], _states(index, given, kernel.words))
+        stored = _counted(index, step.last[index], _states(index, given, kernel.words))
+        states = np.concatenate([np.empty((0, kernel.words), np.int64), *stored])
+        arrivals = np.zeros(len(states), np.uint16)  # they are not stored
     else:
         for _ in given:
             raise DamagedError(f"shard {index} was given states that it has")
@@ -181,12 +182,14 @@ def expand(
         if frontier is None:
             yield from ((shard, ("cold", str(index).encode(), b"")) for shard in range(shards))
             return
-        states = [frontier]
-    yield from expanded(kernel, shards, index, states)
+        states, arrivals = frontier
+    yield from expanded(kernel, shards, index, states, arrivals)
 
 
-def expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) -> Iterator[Pair]:
-    """Yield the different successors of `pieces`, dealt out to `shards`; last their counts."""
+def expanded(
+    kernel: Kernel, shards: int, index: int, states: Words, arrivals: Arrivals
+) -> Iterator[Pair]:
+    """Yield the different successors of `states`, dealt out to `shards`; last their counts."""
     expander = Expander(kernel)
     done_with = candidates = shuffled = 0
 
@@ -197,13 +200,11 @@ def expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) -
             shuffled += len(pair[1][1]) + len(pair[1][2])
             yield pair
 
-    parts = list(pieces)
-    whole = parts[0] if len(parts) == 1 else np.concatenate([_none(kernel), *parts])
-    room = min(_EXPECTED * len(whole), TABLE_BYTES // (8 * kernel.words + 8) // 4)
+    room = min(_EXPECTED * len(states), TABLE_BYTES // (8 * kernel.words + 8) // 4)
     expander.table.make_room(room)
-    for states in _interleaved(whole):
-        done_with += len(states)
-        done = expander.expand(states, TABLE_BYTES)
+    for some, their in _interleaved(states, arrivals):
+        done_with += len(some)
+        done = expander.expand(some, their, TABLE_BYTES)
         while not done:
             yield from dealt()
             expander.table.clear()
@@ -214,12 +215,8 @@ def expanded(kernel: Kernel, shards: int, index: int, pieces: Iterable[Words]) -
     _rest_after("expand")
 
 
-def _none(kernel: Kernel) -> Words:
-    return np.empty((0, kernel.words), np.int64)
-
-
-def _interleaved(states: Words) -> Iterator[Words]:
-    """Yield the same states in an order that goes through them again and again in large strides.
+def _interleaved(states: Words, arrivals: Arrivals) -> Iterator[tuple[Words, Arrivals]]:
+    """Yield the same in an order that goes through them again and again in large strides.
 
     A frontier comes in the order of homes, and so do those successors that are the state itself. A
     table that grows while it is filled in that order is crowded at its beginning, and empty beyond.
@@ -228,7 +225,10 @@ def _interleaved(states: Words) -> Iterator[Words]:
     at_a_time = max(BLOB_BYTES // (8 * states.shape[1] * _PASS), 1)
     for first in range(0, stride, at_a_time):
         last = min(first + at_a_time, stride)
-        yield np.concatenate([states[start::stride] for start in range(first, last)])
+        yield (
+            np.concatenate([states[start::stride] for start in range(first, last)]),
+            np.concatenate([arrivals[start::stride] for start in range(first, last)]),
+        )
 
 
 def _states(index: int, pairs: Iterable[Pair], words: int) -> Iterator[Words]:
@@ -257,7 +257,7 @@ def _candidates(dealt: Dealt) -> Iterator[Pair]:
         for first in range(start, end, size):
             last = min(first + size, end)
             content = dealt.states[first:last].tobytes()
-            yield shard, ("candidates", content, dealt.actions[first:last].tobytes())
+            yield shard, ("candidates", content, dealt.arrivals[first:last].tobytes())
 
 
 # ---------------------------------------------------------------------------------------- settle
@@ -280,7 +280,7 @@ def settle(
     with _known(kept, step, index, stored) as known:
         if known is None:
             missing.add(index)
-        for shard, (kind, content, actions) in others:
+        for shard, (kind, content, arrivals) in others:
             if kind == "anchor":
                 continue
             if shard != index or kind == "states":
@@ -291,13 +291,13 @@ def settle(
                 missing.add(int(content))
             elif known is not None:
                 states = states_of(content, kernel.words)
-                fresh.take(known.absent(states, np.frombuffer(actions, np.uint16)))
+                fresh.take(known.absent(states, np.frombuffer(arrivals, np.uint16)))
         size = 0 if known is None else known.bytes
     if missing:
         told.add({index: Report(missing=tuple(sorted(missing)))})
         return
     dealt = fresh.dealt()
-    kept.put_frontier(step.serial, dealt.states)
+    kept.put_frontier(step.serial, dealt.states, dealt.arrivals)
     kept.forget_frontiers(step.serial, step.before)
     parts.append(Counts(checks=checked(kernel, dealt.states)))
     counts = total(parts)
@@ -348,22 +348,22 @@ class Fresh:
 
     def __init__(self, words: int) -> None:
         self._table = Table(words)
-        self._parts: list[tuple[Words, Actions]] = []
+        self._parts: list[tuple[Words, Arrivals]] = []
 
-    def take(self, part: tuple[Words, Actions]) -> None:
-        """Take states with their actions."""
+    def take(self, part: tuple[Words, Arrivals]) -> None:
+        """Take states with their arrivals."""
         self._parts.append(part)
 
-    def dealt(self, shards: int = 1) -> Dealt:
-        """Return each state once, with its least action, shard by shard.
+    def dealt(self) -> Dealt:
+        """Return each state once, with its greatest arrival.
 
         They come in the order of their homes, so that the table has to have its size before.
         """
-        self._table.make_room(sum(len(actions) for _, actions in self._parts))
-        for states, actions in self._parts:
-            self._table.enter(states, actions)
+        self._table.make_room(sum(len(arrivals) for _, arrivals in self._parts))
+        for states, arrivals in self._parts:
+            self._table.enter(states, arrivals)
         self._parts.clear()
-        return self._table.deal(shards)
+        return self._table.deal(1)
 
 
 def checked(kernel: Kernel, states: Words) -> int:
@@ -373,18 +373,6 @@ def checked(kernel: Kernel, states: Words) -> int:
     for piece in _pieces(states):
         seen |= int(np.bitwise_or.reduce(stepper.check(piece)))
     return seen
-
-
-def first_level(kernel: Kernel, shards: int) -> tuple[list[Words], Counts]:
-    """Return the initial states of each shard, and what was counted of them."""
-    stepper = Stepper(kernel)
-    states, meta = stepper.initial()
-    expander = Expander(kernel)
-    expander.place(stepper.canonical(states), meta)
-    dealt = expander.table.deal(shards)
-    counts = total((of_desk(expander.desk, 0, 0, 0), Counts(checks=checked(kernel, dealt.states))))
-    bounds = zip(dealt.starts[:-1], dealt.starts[1:], strict=True)
-    return [dealt.states[start:end] for start, end in bounds], counts
 
 
 # ------------------------------------------------------------------------------ paths and samples

@@ -123,6 +123,18 @@ def test_rows_are_covered_by_walks(lease: Path) -> None:
     assert code == 1
 
 
+def test_walks_that_are_made_at_once_find_the_same(lease: Path) -> None:
+    for body in ("pass", FORGETFUL, "def reset(self, **_):\n    sys.exit(7)"):
+        command = adapter(lease, body)
+        here = run_json(command, "--cover", "rows", "--depth", "9")
+        there = run_json(command, "--cover", "rows", "--depth", "9", "--workers", "2")
+        for _, found in (here, there):
+            del found["seconds"]
+        assert here == there
+    with pytest.raises(UsageError, match="--limit-steps"):
+        run(command, "--workers", "2", "--limit-steps", "5")
+
+
 def test_a_declared_difference_is_counted_and_not_reported(lease: Path) -> None:
     known = KNOWN + KNOWN.split("\n", 1)[1].replace("epoch_is_forgotten", "expiry").replace(
         "row: release", "row: expire"

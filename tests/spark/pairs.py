@@ -22,6 +22,7 @@ QUIET = (
     ("spark.ui.enabled", "false"),
     ("spark.default.parallelism", "2"),
     ("spark.checker.driver", "0"),
+    ("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
 )
 
 

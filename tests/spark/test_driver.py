@@ -15,16 +15,13 @@ from checker.errors import UsageError
 from checker.flow import machine_of
 from checker.machine.machine import Machine
 from checker.search.limits import Limits
-from checker.spark.driver import LEVEL, Seen, Small, small
+from checker.spark.driver import LEVEL, Small, small
 from checker.spark.room import Room
+from checker.spark.table import dealt_out, shares
 
 HERE = Room(level=LEVEL)
 """The driver takes all of these small searches."""
 pytestmark = pytest.mark.usefixtures("session")
-
-
-def distinct_rows(rows: np.ndarray) -> np.ndarray:
-    return np.unique(rows, axis=0)
 
 
 # ------------------------------------------------------------------------------ what is small
@@ -52,22 +49,19 @@ def test_numbers_of_states_that_are_none(value: str) -> None:
         small({"spark.checker.driver": value}, None, 1)
 
 
-# ------------------------------------------------------------------------------- what is seen
+# ----------------------------------------------------------------------------- handed over
 
 
 @pytest.mark.parametrize("words", [1, 3])
-def test_states_that_were_seen_are_told_from_others(words: int) -> None:
+def test_states_are_dealt_out_to_those_who_own_them(words: int) -> None:
     random = np.random.default_rng(words)
-    states = distinct_rows(random.integers(0, 1 << 40, (30_000, words)))
-    random.shuffle(states)
-    seen = Seen(words)
-    for start in range(0, 20_000, 5_000):
-        seen.add(states[start : start + 5_000])
-    seen.add(states[:10])  # they are there already
-    actions = np.arange(len(states), dtype=np.uint16)
-    left, left_actions = seen.absent(states, actions)
-    assert left.tolist() == states[20_000:].tolist()
-    assert left_actions.tolist() == actions[20_000:].tolist()
+    states = random.integers(0, 1 << 40, (30_000, words))
+    dealt = dealt_out(states, 7)
+    assert shares(states, 7) == tuple(map(len, dealt))
+    assert sorted(np.concatenate(dealt).tolist()) == sorted(states.tolist())
+    for shard, own in enumerate(dealt):
+        assert shares(own, 7)[shard] == len(own) > 3000
+    assert [len(own) for own in dealt_out(states[:0], 3)] == [0, 0, 0]
 
 
 # --------------------------------------------------------------------------------- agreement

@@ -17,6 +17,7 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from checker.kernel.kernel import Words
 from checker.spark import index, kept, scratch
@@ -38,6 +39,11 @@ def numbers(start: int, end: int, words: int = 1) -> Words:
     return states
 
 
+def arrived(states: Words) -> tuple[Words, NDArray[np.uint16]]:
+    """States with arrivals that tell them apart."""
+    return states, (states[:, -1] & 0xFFFF).astype(np.uint16)
+
+
 def held(known: kept.Index | None, states: Words) -> list[bool]:
     """Which of the states an index holds."""
     assert known is not None
@@ -52,7 +58,7 @@ def start(place: Place, count: int) -> Kept:
     owner = Kept(Scratch(place), 0, 1)
     with owner.rebuilt(0, 10, [numbers(0, 10)]) as known:
         assert all(held(known, numbers(0, 10)))
-    owner.put_frontier("one", numbers(10, 10 + count))
+    owner.put_frontier("one", *arrived(numbers(10, 10 + count)))
     return owner
 
 
@@ -66,7 +72,11 @@ def test_levels_are_entered_one_after_the_other(place: Place, words: int) -> Non
     with owner.rebuilt(0, 5, [every[:5]]):
         pass
     for level, (first, last) in enumerate(pairwise(ends), 1):
-        owner.put_frontier(str(level), every[first:last])
+        put = arrived(every[first:last])
+        owner.put_frontier(str(level), *put)
+        found = owner.frontier(str(level), last - first)
+        assert found is not None
+        assert all((one == other).all() for one, other in zip(found, put, strict=True))
         for _ in range(2):  # a retry finds it done
             with owner.up_to(level, last, str(level), last - first) as known:
                 assert known is not None
@@ -79,7 +89,7 @@ def test_levels_are_entered_one_after_the_other(place: Place, words: int) -> Non
 
 def test_what_another_job_found_is_not_entered(place: Place) -> None:
     owner = start(place, 5)
-    owner.put_frontier("dropped", numbers(100, 107))
+    owner.put_frontier("dropped", *arrived(numbers(100, 107)))
     with owner.up_to(1, 15, "one", 5) as known:
         assert held(known, numbers(100, 107)) == [False] * 7
         assert all(held(known, numbers(0, 15)))
@@ -195,7 +205,7 @@ def test_an_attempt_of_an_earlier_level_is_not_overtaken(place: Place) -> None:
             entered.set()
 
     with owner.up_to(1, 15, "one", 5) as known:
-        owner.put_frontier("two", numbers(15, 17))
+        owner.put_frontier("two", *arrived(numbers(15, 17)))
         other = Thread(target=next_level)
         other.start()
         assert not entered.wait(0.3)
@@ -211,7 +221,7 @@ def test_what_has_no_room_in_memory_goes_to_the_disk(place: Place, tmp_path: Pat
     with owner.up_to(1, 5_010, "one", 5_000) as known:
         assert all(held(known, numbers(0, 5_010)))
     assert owner.on_disk
-    owner.put_frontier("two", numbers(10_000, 20_000))
+    owner.put_frontier("two", *arrived(numbers(10_000, 20_000)))
     with owner.up_to(2, 15_010, "two", 10_000) as known:
         assert all(held(known, numbers(10_000, 20_000)))
     owner.forget_frontiers()

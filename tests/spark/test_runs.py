@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +19,52 @@ from checker.spark.runs import SparkRuns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+LIFT = """
+system: lift
+about: A lift with four floors.
+variables:
+  floor: {type: "0..3", initial: "0"}
+rows:
+  - row: up
+    when: floor < 3
+    do: floor += 1
+  - row: down
+    when: floor > 0
+    do: floor -= 1
+"""
+LIFT_MAPPING = """
+conformance: lift
+about: A lift that does not say when it has arrived at the top.
+rows:
+  up: {call: up}
+  down: {call: down}
+observe:
+  floor: floor
+"""
+LIFT_ADAPTER = """
+import os, signal, sys
+from pathlib import Path
+from checker.conformance.serve import serve
+
+once = Path(sys.argv[1])
+parent = os.getppid()
+if once.exists() and b"pyspark" in Path(f"/proc/{parent}/cmdline").read_bytes():
+    once.unlink()
+    os.kill(parent, signal.SIGKILL)
+
+class Lift:
+    floor = 0
+    def up(self):
+        self.floor += 1
+    def down(self):
+        self.floor -= 1
+    def observe(self):
+        return {"floor": min(self.floor, 2)}
+
+serve(Lift)
+"""
 
 
 def test_each_item_is_done_once(session: SparkSession) -> None:
@@ -75,6 +123,23 @@ def test_simulate_finds_the_same(
 ) -> None:
     words = ("simulate", spec[0], "--instance", spec[1], "--walks", str(walks), "--depth", "12")
     assert told(capsys, *words, "--engine", "spark") == told(capsys, *words)
+
+
+@pytest.mark.usefixtures("session")
+def test_conform_walks_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    # The first adapter below a Python worker takes it along into its death.
+    adapter = tmp_path / "adapter.py"
+    adapter.write_text(LIFT_ADAPTER)
+    (tmp_path / "lift.yaml").write_text(LIFT)
+    (tmp_path / "conformance.yaml").write_text(LIFT_MAPPING)
+    words = ("conform", str(tmp_path / "lift.yaml"), "--cover", "rows", "--depth", "5")
+    words += ("--adapter", f"{sys.executable} {adapter} {tmp_path / 'once'}")
+    here = told(capsys, *words)
+    assert here[0] == 1
+    (tmp_path / "once").write_text("")
+    there = told(capsys, *words, "--engine", "spark")
+    assert not (tmp_path / "once").exists()
+    assert without_seconds(there) == without_seconds(here)
 
 
 @pytest.mark.usefixtures("session")
