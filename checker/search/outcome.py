@@ -14,8 +14,6 @@ WITHIN_BOUNDS = "of the runs that stay within the bounds"
 NOT_EXHAUSTIVE = "the search was not exhaustive"
 NOT_KEPT = "the states are not in memory any more"
 NO_MEMORY = "the graph of all steps does not fit the memory"
-REST = "what trimming leaves of the graph does not fit the driver's memory"
-ONE_MACHINE = "the states do not fit the memory of one machine, and Spark does not judge this"
 INTERRUPTED = "interrupted before it was judged"
 
 

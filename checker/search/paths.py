@@ -70,15 +70,6 @@ def least_paths(kernel: Kernel, mark: Mark, aims: Sequence[Aim]) -> list[Path]:
     return paths
 
 
-def least_path_to(kernel: Kernel, mark: Mark, states: Words, level: int) -> Words:
-    """Return the least shortest path (packed, one a row) to one of `states`, all of `level`."""
-    bit = 1
-    marks = [np.column_stack((states, np.full(len(states), bit, np.int64)))]
-    for earlier in range(level - 1, -1, -1):
-        marks.append(mark(earlier, (), marks[-1]))
-    return _Walker(kernel, marks[::-1]).way(level, bit)
-
-
 def mark_states(
     kernel: Kernel, states: Words, level: int, aims: Sequence[Aim], later: Words | None
 ) -> Words:

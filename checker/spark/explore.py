@@ -35,8 +35,8 @@ def explore_spark(
     The result is that of the local engine, whatever fails and is retried on the way, but for
     `seconds`. A limit of states, of time, or `interrupt` drops the level that was being searched.
 
-    Endless runs are judged here where their graph does not fit the driver, which is what `room`
-    says: then the result has `endless` in place of `states`.
+    Where the graph of all states does not fit the driver, which is what `room` says, the result has
+    no `states`, and `endless` says so.
 
     UsageError: a path that cannot be used, a checkpoint that this search cannot go on from.
     EnvironmentFailure: Spark does not start, or a job fails for good.

@@ -32,7 +32,7 @@ from checker.search.explore import cores
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import Options
-from checker.search.outcome import INTERRUPTED, ONE_MACHINE, Liveness, unknown
+from checker.search.outcome import INTERRUPTED, NO_MEMORY, Liveness, unknown
 from checker.search.paths import Path, least_paths, mark_states
 from checker.search.progress import Interrupt, OnProgress, Progress
 from checker.search.stopping import Clock, why_last
@@ -47,7 +47,6 @@ from checker.spark.counts import (
     total,
 )
 from checker.spark.driver import Driver, Level, small
-from checker.spark.endless import Ground, judge_on_spark
 from checker.spark.graph import level_rows, matching
 from checker.spark.jobs import Jobs, Stopped
 from checker.spark.properties import place_of, require_parallelism
@@ -508,7 +507,7 @@ class Search:
         """Return what was found, with paths."""
         exhaustive = self.stopped_by is None
         lively = exhaustive and bool(self.kernel.observed)
-        states, endless = self._to_judge(layout) if lively else (None, None)
+        states, endless = self._to_judge() if lively else (None, None)
         paths = self._paths()
         counters = as_counters(self.counts, self.kernel)
         levels = [manifest.count for manifest in self.manifests if manifest.count]
@@ -568,29 +567,13 @@ class Search:
             marks.destroy()
         return _joined(found, self.kernel.words + 1)
 
-    def _to_judge(self, layout: Layout) -> tuple[Words | None, Liveness | None]:
-        """Return all states where they fit the driver; else what is to be said of endless runs."""
+    def _to_judge(self) -> tuple[Words | None, Liveness | None]:
+        """Return all states where they fit the driver; else why nobody judges endless runs."""
         try:
             states = self._all_states()
         except Stopped:
             return None, unknown(self.machine, INTERRUPTED)
-        return states, self._endless(layout) if states is None else None
-
-    def _endless(self, layout: Layout) -> Liveness:
-        """Judge endless runs on the stored levels."""
-        if self.machine.fair_groups:
-            return unknown(self.machine, ONE_MACHINE)
-        self._write_held(self._unwatched)
-        ground = Ground(
-            self.session,
-            self.jobs,
-            self.store.root,
-            self.shipped,
-            self._mark,
-            self.options.notice,
-            self.counts.generated,
-        )
-        return judge_on_spark(ground, self.machine, layout, self.kernel, self.room)
+        return states, unknown(self.machine, NO_MEMORY) if states is None else None
 
     def _all_states(self) -> Words | None:
         """Return all states in the order of their depth; None where they do not fit the memory."""

@@ -3,8 +3,7 @@
 Each system is as small as the mistake allows; both engines judge it, and must say the same.
 """
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from checker.errors import UsageError
 from checker.flow import Request, Silent, check
 from checker.report.result import Result
 from checker.search.limits import Limits
-from checker.spark.room import Room
-from checker.spark.session import Cluster, spark_session
 
 Judging = Callable[..., Result]
 
@@ -25,25 +22,6 @@ HEAD = "system: trap\nabout: A trap.\ndeadlock: false\n"
 def judge(tmp_path: Path) -> Judging:
     """Run the text of a system with both engines; their results are the same but for figures."""
     return judging(tmp_path, "reference")
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[None]:
-    """Spark in this process, on two cores."""
-    conf = (("spark.ui.enabled", "false"), ("spark.default.parallelism", "2"))
-    with spark_session(Cluster(workers=2, conf=conf), "traps", lambda _text: None):
-        yield
-
-
-@pytest.fixture(params=["reference", pytest.param("spark", marks=pytest.mark.slow)])
-def judge_trimmed(
-    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Judging:
-    """As `judge`, and also with Spark, whose driver has no room for the graph."""
-    if request.param == "spark":
-        request.getfixturevalue("spark")
-        monkeypatch.setattr("checker.spark.search.Room", partial(Room, whole=1, enough=0))
-    return judging(tmp_path, request.param)
 
 
 def judging(tmp_path: Path, other: str) -> Judging:
@@ -93,17 +71,17 @@ def test_without_fairness_nothing_has_to_happen(judge: Judging) -> None:
     assert outcome(judge(STEP.replace("FAIR", "weak"))) == "holds"
 
 
-def test_a_stuck_state_is_an_endless_run(judge_trimmed: Judging) -> None:
-    result = judge_trimmed(STEP.replace("FAIR", "weak").replace("n < 2", "n < 1"))
+def test_a_stuck_state_is_an_endless_run(judge: Judging) -> None:
+    result = judge(STEP.replace("FAIR", "weak").replace("n < 2", "n < 1"))
     assert walk(result) == (["go"], 1)
 
 
-def test_a_self_loop_neither_takes_nor_enables_a_fair_row(judge_trimmed: Judging) -> None:
+def test_a_self_loop_neither_takes_nor_enables_a_fair_row(judge: Judging) -> None:
     standing = 'when: "true", do: "n = min(n + 1, 1)"'
     text = STEP.replace("FAIR", "weak").replace("when: n < 2, do: n += 1", standing)
-    assert walk(judge_trimmed(text)) == (["go"], 1)
+    assert walk(judge(text)) == (["go"], 1)
     idle = "rows:\n  - {row: idle, do: pass, fair: strong}\n"
-    assert outcome(judge_trimmed(STEP.replace("FAIR", "weak").replace("rows:\n", idle))) == "holds"
+    assert outcome(judge(STEP.replace("FAIR", "weak").replace("rows:\n", idle))) == "holds"
 
 
 def test_an_unfair_idle_row_does_not_excuse_a_fair_one(judge: Judging) -> None:
@@ -131,23 +109,23 @@ properties:
 """
 
 
-def test_a_weakly_fair_row_must_stay_enabled(judge_trimmed: Judging) -> None:
+def test_a_weakly_fair_row_must_stay_enabled(judge: Judging) -> None:
     everywhere = EXIT.replace("n == WHERE", "n < 3")
-    assert outcome(judge_trimmed(everywhere.replace("FAIR", "weak"))) == "holds"
+    assert outcome(judge(everywhere.replace("FAIR", "weak"))) == "holds"
     sometimes = EXIT.replace("WHERE", "0")
-    result = judge_trimmed(sometimes.replace("FAIR", "weak"))
+    result = judge(sometimes.replace("FAIR", "weak"))
     assert walk(result) == (["a"], 1)
     assert "b" not in [step.row for step in result.traces[0].steps]
     moving = sometimes.replace("n == 1, do: n = 0}", "n == 1, do: n = 0, fair: weak}")
-    result = judge_trimmed(moving.replace("FAIR", "weak"))
+    result = judge(moving.replace("FAIR", "weak"))
     assert walk(result) == (["a", "b"], 0)
     assert result.traces[0].loop is not None
     kept = {promise.instance: promise.taken for promise in result.traces[0].loop.promises}
     assert kept == {"b": True, "out": False}
-    assert outcome(judge_trimmed(moving.replace("FAIR", "strong"))) == "holds"
+    assert outcome(judge(moving.replace("FAIR", "strong"))) == "holds"
 
 
-def test_fairness_is_judged_in_the_part_that_violates_not_around_it(judge_trimmed: Judging) -> None:
+def test_fairness_is_judged_in_the_part_that_violates_not_around_it(judge: Judging) -> None:
     # 0 <-> 1 and 1 -> 2 -> 0; `c` is enabled in 1 and leads through 2, where the property is met.
     # Inside {0, 1} nobody takes `c`; the whole component does.
     text = """
@@ -161,12 +139,12 @@ rows:
 properties:
   live: {leads_to: {from: "true", to: n == 2}, why: two comes again and again}
 """
-    assert outcome(judge_trimmed(text)) == "holds"
-    result = judge_trimmed(text.replace("fair: strong", "fair: weak"))
+    assert outcome(judge(text)) == "holds"
+    result = judge(text.replace("fair: strong", "fair: weak"))
     assert walk(result) == (["a", "b"], 0)
 
 
-def test_a_component_may_hold_a_smaller_fair_loop(judge_trimmed: Judging) -> None:
+def test_a_component_may_hold_a_smaller_fair_loop(judge: Judging) -> None:
     # From the big component {0, 1, 2} strong `out` must be avoided: only {1, 2} never enables it.
     text = """
 variables:
@@ -180,7 +158,7 @@ rows:
 properties:
   live: {eventually: n == 3, why: it must get out}
 """
-    assert walk(judge_trimmed(text)) == (["a", "b", "c"], 1)
+    assert walk(judge(text)) == (["a", "b", "c"], 1)
 
 
 def test_one_state_without_a_step_to_itself_is_no_cycle(judge: Judging) -> None:
@@ -190,7 +168,7 @@ def test_one_state_without_a_step_to_itself_is_no_cycle(judge: Judging) -> None:
     assert outcome(judge(text)) == "holds"
 
 
-def test_a_loop_is_shown_as_steps_that_exist(judge_trimmed: Judging) -> None:
+def test_a_loop_is_shown_as_steps_that_exist(judge: Judging) -> None:
     # A component of four states with a chord: its states in any order are no run.
     text = """
 variables:
@@ -201,14 +179,14 @@ rows:
 properties:
   live: {eventually: n == 4, why: it never is}
 """
-    steps, loop = walk(judge_trimmed(text))
+    steps, loop = walk(judge(text))
     assert (steps, loop) == (["around", "around", "chord"], 0)
 
 
 # -------------------------------------------------------------------------------- obligations
 
 
-def test_ways_that_join_keep_what_each_owes(judge_trimmed: Judging) -> None:
+def test_ways_that_join_keep_what_each_owes(judge: Judging) -> None:
     text = """
 variables:
   n: {type: 0..3, initial: "0"}
@@ -221,7 +199,7 @@ properties:
   reply: {leads_to: {from: n == 2, to: n == 1}, why: asked on one way}
   joined: {leads_to: {from: n == 0, to: n == 3}, why: both ways lead there}
 """
-    result = judge_trimmed(text)
+    result = judge(text)
     assert walk(result) == (["by_two", "join"], 2)
     assert walk(result, "reply") == (["by_two", "join"], 2)
     assert outcome(result, "joined") == "holds"
@@ -241,10 +219,10 @@ def test_a_state_may_ask_and_meet_at_once(judge: Judging) -> None:
     assert outcome(judge(text)) == "holds"
 
 
-def test_every_initial_state_owes(judge_trimmed: Judging) -> None:
+def test_every_initial_state_owes(judge: Judging) -> None:
     text = STEP.replace("FAIR", "weak").replace("n < 2", "n == 0 or n == 2")
     text = text.replace("do: n += 1", 'do: "n = min(n + 2, 2)"')
-    result = judge_trimmed(text + "initial:\n  for:\n    m: 0..2\n  do: n = m\n")
+    result = judge(text + "initial:\n  for:\n    m: 0..2\n  do: n = m\n")
     assert walk(result) == ([], 0)
     assert result.traces[0].states[0] == (1,)
 
@@ -326,9 +304,9 @@ properties:
 """
 
 
-def test_a_cut_step_is_enabled_and_leads_nobody_knows_where(judge_trimmed: Judging) -> None:
+def test_a_cut_step_is_enabled_and_leads_nobody_knows_where(judge: Judging) -> None:
     # In 2 the only step is cut; to stay there would not be fair, so nothing is violated.
-    result = judge_trimmed(BOUND.replace("MET", "7"))
+    result = judge(BOUND.replace("MET", "7"))
     assert (outcome(result), outcome(result, "early")) == ("unknown", "holds")
     assert result.verdict.overall == "inconclusive"
     assert result.verdict.exit_code == 20
@@ -339,9 +317,9 @@ def test_a_state_beyond_the_bounds_may_meet_what_is_owed(judge: Judging) -> None
     assert outcome(judge(BOUND.replace("MET", "3"))) == "holds"
 
 
-def test_a_state_beyond_the_bounds_may_ask(judge_trimmed: Judging) -> None:
+def test_a_state_beyond_the_bounds_may_ask(judge: Judging) -> None:
     asks = BOUND.replace("eventually: n == MET", "leads_to: {from: n == 3, to: n == 0}")
-    assert outcome(judge_trimmed(asks)) == "unknown"
+    assert outcome(judge(asks)) == "unknown"
 
 
 def test_a_violation_within_the_bounds_stands(judge: Judging) -> None:
@@ -403,9 +381,9 @@ def test_a_property_without_a_value_is_an_evaluation_error(judge: Judging, side:
     assert (failure.code, failure.property, result.traces[0].length) == ("E503", "live", 1)
 
 
-def test_an_error_beyond_the_bounds_is_one_too(judge_trimmed: Judging) -> None:
+def test_an_error_beyond_the_bounds_is_one_too(judge: Judging) -> None:
     text = BOUND.replace("eventually: n == MET", "eventually: 1 // (3 - n) == 1")
-    result = judge_trimmed(text)
+    result = judge(text)
     assert result.verdict.exit_code == 75
     assert result.traces[0].length == 3
     assert outcome(result, "early") == "unknown"

@@ -6,16 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from pairs import locally
 
-from checker.graph.build import build_space
-from checker.graph.space import Space
 from checker.kernel.build import build
 from checker.kernel.calls import Calls
 from checker.layout.layout import pack
 from checker.llvm.meta import CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
-from checker.search.limits import Limits
 from checker.search.stepper import Stepper
 
 Edge = tuple[int, int]
@@ -63,14 +59,3 @@ def side_by_side(graphs: Iterable[Graph]) -> Graph:
         edges += [(states + source, states + target) for source, target in graph.edges]
         states += graph.states
     return Graph(states, tuple(edges))
-
-
-def space_of(machine: Machine) -> Space:
-    """What the local engine judges liveness on."""
-    layout = pack(machine)
-    kernel = build(machine, layout)
-    found = locally(machine, Limits(keep_going=True))
-    assert isinstance(found.states, np.ndarray)
-    space = build_space(machine, layout, kernel, found.states, found.generated, 1)
-    assert space is not None
-    return space
