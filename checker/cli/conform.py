@@ -22,15 +22,13 @@ from checker.conformance.mapping import Mapping
 from checker.conformance.result import Conformance, as_object, conformance_of
 from checker.conformance.space import Space
 from checker.conformance.spread import Asked, makes_on
-from checker.conformance.walks import Make
+from checker.conformance.walks import WALKS, Make
 from checker.errors import UsageError
 from checker.report import terminal
 from checker.verdict import exits
 
 EXITS = {"agrees": exits.HOLDS, "differs": exits.DIFFERENCE, "undecided": exits.INCONCLUSIVE}
 DEFAULT = Options()
-_WALKS_AT_ONCE = 64
-"""More processes than that have nothing to do."""
 
 
 @click.command()
@@ -89,13 +87,13 @@ _WALKS_AT_ONCE = 64
     type=click.Choice(["local", "spark"]),
     default="local",
     show_default=True,
-    help="What makes random walks: processes of this machine, or Spark.",
+    help="What makes random walks: one adapter here, or one on each core of a Spark.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(1),
     metavar="N",
-    help="Adapters that make random walks at once, or cores of a local Spark.  [1; spark: cores]",
+    help="Cores of a local Spark.",
 )
 @cluster_options
 @mapped_options
@@ -129,9 +127,11 @@ def conform(
     """
     where = Where(engine, workers, master, conf)
     where.refuse()
-    spreads = engine == "spark" or (workers or 1) > 1
+    spreads = engine == "spark"
     if spreads and limit_steps is not None:
         raise UsageError("--limit-steps: sessions that run at once do not count their steps as one")
+    if workers is not None and not spreads:
+        raise UsageError("--workers: one adapter makes all walks here; add --engine spark")
     with observing(progress) as observer, where.interruptible() as interrupt:
         found = mapped(spec, given, instance, settings, observer, recorded=False)
         observer.stage("build")
@@ -153,7 +153,7 @@ def conform(
         with ExitStack() as stack:
 
             def elsewhere(course: Course) -> Make:
-                spread = stack.enter_context(where.spread(_WALKS_AT_ONCE, observer.notice))
+                spread = stack.enter_context(where.spread(WALKS, observer.notice))
                 return makes_on(spread, asked, course)
 
             adapter = stack.enter_context(Adapter(command, reply_seconds, start_seconds))

@@ -17,7 +17,7 @@ from checker.conformance.course import Course, Ended, Group, Options
 from checker.conformance.session import Counts, Path, Taken
 from checker.conformance.space import Choice, Edge, Key, Space
 
-_WALKS = 64
+WALKS = 64
 """Walks of a batch."""
 _QUIET = 4
 """Batches of walks that find nothing new before walking ends."""
@@ -169,7 +169,7 @@ class Walks:
 
     def _batch(self) -> Iterator[tuple[Walk, bool]]:
         """Yield walks on the model, and whether a step or a refusal of it is new."""
-        for _ in range(_WALKS):
+        for _ in range(WALKS):
             walk, new = self._walk()
             refusals = self._refusals(walk)
             yield Walk(walk.start, walk.way, refusals), new or bool(refusals)

@@ -71,6 +71,8 @@ _REMOVAL_SECONDS = 30.0
 """How long to wait for executors, of which there may be none left, to remove what they keep."""
 _STORE_SECONDS = 5.0
 """How long levels that the driver found may wait until they are stored, where they are kept."""
+_AT_ONCE = 1 << 26
+"""Bytes of states that are handed to Java at a time."""
 _TASKS_SECONDS = 2.0
 
 
@@ -271,23 +273,32 @@ class Search:
 
     def _write_held(self, jobs: Jobs) -> None:
         """Store the levels that were found in this process since this was last done."""
-        if not self.unwritten:
-            return
+        while self.unwritten:
+            self._write_some(jobs)
+        self.written = time.perf_counter()
+
+    def _write_some(self, jobs: Jobs) -> None:
+        """Store the first of these levels, as many as Java can be given at once."""
+        room = _AT_ONCE
+        levels: list[int] = []
+        for level in self.unwritten:
+            room -= self.held[level].states.nbytes
+            if levels and room < 0:
+                break
+            levels.append(level)
         rows = [
             (f"{level:05}", *row)
-            for level in self.unwritten
+            for level in levels
             for shard, states in enumerate(dealt_out(self.held[level].states, self.shards))
             for row in tasks.rows_of(
                 shard, states, self.held[level].counts if shard == 0 else Counts()
             )
         ]
         data = self.session.createDataFrame(rows, levels_type())
-        last = max(self.unwritten)
-        jobs.run(f"{self._title(last)}: stored", lambda: self.store.write_levels(data))
-        for level in self.unwritten:
+        jobs.run(f"{self._title(levels[-1])}: stored", lambda: self.store.write_levels(data))
+        for level in levels:
             self.store.commit(self.manifests[level])
-        self.unwritten.clear()
-        self.written = time.perf_counter()
+        del self.unwritten[: len(levels)]
 
     @property
     def _unwatched(self) -> Jobs:

@@ -1,17 +1,25 @@
 """Goal: the page on conformance is true, and each way in which an adapter can differ is told."""
 
 import json
+import pickle
 import re
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TypeVar
 from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner, Result
 
 from checker.cli.conform import conform
+from checker.cli.spreading import Where
 from checker.conformance.mapping import KEYS
 from checker.errors import SpecificationError, UsageError
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -123,16 +131,41 @@ def test_rows_are_covered_by_walks(lease: Path) -> None:
     assert code == 1
 
 
-def test_walks_that_are_made_at_once_find_the_same(lease: Path) -> None:
-    for body in ("pass", FORGETFUL, "def reset(self, **_):\n    sys.exit(7)"):
-        command = adapter(lease, body)
-        here = run_json(command, "--cover", "rows", "--depth", "9")
-        there = run_json(command, "--cover", "rows", "--depth", "9", "--workers", "2")
-        for _, found in (here, there):
-            del found["seconds"]
-        assert here == there
+def sent(thing: Item) -> Item:
+    return pickle.loads(pickle.dumps(thing))  # type: ignore[no-any-return] # noqa: S301
+
+
+class Backwards:
+    """Makes parts the last one first, and hands everything over as bytes."""
+
+    parallel = 3
+    memory = 1 << 30
+
+    def each(
+        self, work: Callable[[Item], Made], items: Sequence[Item]
+    ) -> Iterator[tuple[Item, Made]]:
+        for item in reversed(items):
+            yield item, sent(work(sent(item)))
+
+
+def test_walks_that_are_made_elsewhere_find_the_same(
+    lease: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = adapter(lease, FORGETFUL)
+    options = ("--cover", "rows", "--depth", "12")
+    here = run_json(command, *options)
+    monkeypatch.setattr(Where, "spread", lambda *_: nullcontext(Backwards()))
+    there = run_json(command, *options, "--engine", "spark")
+    for _, found in (here, there):
+        del found["seconds"]
+    assert here == there
+
+
+def test_walks_that_are_spread_have_no_common_count_of_steps() -> None:
     with pytest.raises(UsageError, match="--limit-steps"):
-        run(command, "--workers", "2", "--limit-steps", "5")
+        run("true", "--engine", "spark", "--limit-steps", "5")
+    with pytest.raises(UsageError, match="--workers"):
+        run("true", "--workers", "2")
 
 
 def test_a_declared_difference_is_counted_and_not_reported(lease: Path) -> None:
