@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from checker.report.headline import fault_mark
+from checker.report.headline import fault_mark, plural
 from checker.report.lanes import FIRED, TIMERS, Lanes
 from checker.report.travels import Fate, Journey, Travel, Wait, journey
 from checker.semantics.values import RecordValue, format_value
@@ -133,7 +133,9 @@ class Chart:
         names = "; ".join(line.name for line in self.lanes)
         lost = sum(arrow.fate == "lost" for arrow in self.arrows)
         messages = sum(arrow.fate not in OF_OPERATIONS for arrow in self.arrows)
-        text = f"{len(self.marks)} steps and {messages} messages between {names}"
+        text = (
+            f"{plural(len(self.marks), 'step')} and {plural(messages, 'message')} between {names}"
+        )
         return text + (f"; {lost} lost" if lost else "")
 
     def part(self, first: int, last: int) -> Chart:
