@@ -126,9 +126,9 @@ RUNS: dict[str, tuple[Run, ...]] = {
         ),
         *(
             Run(instance, ("2.8.2",), ("--cover", "rows"))
-            for instance in ("controlled_shutdown", "failover", "preferred_election")
+            for instance in ("controlled_shutdown", "failover_and_return", "preferred_election")
         ),
-        Run("unclean", ("2.8.2",), ("--set", "crashes=2", "--cover", "rows")),
+        Run("unclean", ("2.8.2",), ("--set", "lags=2", "--cover", "rows")),
     ),
     "consumer_group_848": (
         Run("upgraded_group", ("4.3.1",), AS_RELEASED),
