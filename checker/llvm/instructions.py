@@ -108,6 +108,16 @@ fetch_add = Instruction(
 )
 
 
+def _lanes(new: New, word: str) -> tuple[str, list[str]]:
+    """Return a vector that has a word in every lane, and the lines that make it."""
+    vector = f"<{LANES} x i64>"
+    one, lanes = new(), new()
+    return lanes, [
+        f"{one} = insertelement {vector} poison, i64 {word}, i32 0",
+        f"{lanes} = shufflevector {vector} {one}, {vector} poison, <{LANES} x i32> zeroinitializer",
+    ]
+
+
 def _compare_line(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
     text, pointer = _pointer(new, operands[0])
     vector = f"<{LANES} x i64>"
@@ -115,11 +125,10 @@ def _compare_line(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
     lines = [text, f"{line} = load {vector}, ptr {pointer}, align 8"]
     result = "0"
     for place, wanted in enumerate((operands[1], "0", operands[2])):
-        one, lanes, equal, byte, word, moved, joined = (new() for _ in range(7))
-        zeros = f"<{LANES} x i32> zeroinitializer"
+        lanes, lines_of_lanes = _lanes(new, wanted)
+        equal, byte, word, moved, joined = (new() for _ in range(5))
         lines += [
-            f"{one} = insertelement {vector} poison, i64 {wanted}, i32 0",
-            f"{lanes} = shufflevector {vector} {one}, {vector} poison, {zeros}",
+            *lines_of_lanes,
             f"{equal} = icmp eq {vector} {line}, {lanes}",
             f"{byte} = bitcast <{LANES} x i1> {equal} to i{LANES}",
             f"{word} = zext i{LANES} {byte} to i64",
@@ -138,6 +147,37 @@ compare_line = Instruction(
 )
 
 
+def _compare_tags(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    text, pointer = _pointer(new, operands[0])
+    vector = f"<{LANES} x i64>"
+    line, masked = new(), new()
+    lines = [text, f"{line} = load {vector}, ptr {pointer}, align 8"]
+    mask, lines_of_mask = _lanes(new, operands[2])
+    lines += [*lines_of_mask, f"{masked} = and {vector} {line}, {mask}"]
+    result = "0"
+    for place, (held, wanted) in enumerate(((masked, operands[1]), (line, "0"))):
+        lanes, lines_of_lanes = _lanes(new, wanted)
+        equal, byte, word, moved, joined = (new() for _ in range(5))
+        lines += [
+            *lines_of_lanes,
+            f"{equal} = icmp eq {vector} {held}, {lanes}",
+            f"{byte} = bitcast <{LANES} x i1> {equal} to i{LANES}",
+            f"{word} = zext i{LANES} {byte} to i64",
+            f"{moved} = shl i64 {word}, {LANES * place}",
+            f"{joined} = or i64 {result}, {moved}",
+        ]
+        result = joined
+    return lines, result
+
+
+compare_tags = Instruction(
+    "compare the words of the line at an address, those bits of them that a mask has, with a key, "
+    "and the whole words with 0: compare_tags(address, key, mask); bit i says that word i has the "
+    "key, bit 8 + i that it is 0. Words are read as by `compare_line`",
+    _compare_tags,
+)
+
+
 def _lowest_bit(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
     result = new()
     return [f"{result} = call i64 @llvm.cttz.i64(i64 {operands[0]}, i1 true)"], result
@@ -148,12 +188,17 @@ lowest_bit = Instruction(
 )
 
 
-def _prefetch(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
-    line, pointer = _pointer(new, operands[0])
-    return [line, f"call void @llvm.prefetch.p0(ptr {pointer}, i32 1, i32 3, i32 1)"], "0"
+def _asking(about: str, written: int) -> Instruction:
+    def write(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+        line, pointer = _pointer(new, operands[0])
+        ask = f"call void @llvm.prefetch.p0(ptr {pointer}, i32 {written}, i32 3, i32 1)"
+        return [line, ask], "0"
+
+    return Instruction(about, write)
 
 
-prefetch = Instruction("ask for the cache line at an address, soon to be written", _prefetch)
+prefetch = _asking("ask for the cache line at an address, soon to be written", 1)
+prefetch_read = _asking("ask for the cache line at an address, soon to be read", 0)
 
 
 def _call(new: New, operands: Sequence[str]) -> tuple[list[str], str]:

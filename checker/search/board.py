@@ -33,6 +33,8 @@ BESIDE = 13
 """What a meta word may hold besides the action and the number of an arrival."""
 ARRIVALS = 12
 """Address of the arrivals of the queue's states, an int16 each; 0 where they are not kept."""
+INDEXED = 14
+"""Not 0: the table is an index into the queue (`indexed.py`), not one of whole states."""
 # Places of the board that the threads change.
 CLAIMED = 16
 """First state of the level that no thread has claimed."""

@@ -17,11 +17,12 @@ from checker.search import board as places
 from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board, set_code
 from checker.search.disk import Disk
 from checker.search.exploration import StoppedBy
+from checker.search.indexed import renumber
 from checker.search.options import tell_nobody
 from checker.search.snapshot import Counters
 from checker.search.spill import Spill
+from checker.search.spreading import spread
 from checker.search.store import CAPACITY_START, Store
-from checker.search.visited import spread
 from checker.search.worker import FINISHED, NO_QUEUE, NO_TABLE, TOO_NARROW, enter, work
 
 Watch = Callable[[], StoppedBy | None]
@@ -215,6 +216,24 @@ class Crew:
         if self.run(enter, self.desks, end - start, lambda: None) != {FINISHED}:
             raise InternalError("a segment of the table is full before its time")
 
+    def _enter_again(self) -> bool:
+        """Put all states of the queue into the table, which is empty, in the midst of a level.
+
+        Where it cannot hold them they become a visited set on disk; False where that is short.
+        """
+        if not self.store.make_room(self.tail):
+            started = time.perf_counter()
+            if not self._into_runs(self.tail):
+                return False
+            self._tell_of_runs(started)
+            return True
+        at = [places.CLAIMED, places.LEVEL_END, places.BLOCK_SIZE]
+        before, found = self.board[at], self.total(places.DISTINCT)
+        self._enter(0, self.tail)
+        self.board[at] = before
+        self._count_distinct(found)
+        return True
+
     def _adopt_in_runs(
         self, count: int, load: Callable[[Callable[[int, int], Words]], None]
     ) -> bool:
@@ -223,12 +242,16 @@ class Crew:
             pass
         load(self.store.states)
         self.board[places.TAIL] = count
+        return self._into_runs(count)
+
+    def _into_runs(self, count: int) -> bool:
+        """Let the queue's `count` states be the visited set on disk; False where that is short."""
         spill = self._new_spill(count)
         for start in range(0, count, _ADOPTED):
             if not spill.adopt(self.store.states(start, min(start + _ADOPTED, count))):
                 return False
         if spill.known != count:
-            raise InternalError("the states of a checkpoint are not all different")
+            raise InternalError("the states found so far are not all different")
         self._spill = spill
         self._open_board()
         return self.store.ensure(count + self.store.room)
@@ -279,6 +302,7 @@ class Crew:
         self.board[places.TABLE] = self.store.table.ctypes.data
         self.board[places.RESERVED_BITS] = self.store.reserved_bits
         self.board[places.CAPACITY] = self.store.capacity
+        self.board[places.INDEXED] = int(self.store.indexed)
         self.board[places.ROOM] = room
         self.resume()
 
@@ -321,11 +345,16 @@ class Crew:
         """Make room for more states in memory, if need be by moving the queue to disk."""
         if self.store.grow(self.tail, self._pool, len(self.desks)):
             return True
-        return self._queue_to_disk() and self.store.grow(self.tail, self._pool, len(self.desks))
+        if not self._queue_to_disk():
+            return False
+        return self._spill is not None or self.store.grow(self.tail, self._pool, len(self.desks))
 
     def _queue_to_disk(self) -> bool:
         if self.disk is None or self.store.file is not None:
             return False
+        indexed = self.store.indexed
+        if indexed:
+            self._compact()
         if not self.store.queue_to(self.disk, self.tail):
             return False
         self.board[places.QUEUE] = self.store.queue.ctypes.data
@@ -333,7 +362,7 @@ class Crew:
             f"memory is short: from {self.tail:,} states on the levels are kept on disk, in "
             f"{self.disk.directory} ({self.disk.free() / 2**30:,.1f} GiB to use)"
         )
-        return True
+        return not indexed or self.tail == 0 or self._enter_again()
 
     def _new_spill(self, fixed: int) -> Spill:
         assert self.disk is not None
@@ -351,12 +380,17 @@ class Crew:
         if not spill.flush_known() or not self.store.ensure(self.tail + self.store.room):
             return False
         self._spill = spill
+        self._tell_of_runs(started)
+        return True
+
+    def _tell_of_runs(self, started: float) -> None:
+        """Say that the visited set, which was in memory when it `started`, is on disk."""
+        assert self._spill is not None
         seconds = time.perf_counter() - started
         self.notice(
-            f"memory is full: from {spill.fixed:,} states on the visited set is kept on disk; the "
-            f"search stays exact, and each level takes at least {seconds:.1f} s longer"
+            f"memory is full: from {self._spill.fixed:,} states on the visited set is kept on "
+            f"disk; the search stays exact, and each level takes at least {seconds:.1f} s longer"
         )
-        return True
 
     def _next_batch(self, spill: Spill) -> bool:
         """Write the candidates out and go on with an empty table."""
@@ -406,8 +440,19 @@ class Crew:
         kept = np.setdiff1d(np.arange(total, self.tail), holes)
         states = self.store.states(0, self.tail)
         states[holes[holes < total]] = states[kept]
+        if self.store.indexed:
+            self._renumber(kept, holes[holes < total])
         if self.store.arrivals is not None:
             self.store.arrivals[holes[holes < total]] = self.store.arrivals[kept]
         self.board[places.TAIL] = total
         for desk in self.desks:
             desk.numbers[places.CHUNK] = desk.numbers[places.CHUNK_END] = 0
+
+    def _renumber(self, old: Numbers, new: Numbers) -> None:
+        """Let the index say that states which had the numbers `old` have the numbers `new`."""
+        store = self.store
+        table = store.table.ctypes.data, store.capacity, store.reserved_bits, store.words
+        for number, moved in zip(old.tolist(), new.tolist(), strict=True):
+            state = store.queue.ctypes.data + 8 * store.words * moved
+            if not renumber(*table, state, number, moved):
+                raise InternalError("the index has lost a state")

@@ -197,7 +197,7 @@ class _Levels:
             ),
             seconds=self.seconds,
             state_bits=ceil(layout.bits),
-            bytes_per_state=crew.store.table_bytes / max(distinct, 1),
+            bytes_per_state=crew.store.visited_bytes(distinct) / max(distinct, 1),
             states=crew.store.states(0, distinct) if keeps else None,
             checkpoint=None if self.backup is None else self.backup.kept,
         )
@@ -211,7 +211,7 @@ class _Levels:
             seconds=seconds,
             rate=rate,
             memory_bytes=peak_rss(),
-            table_bytes=self.crew.store.table_bytes,
+            table_bytes=self.crew.store.visited_bytes(self.crew.tail),
             frontier_before=self.before,
         )
 

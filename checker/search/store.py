@@ -1,5 +1,7 @@
 """The memory of a search: the visited table and the queue of all distinct states, both growing.
 
+States of several words stand in the queue only, and the table is an index into it (`indexed.py`),
+until the queue goes to disk: from then on, and where states have one word, it holds whole states.
 The queue holds every distinct state once, in the order of discovery, level after level. It is the
 frontier of the search and, afterwards, what paths are rebuilt from; there are no parent pointers.
 """
@@ -8,12 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from math import isqrt
 
 import numpy as np
 
+from checker.llvm.instructions import LANES
 from checker.search.disk import Disk, DiskFile
+from checker.search.indexed import NUMBER_BITS
 from checker.search.memory import HUGE_PAGE, advise_huge_pages, available, reserve_up_to
-from checker.search.visited import CAPACITY_MAX, SEGMENTS, SPREAD_CHUNK, spread
+from checker.search.spreading import SPREAD_CHUNK, spread
+from checker.search.visited import CAPACITY_MAX, SEGMENTS
 
 LOAD = 0.8
 """Share of the table's slots that may be in use before it grows."""
@@ -43,6 +49,7 @@ class Store:
     `capacity` is the slots of each segment, `room` how many states the queue may hold before the
     table has to grow, `overhead` the bytes of other buffers that count against the limit.
     `arrivals` has an int16 for each state of the queue, if it `keeps_arrivals` and is in memory.
+    `indexed`: the table is an index into the queue.
     """
 
     def __init__(
@@ -56,22 +63,36 @@ class Store:
         self.arrivals: np.ndarray[tuple[int], np.dtype[np.int16]] | None = None
         if keeps_arrivals:
             self.arrivals = _arrivals(self.queue.size // words)
-        slots = max(limit // (8 * words * SEGMENTS), capacity * 2)
+        self.indexed = words > 1
+        self.capacity = -(-capacity // LANES) * LANES if self.indexed else capacity
+        self.room = int(LOAD * SEGMENTS * self.capacity)
+        self.file: DiskFile | None = None
+        self._reserve_table()
+
+    def _reserve_table(self) -> None:
+        """Reserve address space for an empty table of `capacity` slots a segment, and more."""
+        slots = max(self.limit // (self.slot * SEGMENTS), self.capacity * 2)
         self.reserved_bits = (slots - 1).bit_length()
-        table = reserve_up_to((SEGMENTS << self.reserved_bits) * words * 8)
-        while SEGMENTS * words << self.reserved_bits > table.size:
+        table = reserve_up_to((SEGMENTS << self.reserved_bits) * self.slot)
+        while SEGMENTS * self.slot << self.reserved_bits > table.nbytes:
             self.reserved_bits -= 1
-        if _HUGE_SHARE * limit >= SEGMENTS * HUGE_PAGE:
+        if _HUGE_SHARE * self.limit >= SEGMENTS * HUGE_PAGE:
             advise_huge_pages(table)
         self.table = table
-        self.capacity = capacity
-        self.room = int(LOAD * SEGMENTS * capacity)
-        self.file: DiskFile | None = None
+
+    @property
+    def slot(self) -> int:
+        """Bytes of a slot of the table."""
+        return 8 if self.indexed else 8 * self.words
 
     @property
     def table_bytes(self) -> int:
         """Bytes of the visited table."""
-        return SEGMENTS * self.capacity * self.words * 8
+        return SEGMENTS * self.capacity * self.slot
+
+    def visited_bytes(self, states: int) -> int:
+        """Bytes of the visited set of so many states: of the table, and of what it points to."""
+        return self.table_bytes + (8 * self.words * states if self.indexed else 0)
 
     def bytes_with(self, states: int) -> int:
         """Bytes of memory in use when the queue holds `states` states."""
@@ -88,6 +109,7 @@ class Store:
         """Move the queue, which holds `states` states, to a file; False where that is refused.
 
         States keep their numbers; the queue's address changes, and arrivals are no longer kept.
+        A table that was an index is empty afterwards and one of whole states.
         """
         file = disk.growing(disk.free() // 2)
         size = 8 * self.words
@@ -95,7 +117,20 @@ class Store:
             return False
         file.words[: states * self.words] = self.queue[: states * self.words]
         self.queue, self.file, self.arrivals = file.words, file, None
+        if not self.indexed:
+            return True
+        # What it held is in the file; whoever asked for this enters it again.
+        self.release_table()
+        self.indexed, self.capacity = False, max(self.capacity // self.words, 1)
+        self.room = int(LOAD * SEGMENTS * self.capacity)
+        self._reserve_table()
         return True
+
+    @property
+    def _most(self) -> int:
+        """States that the queue can ever hold where it is, and the table tell apart."""
+        room = self.queue.size // self.words
+        return min(room, 1 << NUMBER_BITS) if self.indexed else room
 
     def ensure(self, states: int) -> bool:
         """Make sure that the queue can hold `states` states; False where the disk is short."""
@@ -115,15 +150,17 @@ class Store:
 
     def make_room(self, states: int) -> bool:
         """Make room for `states` states in an empty table; False when memory does not allow it."""
-        capacity = max(self.capacity, int(states / (LOAD * SEGMENTS)) + 1)
-        extra = capacity * SEGMENTS * 8 * self.words + states * self.held
+        # Of few states one segment may get more than its share.
+        share = int(states / (LOAD * SEGMENTS)) + LANES + 4 * isqrt(states // SEGMENTS)
+        capacity = self._whole_lines(max(self.capacity, share))
+        extra = capacity * SEGMENTS * self.slot + states * self.held
         if (
             capacity > min(CAPACITY_MAX, 1 << self.reserved_bits)
             or extra + self.overhead > self.limit
             or extra > _SAFETY * available()
         ):
             return False
-        room = min(int(LOAD * SEGMENTS * capacity), self.queue.size // self.words)
+        room = min(int(LOAD * SEGMENTS * capacity), self._most)
         if room < states or not self.ensure(room):
             return False
         self.capacity, self.room = capacity, room
@@ -131,15 +168,15 @@ class Store:
 
     def grow(self, states: int, executor: Executor, workers: int) -> bool:
         """Make room for more than `states` states; False when memory does not allow it."""
-        size = 8 * self.words
         budget = self.limit - self.overhead
-        wanted = grown(self.capacity, size)
-        affordable = int(budget / (SEGMENTS * (size + LOAD * self.held)))
-        target = min(wanted, affordable, CAPACITY_MAX, 1 << self.reserved_bits)
-        room = min(int(LOAD * SEGMENTS * target), self.queue.size // self.words)
+        wanted = grown(self.capacity, self.slot)
+        affordable = int(budget / (SEGMENTS * (self.slot + LOAD * self.held)))
+        most = min(wanted, affordable, CAPACITY_MAX, 1 << self.reserved_bits)
+        target = self._whole_lines(most)
+        room = min(int(LOAD * SEGMENTS * target), self._most)
         if room <= self.room or target < self.capacity * 1.05:
             return self._fill_up(budget)
-        extra = (target - self.capacity) * SEGMENTS * size
+        extra = (target - self.capacity) * SEGMENTS * self.slot
         extra += (room - states) * self.held
         if extra > _SAFETY * available() or not self.ensure(room):
             return False
@@ -147,9 +184,13 @@ class Store:
         self.room = room
         return True
 
+    def _whole_lines(self, capacity: int) -> int:
+        """Return how many of these slots a segment may have: those of an index fill cache lines."""
+        return capacity // LANES * LANES if self.indexed else capacity
+
     def _fill_up(self, budget: int) -> bool:
         """Allow a higher load where the table itself cannot grow any more."""
-        room = min(int(LOAD_MAX * SEGMENTS * self.capacity), self.queue.size // self.words)
+        room = min(int(LOAD_MAX * SEGMENTS * self.capacity), self._most)
         if self.file is None:
             room = min(room, (budget - self.table_bytes) // self.held)
         if room <= self.room or (room - self.room) * self.held > _SAFETY * available():
@@ -161,20 +202,21 @@ class Store:
 
     def _spread(self, target: int, executor: Executor, workers: int) -> None:
         """Rearrange every segment from `capacity` to `target` slots."""
-        size = 8 * self.words
+        size = self.slot
+        words = 0 if self.indexed else self.words
         reserved = size << self.reserved_bits
         first = self.table.ctypes.data
         old = self.capacity
 
         def work(begin: int) -> None:
-            taken = np.empty((SPREAD_CHUNK + 1) * self.words, np.int64)
-            spill = np.empty(old * self.words, np.int64)  # hardly ever touched, so hardly any cost
+            taken = np.empty((SPREAD_CHUNK + 1) * size // 8, np.int64)
+            spill = np.empty(old * size // 8, np.int64)  # hardly ever touched, so hardly any cost
             for segment in range(begin, SEGMENTS, step):
                 spread(
                     first + segment * reserved,
                     old,
                     target,
-                    self.words,
+                    words,
                     taken.ctypes.data,
                     spill.ctypes.data,
                 )

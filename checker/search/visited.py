@@ -5,8 +5,8 @@ space, all of the same `capacity` in slots of `words` words. A state's hash name
 bits) and its home slot there; it stands in the first free slot from its home on, around the end.
 Where slots fill cache lines evenly, a home is the first slot of a line, and a line is looked at
 as a whole: what is in it is found, or not, without a branch for each slot.
-Home slots rise with the hash at every capacity, so a segment grows in place (`spread`): read from
-its end backwards, almost every state moves up. No second table ever exists, and a table can
+Home slots rise with the hash at every capacity, so a segment grows in place (`spreading.py`): read
+from its end backwards, almost every state moves up. No second table ever exists, and a table can
 grow by any factor, not only two.
 
 Word 0 of a state has bit 63 clear. It is stored with bit 63 set, so that 0 means empty, and 1
@@ -39,9 +39,6 @@ NO_ROOM = 2
 CROWDED = 3
 """What `insert` says: the state was there; it was added; it is absent and was not to be added;
 the segment is full."""
-
-SPREAD_CHUNK = 4096
-"""Slots of a segment that `spread` takes out at a time."""
 
 _FIRST_WORDS = (0, 0b11111111, 0b01010101, 0, 0b00010001)
 """By words of a state: which words of a line are first words of slots."""
@@ -213,66 +210,3 @@ def _take(place: int, words: int, state: int, key: int) -> int:
             store(place + 8 * word, load(state + 8 * word))
         store_release(place, key)
     return int(found)
-
-
-@inlined
-def _copy(source: int, target: int, words: int) -> None:
-    for word in range(words):
-        store(target + 8 * word, load(source + 8 * word))
-
-
-@compiled
-def _settle(segment: int, home: int, end: int, words: int, stored: int) -> bool:
-    """Put a stored state into the first free slot of home..end; False if there is none."""
-    for slot in range(home, end):
-        place = segment + 8 * words * slot
-        if load(place) == 0:
-            _copy(stored, place, words)
-            return True
-    return False
-
-
-@compiled
-def _take_out(first: int, count: int, words: int, taken: int) -> int:
-    """Empty `count` slots from address `first` on into `taken`; return how many states they held.
-
-    Copies first and counts then: which slots are empty cannot be foreseen by a processor.
-    """
-    size = 8 * words
-    kept = 0
-    for slot in range(count):
-        place = first + size * slot
-        present = load(place)
-        for word in range(words):
-            store(taken + size * kept + 8 * word, load(place + 8 * word))
-        store(place, 0)
-        kept += 1 if present != 0 else 0
-    return kept
-
-
-@compiled
-def spread(segment: int, capacity: int, target: int, words: int, taken: int, spill: int) -> None:
-    """Rearrange the segment at address `segment` from `capacity` to `target` slots, in place.
-
-    The slots from `capacity` to `target` are zero. `taken` has room for SPREAD_CHUNK + 1 states,
-    `spill` for `capacity` (few are ever used): a state whose new home lies below the piece that
-    is being moved, or that would have to go around the end, waits there.
-    """
-    size = 8 * words
-    spilled = 0
-    end = capacity
-    while end > 0:
-        start = max(0, end - SPREAD_CHUNK)
-        count = _take_out(segment + size * start, end - start, words, taken)
-        for index in range(count):
-            stored = taken + size * index
-            home = home_in_segment(hash_state(stored, words), target, words)
-            if home < start or not _settle(segment, home, target, words, stored):
-                _copy(stored, spill + size * spilled, words)
-                spilled += 1
-        end = start
-    for index in range(spilled):
-        stored = spill + size * index
-        home = home_in_segment(hash_state(stored, words), target, words)
-        if not _settle(segment, home, target, words, stored):
-            _settle(segment, 0, home, words, stored)

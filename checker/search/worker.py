@@ -34,6 +34,7 @@ from checker.search.board import (
     EXPLORE,
     FLAGS,
     HALT,
+    INDEXED,
     LEVEL_END,
     LOOKED_UP,
     META,
@@ -53,6 +54,7 @@ from checker.search.board import (
     WORDS,
     Numbers,
 )
+from checker.search.indexed import announce, foresee, look_up
 from checker.search.visited import CROWDED, NEW, NO_ROOM, insert, locate
 
 FINISHED = 0
@@ -68,6 +70,8 @@ NO_TABLE = 4
 WORKING = 5
 """There is more to do; inside this module and `backward.py` only."""
 
+_AHEAD = 16
+"""Look-ups between asking for a state of the queue and comparing it."""
 _SPECIAL = ERROR | DROPPED | CUT
 
 
@@ -158,17 +162,25 @@ def enter(board: Numbers, desk: Numbers, board_address: int) -> int:
     NO_TABLE: a segment is full. DISTINCT counts those that were not there yet.
     """
     words, table, capacity = board[WORDS], board[TABLE], board[CAPACITY]
-    bits, size = board[RESERVED_BITS], 8 * board[WORDS]
+    bits, queue, size = board[RESERVED_BITS], board[QUEUE], 8 * board[WORDS]
+    indexed = board[INDEXED] != 0
     while True:
         first = fetch_add(board_address + 8 * CLAIMED, board[BLOCK_SIZE])
         if first >= board[LEVEL_END]:
             return FINISHED
-        states = board[QUEUE] + size * first
+        states = queue + size * first
         count = min(board[BLOCK_SIZE], board[LEVEL_END] - first)
-        locate(table, capacity, bits, words, states, count, desk[ENDS])
+        if indexed:
+            announce(table, capacity, bits, words, states, count, desk[ENDS])
+        else:
+            locate(table, capacity, bits, words, states, count, desk[ENDS])
         for index in range(count):
-            slot = load(desk[ENDS] + 8 * index)
-            outcome = insert(table, slot, capacity, bits, words, states + size * index, True)
+            place, state = load(desk[ENDS] + 8 * index), states + size * index
+            if indexed:
+                number = first + index
+                outcome = look_up(table, place, capacity, bits, words, state, queue, number, True)
+            else:
+                outcome = insert(table, place, capacity, bits, words, state, True)
             if outcome == CROWDED:
                 return NO_TABLE
             desk[DISTINCT] += 1 if outcome == NEW else 0
@@ -176,34 +188,35 @@ def enter(board: Numbers, desk: Numbers, board_address: int) -> int:
 
 @compiled
 def _locate_pending(board: Numbers, desk: Numbers) -> None:
-    """Compute the home slots of the successors that are still to be inserted."""
+    """Compute where the successors that are still to be inserted are looked for."""
     words, first = board[WORDS], desk[NEXT]
-    locate(
-        board[TABLE],
-        board[CAPACITY],
-        board[RESERVED_BITS],
-        words,
-        desk[OUT] + 8 * words * first,
-        desk[PENDING] - first,
-        desk[SLOTS] + 8 * first,
-    )
+    table, capacity, bits = board[TABLE], board[CAPACITY], board[RESERVED_BITS]
+    states, count = desk[OUT] + 8 * words * first, desk[PENDING] - first
+    if board[INDEXED] != 0:
+        announce(table, capacity, bits, words, states, count, desk[SLOTS] + 8 * first)
+    else:
+        locate(table, capacity, bits, words, states, count, desk[SLOTS] + 8 * first)
 
 
 @compiled
 def _keep_pending(board: Numbers, desk: Numbers, board_address: int) -> int:
     """Put the buffer's successors into table and queue; WORKING when all are."""
     words = board[WORDS]
-    if words == 1:  # code of their own for the commonest widths
-        return int(_keep(board, desk, board_address, 1))
+    if board[INDEXED] == 0:
+        if words == 1:  # code of their own for the commonest widths
+            return int(_keep(board, desk, board_address, 1, False))
+        return int(_keep(board, desk, board_address, words, False))
     if words == 2:
-        return int(_keep(board, desk, board_address, 2))
+        return int(_keep(board, desk, board_address, 2, True))
     if words == 3:
-        return int(_keep(board, desk, board_address, 3))
-    return int(_keep(board, desk, board_address, words))
+        return int(_keep(board, desk, board_address, 3, True))
+    if words == 4:
+        return int(_keep(board, desk, board_address, 4, True))
+    return int(_keep(board, desk, board_address, words, True))
 
 
 @inlined
-def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
+def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, indexed: bool) -> int:
     table, capacity = board[TABLE], board[CAPACITY]
     bits, queue = board[RESERVED_BITS], board[QUEUE]
     out, metas, slots = desk[OUT], desk[META], desk[SLOTS]
@@ -213,7 +226,11 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
     edges = 0
     result = WORKING
     index = desk[NEXT]
+    foreseen = index
     while index < pending:
+        while indexed and foreseen < min(index + _AHEAD, pending):
+            foresee(table, load(slots + 8 * foreseen), capacity, bits, words, queue)
+            foreseen += 1
         meta = load(metas + 8 * index)
         state = out + 8 * words * index
         if meta & beside != 0:
@@ -223,10 +240,15 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int) -> int:
                 continue
             edges |= meta & beside
         slot = load(slots + 8 * index)
-        outcome = insert(table, slot, capacity, bits, words, state, chunk < chunk_end)
+        may_add = chunk < chunk_end
+        if indexed:
+            outcome = look_up(table, slot, capacity, bits, words, state, queue, chunk, may_add)
+        else:
+            outcome = insert(table, slot, capacity, bits, words, state, may_add)
         if outcome == NEW:
-            for word in range(words):
-                store(queue + 8 * (words * chunk + word), load(state + 8 * word))
+            if not indexed:
+                for word in range(words):
+                    store(queue + 8 * (words * chunk + word), load(state + 8 * word))
             if arrivals != 0:
                 store_short(arrivals + 2 * chunk, meta >> NUMBER)
             chunk += 1

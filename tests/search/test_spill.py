@@ -109,7 +109,7 @@ def test_random_graphs_with_everything_on_disk(words: int, *, keep_going: bool) 
         )
         compare(graph, found, keep_going=keep_going)
         spilled += len(notices) == 2
-    assert spilled > 5
+    assert spilled > (5 if words == 1 else 0)  # the smallest index holds 102 states
 
 
 @pytest.mark.usefixtures("tiny")

@@ -11,6 +11,7 @@ import pytest
 from checker.llvm.compiled import compiled
 from checker.search.board import Numbers
 from checker.search.memory import HUGE_PAGE, reserve
+from checker.search.spreading import SPREAD_CHUNK, spread
 from checker.search.store import CAPACITY_START, LOAD, Store, grown
 from checker.search.visited import (
     CROWDED,
@@ -18,12 +19,10 @@ from checker.search.visited import (
     NEW,
     NO_ROOM,
     SEGMENTS,
-    SPREAD_CHUNK,
     hash_state,
     home_slot,
     insert,
     mix,
-    spread,
 )
 
 
@@ -187,24 +186,23 @@ def test_segments_grow_to_whole_huge_pages(words: int) -> None:
     store = Store(words=words, limit=2 << 30, overhead=0, capacity=1024, keeps_arrivals=False)
     sizes = [store.capacity]
     with ThreadPoolExecutor(1) as pool:
-        while sizes[-1] * 8 * words < 3 * HUGE_PAGE and store.grow(0, pool, 1):
+        while sizes[-1] * store.slot < 3 * HUGE_PAGE and store.grow(0, pool, 1):
             sizes.append(store.capacity)
-    large = [size * 8 * words for size in sizes if size * 8 * words > HUGE_PAGE - 8 * words]
+    large = [size * store.slot for size in sizes if size * store.slot > HUGE_PAGE - store.slot]
     assert [-(-size // HUGE_PAGE) for size in large][-2:] == [2, 4]
-    assert all(-size % HUGE_PAGE < 8 * words for size in large)
+    assert all(-size % HUGE_PAGE < store.slot for size in large)
 
 
-@pytest.mark.parametrize(("words", "most"), [(1, 26), (2, 46)])
+@pytest.mark.parametrize(("words", "most"), [(1, 26), (2, 34), (4, 50)])
 def test_table_and_queue_take_few_bytes_a_state_from_twenty_million_on(
     words: int, most: int
 ) -> None:
-    size = 8 * words
     capacity = CAPACITY_START
     while capacity * SEGMENTS < 1 << 32:
         states = max(int(LOAD * SEGMENTS * capacity), 20_000_000)
-        capacity = grown(capacity, size)
+        capacity = grown(capacity, 8)
         if LOAD * SEGMENTS * capacity > states:
-            assert SEGMENTS * capacity * size / states + size < most
+            assert SEGMENTS * capacity * 8 / states + 8 * words < most
 
 
 def test_a_store_grows_within_its_limit_and_then_says_no() -> None:
