@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
@@ -99,8 +99,7 @@ def validate(
         judge = _Judge(
             spec, logs, instance, settings, Limits(limit_states, limit_lines), observer, interrupt
         )
-        values = read_mapping(mapping_file(spec, given, recorded=True)).recording.values()
-        all_told = [judge.told(given, value, run_file, midway=midway) for value in values]
+        all_told = judge.all_told(given, run_file, midway=midway)
     told = max(all_told, key=lambda one: SERIOUS.index(one.found.verdict))
     again = _again(told, logs, given, settings)
     if junit_file is not None:
@@ -129,6 +128,21 @@ class _Judge:
     limits: Limits
     observer: flow.Observer
     interrupt: Event
+
+    def all_told(
+        self, given: Path | None, run_file: Path | None, *, midway: bool
+    ) -> list[story.Told]:
+        """Return the verdict for each value of the mapping's `each`; where it is one log, once."""
+        recording = read_mapping(mapping_file(self.spec, given, recorded=True)).recording
+        judged: dict[str, story.Told] = {}
+        found = []
+        for value in recording.values():
+            log = Log(self.logs, recording.of(value))
+            same = str(value) if run_file is not None or value is None else log.digest()
+            if same not in judged:
+                judged[same] = self.told(given, value, run_file, midway=midway)
+            found.append(replace(judged[same], value=value))
+        return found
 
     def told(
         self, given: Path | None, value: str | None, run_file: Path | None, *, midway: bool

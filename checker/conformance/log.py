@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 from typing import Any
 
@@ -67,6 +68,13 @@ class Log:
         for _, _, _, event in heapq.merge(*streams, key=lambda item: item[:3]):
             yield event
 
+    def digest(self) -> str:
+        """Return the same for logs of which the same is read, and for no others."""
+        found = hashlib.sha256(repr(sized(self.files, self.recording.sizes)).encode())
+        for event in self.events():
+            found.update(repr(replace(event, text="")).encode())
+        return found.hexdigest()
+
     def _numbered(self, number: int, file: File) -> Iterator[tuple[float, int, int, Event]]:
         latest = float("-inf")
         for event in self._read(file, file.name):
@@ -107,18 +115,22 @@ def sized(files: Iterable[File], sizes: Iterable[Size]) -> dict[str, int]:
     """Return the constants that a log decides, those of which it says something."""
     texts: dict[Size, set[str]] = {size: set() for size in sizes}
     numbers: dict[Size, int] = {}
+    asked: dict[Size, int] = {}
     for file in files if texts else ():
         for _, _, said in _objects(file):
             for size, found in texts.items():
+                if size.path.asks:
+                    asked[size] = asked.get(size, 0) + (size.path.at(said, {}) is True)
+                    continue
                 for one in _leaves(size.path.at(said, {})):
                     if isinstance(one, str):
                         found.add(one)
                     else:
                         numbers[size] = max(numbers.get(size, 0), one + 1)
     return {
-        size.constant: len(found) + numbers.get(size, 0) + size.more
+        size.constant: len(found) + numbers.get(size, 0) + asked.get(size, 0) + size.more
         for size, found in texts.items()
-        if found or size in numbers
+        if found or size in numbers or size in asked
     }
 
 

@@ -27,9 +27,9 @@ class Path:
     """Where something stands in a line, step by step.
 
     `optional`: null where it is not there. `there`: whether it is there, neither null nor an empty
-    text. `held`: of an array whether it has that, of an object the key whose value is that or has
-    it. It stands `within` the line at hand, the `request` that it is paired with, or the `previous`
-    one of the same.
+    text. `held`: of an array whether it has that, of an object the keys whose value is that or has
+    it, of anything else whether it is that. It stands `within` the line at hand, the `request` that
+    it is paired with, or the `previous` one of the same.
     """
 
     steps: tuple[Step, ...]
@@ -37,6 +37,11 @@ class Path:
     there: bool = False
     held: str | None = None
     within: str = "line"
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks something of what stands there, rather than for it."""
+        return self.there or self.held is not None
 
     def of(self, name: str, value: str) -> Path:
         """Return it with a value in place of a name in braces."""
@@ -108,12 +113,11 @@ def _next(step: Step, value: Any) -> Any:
 
 
 def _holder(value: Any, held: str) -> Any:
-    if isinstance(value, list):
-        return any(plain(one) == held for one in value)
-    if not isinstance(value, dict):
+    if value is NOTHING:
         return NOTHING
-    keys = [key for key, one in value.items() if _has(one, held)]
-    return None if not keys else keys[0] if len(keys) == 1 else keys
+    if isinstance(value, dict):
+        return [key for key, one in value.items() if _has(one, held)]
+    return _has(value, held)
 
 
 def _has(value: Any, held: str) -> bool:

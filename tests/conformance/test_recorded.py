@@ -12,7 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from checker.cli.validate import validate
-from checker.conformance.paths import parsed
+from checker.conformance.log import Log
+from checker.conformance.mapping import read_mapping
+from checker.conformance.paths import NOTHING, parsed
 from checker.errors import EvaluationError, SpecificationError, UsageError
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conformance.md").read_text(encoding="utf-8")
@@ -525,6 +527,21 @@ def test_a_log_is_judged_once_for_each_of_several_values() -> None:
     assert found["line"] == 5
 
 
+def test_values_for_which_the_same_is_read_are_one_log() -> None:
+    lines = [part("a", 0, "take"), {"who": "a", "parts": [{"p": 1, "does": ["take"]}]}]
+    lines[0]["parts"] += lines[1]["parts"]
+    Path("conformance.yaml").write_text(SEEN + SEVERAL)
+    recording = read_mapping(Path("conformance.yaml")).recording
+
+    def digests() -> set[str]:
+        Path("run.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        return {Log((Path("run.jsonl"),), recording.of(one)).digest() for one in ("0", "1")}
+
+    assert len(digests()) == 2
+    lines.pop()
+    assert len(digests()) == 1
+
+
 def test_the_log_says_how_many_ids_and_how_long_a_timer_runs() -> None:
     first = {"who": "a", "kind": "again", "session": 300}
     lines = [first, part("a", 0, "take"), part("b", 0, "take")]
@@ -545,8 +562,10 @@ def test_the_log_says_how_many_ids_and_how_long_a_timer_runs() -> None:
         ("a.b", 3),
         ("list.1", 8),
         ("list has 7", True),
-        ("given has 4", "B"),
-        ("given has 9", None),
+        ("given has 4", ["B"]),
+        ("given has 9", []),
+        ("empty has 9", False),
+        ("missing has 9", NOTHING),
         ("parts[p=1].v", "x"),
         ("missing?", None),
         ("missing!", False),

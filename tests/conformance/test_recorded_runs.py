@@ -162,7 +162,26 @@ def stranger_at_once(run: Run) -> None:
     ] = "ILLEGAL_GENERATION"
 
 
-CLASSIC_CHANGES = [generation_ahead, another_leader, member_left_out, stranger_at_once]
+def another_assignment(run: Run) -> None:
+    """A member gets besides what the leader gave it a partition that the leader gave to another."""
+    assigned = answered(run, "SyncGroup", who="B", err="NONE")["assigned"]
+    assigned.append(next(one for one in range(4) if one not in assigned))
+
+
+def assignment_ahead(run: Run) -> None:
+    """The leader gives two members a partition, and one of them gets it."""
+    line = next(line for line in run if len(line.get("assign", {})) == 3)
+    line["assign"]["C"].append(0)
+
+
+CLASSIC_CHANGES = [
+    generation_ahead,
+    another_leader,
+    member_left_out,
+    stranger_at_once,
+    another_assignment,
+    assignment_ahead,
+]
 
 
 @pytest.mark.parametrize("falsify", CLASSIC_CHANGES)

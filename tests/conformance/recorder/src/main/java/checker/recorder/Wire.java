@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.consumer.internals.ConsumerProtocol;
 import org.apache.kafka.common.message.ConsumerGroupHeartbeatRequestData;
 import org.apache.kafka.common.message.ConsumerGroupHeartbeatResponseData;
 import org.apache.kafka.common.message.HeartbeatRequestData;
@@ -17,6 +18,7 @@ import org.apache.kafka.common.message.LeaveGroupRequestData;
 import org.apache.kafka.common.message.ShareGroupHeartbeatRequestData;
 import org.apache.kafka.common.message.ShareGroupHeartbeatResponseData;
 import org.apache.kafka.common.message.SyncGroupRequestData;
+import org.apache.kafka.common.message.SyncGroupResponseData;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.Errors;
@@ -61,8 +63,9 @@ final class Wire {
                 .put("rebalance_ms", d.rebalanceTimeoutMs());
         } else if (data instanceof SyncGroupRequestData d) {
             line.put("m", name(who, d.memberId())).put("gen", d.generationId());
-            ArrayNode given = line.putArray("to");
-            d.assignments().forEach(one -> given.add(name(who, one.memberId())));
+            ObjectNode given = line.putObject("assign");
+            d.assignments().forEach(one ->
+                partitions(given.putArray(name(who, one.memberId())), one.assignment()));
         } else if (data instanceof HeartbeatRequestData d) {
             line.put("m", name(who, d.memberId())).put("gen", d.generationId());
         } else if (data instanceof LeaveGroupRequestData d) {
@@ -108,8 +111,18 @@ final class Wire {
             line.put("leader", name(who, d.leader()));
             ArrayNode members = line.putArray("members");
             d.members().forEach(one -> members.add(name(who, one.memberId())));
+        } else if (data instanceof SyncGroupResponseData d) {
+            partitions(line.putArray("assigned"), d.assignment());
         }
         return line;
+    }
+
+    /** The partitions of what an assignor wrote; of nothing, as in an answer with an error, none. */
+    private static void partitions(ArrayNode into, byte[] assignment) {
+        if (assignment.length > 0) {
+            ConsumerProtocol.deserializeAssignment(ByteBuffer.wrap(assignment)).partitions()
+                .forEach(one -> into.add(one.partition()));
+        }
     }
 
     /** A member's name: its client's, and from the second member id of a client on its number. */
