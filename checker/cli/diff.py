@@ -39,12 +39,17 @@ _GIT_SECONDS = 120
 
 @dataclass(frozen=True)
 class _Answer:
-    """What is said: the graphs, how they differ, and the properties whose verdict is another."""
+    """What is said: the graphs, how they differ, and the properties whose verdict is another.
+
+    `renamed` are rows that nobody said to have another name, with the names that were tried; only
+    where both sides are `equal` so it is known, else it is a guess.
+    """
 
     old: LabelledGraph
     new: LabelledGraph
     difference: Difference
     properties: tuple[tuple[str, str, str], ...]
+    renamed: Mapping[str, str]
 
 
 @click.command()
@@ -133,7 +138,7 @@ def diff(
 def _compared(
     machines: list[Machine], rows: Mapping[str, str], show: int, interrupt: Interrupt | None
 ) -> _Answer:
-    from checker.graph.difference import compare, renamed  # noqa: PLC0415
+    from checker.graph.difference import compare, guessed, renamed  # noqa: PLC0415
     from checker.graph.labelled import labelled_graph  # noqa: PLC0415
 
     known = {action.name for action in machines[0].actions}
@@ -145,12 +150,14 @@ def _compared(
         graph = labelled_graph(replace(machine, symmetry=False), interrupt=interrupt)
         assert graph is not None
         graphs.append(graph)
-    return _Answer(
-        graphs[0],
-        graphs[1],
-        compare(renamed(graphs[0], rows), graphs[1], show, interrupt=interrupt),
-        (),
-    )
+    old, new = renamed(graphs[0], rows), graphs[1]
+    found = compare(old, new, show, interrupt=interrupt)
+    guess: dict[str, str] = {}
+    if not found.equal and found.lost.counts["rows"] and found.gained.counts["rows"]:
+        guess = guessed(old, new)
+        again = compare(renamed(old, guess), new, show, interrupt=interrupt) if guess else found
+        found = again if again.equal else found
+    return _Answer(graphs[0], graphs[1], found, (), guess)
 
 
 def _verdicts(request: flow.Request, interrupt: Interrupt | None) -> dict[str, str]:
@@ -213,7 +220,8 @@ def _headline(answer: _Answer) -> str:
     if found.equal is None:
         return f"inconclusive: {found.why}"
     if found.equal:
-        return f"equal: the same runs, {plural(answer.new.states, 'state')}"
+        names = f", with {plural(len(answer.renamed), 'row')} renamed" * bool(answer.renamed)
+        return f"equal: the same runs, {plural(answer.new.states, 'state')}{names}"
     parts = []
     for side, word in ((found.lost, "lost"), (found.gained, "gained")):
         counts = [
@@ -236,6 +244,11 @@ def _text(answer: _Answer, *, markdown: bool) -> Iterator[str]:
     for which, names in zip(("old", "new"), found.hidden, strict=True):
         if names:
             yield f"{'* ' * markdown}only {which} has, so not compared: {', '.join(names)}"
+    for before, after in answer.renamed.items():
+        pair = f"`{before}` -> `{after}`" if markdown else f"{before} -> {after}"
+        told = "renamed" if found.equal else "perhaps renamed"
+        hint = "" if found.equal else f"; `--rename {before}={after}` compares it so"
+        yield f"{'* ' * markdown}{told}: {pair}{hint}"
     for name, before, after in answer.properties:
         shown = f"`{name}`" if markdown else name
         yield f"{'* ' * markdown}property {shown}: {before} -> {after}"
@@ -326,6 +339,7 @@ def _object(answer: _Answer) -> dict[str, object]:
     return {
         "verdict": verdict,
         "why": found.why or None,
+        "renamed": dict(answer.renamed),
         "shared": list(found.shared),
         "hidden": {"old": list(found.hidden[0]), "new": list(found.hidden[1])},
         "properties": [

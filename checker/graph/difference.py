@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from checker.semantics.values import MapValue, format_value
 
 Column = NDArray[np.unsignedinteger] | NDArray[np.int64]
 _AT_ONCE = 1 << 16
+_ALIKE = 0.6
+"""How alike names are (1 the same) of which one may have become the other."""
 _LARGEST = 1 << 62
 Numbers = NDArray[np.int64]
 
@@ -66,6 +69,37 @@ def renamed(graph: LabelledGraph, rows: Mapping[str, str]) -> LabelledGraph:
     """Return a graph some of whose rows have other names."""
     labels = tuple(replace(label, row=rows.get(label.row, label.row)) for label in graph.labels)
     return replace(graph, labels=labels)
+
+
+def guessed(old: LabelledGraph, new: LabelledGraph) -> dict[str, str]:
+    """Return which rows may only have another name now: alike in bindings, and in steps or name."""
+    steps = [_steps_of_rows(graph) for graph in (old, new)]
+    lost = [row for row in steps[0] if row not in steps[1]]
+    left = [row for row in steps[1] if row not in steps[0]]
+    found: dict[str, str] = {}
+    for row in lost:
+        bindings, count = steps[0][row]
+        alike = [
+            (steps[1][other][1] == count, SequenceMatcher(None, row, other).ratio(), other)
+            for other in left
+            if steps[1][other][0] == bindings
+        ]
+        same, likeness, other = max(alike, default=(False, 0.0, ""))
+        if same or likeness > _ALIKE:
+            found[row] = other
+            left.remove(other)
+    return found
+
+
+def _steps_of_rows(graph: LabelledGraph) -> dict[str, tuple[tuple[str, ...], int]]:
+    """Return the names that each row binds, and how many steps it makes."""
+    counts = np.bincount(graph.names, minlength=len(graph.labels)).tolist()
+    found: dict[str, tuple[tuple[str, ...], int]] = {}
+    for label, count in zip(graph.labels, counts, strict=True):
+        if count:
+            before = found.get(label.row, ((), 0))[1]
+            found[label.row] = tuple(name for name, _ in label.bindings), before + count
+    return found
 
 
 def compare(

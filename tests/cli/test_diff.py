@@ -65,9 +65,17 @@ def test_a_revision_is_compared_with_what_is_there(
     assert diff("HEAD:counter.yaml", "counter.yaml") == 0
     assert capsys.readouterr().out.startswith("equal: the same runs, 3 states\n")
     path.write_text(SYSTEM.replace("row: ticks", "row: tocks"))
-    assert diff("HEAD:counter.yaml", "counter.yaml") == 1
+    assert diff("HEAD:counter.yaml", "counter.yaml") == 0
+    told = capsys.readouterr().out
+    assert told.startswith("equal: the same runs, 3 states, with 1 row renamed\n")
+    assert "renamed: ticks -> tocks" in told
     assert diff("HEAD:counter.yaml", "counter.yaml", "--rename", "ticks=tocks") == 0
-    capsys.readouterr()
+    assert "renamed" not in capsys.readouterr().out
+    path.write_text(SYSTEM.replace("row: ticks", "row: tocks").replace("n < most", "n < 1"))
+    assert diff("HEAD:counter.yaml", "counter.yaml") == 1
+    told = capsys.readouterr().out
+    assert "lost 1 row" in told
+    assert "perhaps renamed: ticks -> tocks; `--rename ticks=tocks`" in told
     assert diff("nowhere:counter.yaml", "counter.yaml") == 2
     assert diff("HEAD:nothing.yaml", "counter.yaml") == 2
     assert diff("counter.yaml", "--rename", "x=y") == 2
