@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ from checker.report.headline import plural
 from checker.search.limits import Limits
 from checker.search.progress import Interrupt
 from checker.semantics.values import format_value
+from checker.source import Span
+from checker.table import Document
 
 if TYPE_CHECKING:
     from checker.graph.difference import Difference, Side
@@ -42,7 +44,8 @@ class _Answer:
     """What is said: the graphs, how they differ, and the properties whose verdict is another.
 
     `renamed` are rows that nobody said to have another name, with the names that were tried; only
-    where both sides are `equal` so it is known, else it is a guess.
+    where both sides are `equal` so it is known, else it is a guess. Rows of both that are written
+    otherwise are `rewritten`, those of them that no step of either side takes `untaken`.
     """
 
     old: LabelledGraph
@@ -50,6 +53,8 @@ class _Answer:
     difference: Difference
     properties: tuple[tuple[str, str, str], ...]
     renamed: Mapping[str, str]
+    rewritten: tuple[str, ...] = ()
+    untaken: tuple[str, ...] = ()
 
 
 @click.command()
@@ -114,7 +119,8 @@ def diff(
             flow.Request(first, before or "default", overrides(both + old_set)),
             flow.Request(second, after or "default", overrides(both + new_set)),
         ]
-        machines = [flow.prepare(request, observer)[1] for request in requests]
+        prepared = [flow.prepare(request, observer) for request in requests]
+        machines = [machine for _, machine in prepared]
         observer.stage("compare")
         answer = _compared(machines, rows, show, interrupt)
         observer.stage("judge")
@@ -125,7 +131,8 @@ def diff(
         for name in names
         if verdicts[0].get(name) != verdicts[1].get(name)
     )
-    answer = replace(answer, properties=changed)
+    rewritten, untaken = _rewritten([document for document, _ in prepared], answer)
+    answer = replace(answer, properties=changed, rewritten=rewritten, untaken=untaken)
     if form == "json":
         click.echo(json.dumps(_object(answer), ensure_ascii=False))
     else:
@@ -158,6 +165,31 @@ def _compared(
         again = compare(renamed(old, guess), new, show, interrupt=interrupt) if guess else found
         found = again if again.equal else found
     return _Answer(graphs[0], graphs[1], found, (), guess)
+
+
+def _rewritten(
+    documents: list[Document], answer: _Answer
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rows of both sides that are written otherwise, and those of them never taken."""
+    old, new = ({row.name.text: _texts(row) for row in it.rows} for it in documents)
+    taken = {label.row for graph in (answer.old, answer.new) for label in graph.labels}
+    found = [name for name in new if name in old and new[name] != old[name]]
+    return (
+        tuple(name for name in found if name in taken),
+        tuple(name for name in found if name not in taken),
+    )
+
+
+def _texts(item: object) -> tuple[str, ...]:
+    """Return what is written in a row that a run can show: its cells, without prose and places."""
+    if isinstance(item, str):
+        return (" ".join(item.split()),)
+    if isinstance(item, tuple):
+        return tuple(text for part in item for text in _texts(part))
+    if is_dataclass(item) and not isinstance(item, Span):
+        told = (field for field in fields(item) if field.name not in {"about", "source"})
+        return tuple(text for field in told for text in _texts(getattr(item, field.name)))
+    return ()
 
 
 def _verdicts(request: flow.Request, interrupt: Interrupt | None) -> dict[str, str]:
@@ -249,6 +281,15 @@ def _text(answer: _Answer, *, markdown: bool) -> Iterator[str]:
         told = "renamed" if found.equal else "perhaps renamed"
         hint = "" if found.equal else f"; `--rename {before}={after}` compares it so"
         yield f"{'* ' * markdown}{told}: {pair}{hint}"
+    if answer.rewritten and found.equal:
+        told = _named(answer.rewritten, markdown=markdown)
+        yield f"{'* ' * markdown}written otherwise, to the same effect: {told}"
+    if answer.untaken:
+        told = _named(answer.untaken, markdown=markdown)
+        yield (
+            f"{'* ' * markdown}written otherwise, but never taken in this instance, so nothing is "
+            f"said of it: {told}; another may take it (--instance NAME)"
+        )
     for name, before, after in answer.properties:
         shown = f"`{name}`" if markdown else name
         yield f"{'* ' * markdown}property {shown}: {before} -> {after}"
@@ -257,6 +298,10 @@ def _text(answer: _Answer, *, markdown: bool) -> Iterator[str]:
         (found.gained, answer.new, "gained"),
     ):
         yield from _side(side, graph, word, markdown=markdown)
+
+
+def _named(names: tuple[str, ...], *, markdown: bool) -> str:
+    return ", ".join(f"`{name}`" if markdown else name for name in names)
 
 
 def _side(side: Side, graph: LabelledGraph, word: str, *, markdown: bool) -> Iterator[str]:
@@ -340,6 +385,8 @@ def _object(answer: _Answer) -> dict[str, object]:
         "verdict": verdict,
         "why": found.why or None,
         "renamed": dict(answer.renamed),
+        "rewritten": list(answer.rewritten),
+        "untaken": list(answer.untaken),
         "shared": list(found.shared),
         "hidden": {"old": list(found.hidden[0]), "new": list(found.hidden[1])},
         "properties": [

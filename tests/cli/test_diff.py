@@ -63,7 +63,14 @@ def test_a_revision_is_compared_with_what_is_there(
         subprocess.run(["git", *words], check=True)
     path.write_text(SYSTEM.replace("n < most", "n + 1 <= most"))
     assert diff("HEAD:counter.yaml", "counter.yaml") == 0
-    assert capsys.readouterr().out.startswith("equal: the same runs, 3 states\n")
+    told = capsys.readouterr().out
+    assert told.startswith("equal: the same runs, 3 states\n")
+    assert "written otherwise, to the same effect: ticks\n" in told
+    path.write_text(SYSTEM.replace("most: 2", "most: 0").replace("n += 1", "n += 2"))
+    assert diff("HEAD:counter.yaml", "counter.yaml", "--set", "most=0") == 0
+    assert "never taken in this instance, so nothing is said of it: ticks;" in (
+        capsys.readouterr().out
+    )
     path.write_text(SYSTEM.replace("row: ticks", "row: tocks"))
     assert diff("HEAD:counter.yaml", "counter.yaml") == 0
     told = capsys.readouterr().out
