@@ -5,6 +5,7 @@ from __future__ import annotations
 CONSUMER_SYSTEMS = (
     "classic_consumer",
     "consumer_group_848",
+    "consumer_group_migration",
     "consumer_group_replay",
     "consumer_rewrite_09",
 )
@@ -259,6 +260,71 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "client[m].stage != assigning and not client[m].dead\n    do",
         "client[m].stage == revoking and not client[m].dead\n    do",
         "fencing",
+    ),
+    ("consumer_group_migration", "given_to_nobody_that_must_wait"): (
+        "consumer.yaml",
+        "p for p in targeted_to(m) - keep if not is_held_by_another(p, m)",
+        "p for p in targeted_to(m) - keep",
+    ),
+    ("consumer_group_migration", "held_partitions_are_disjoint"): (
+        "consumer.yaml",
+        "p for p in targeted_to(m) - keep if not is_held_by_another(p, m)",
+        "p for p in targeted_to(m) - keep",
+    ),
+    ("consumer_group_migration", "a_conversion_keeps_the_members"): (
+        "conversion.yaml",
+        "            create(member[m].state, STABLE)\n",
+        "            create(member[m].state, STABLE)\n            member[m].protocol = none\n",
+    ),
+    ("consumer_group_migration", "an_upgrade_keeps_the_assignment"): (
+        "conversion.yaml",
+        "            member[m].claims = empty\n",
+        "            member[m].assigned = empty\n",
+    ),
+    ("consumer_group_migration", "a_conversion_knows_what_members_have"): (
+        "conversion.yaml",
+        "            member[m].claims = empty\n",
+        "            member[m].assigned = empty\n",
+    ),
+    ("consumer_group_migration", "a_downgrade_keeps_the_generation"): (
+        "conversion.yaml",
+        "            member[m].epoch = coordinator.epoch\n            member[m].state = NOT",
+        "            member[m].state = NOT",
+    ),
+    ("consumer_group_migration", "consumers_make_a_consumer_group"): (
+        "conversion.yaml",
+        "            and all(member[k].protocol == CLASSIC for k in Member if is_member(k))):\n",
+        "            ):\n",
+    ),
+    ("consumer_group_migration", "classic_members_alone_are_a_classic_group"): (
+        "conversion.yaml",
+        "        downgrade()\n",
+        "        coordinator.epoch += 1\n",
+    ),
+    ("consumer_group_migration", "epochs_only_rise"): (
+        "conversion.yaml",
+        "    coordinator.assignment_epoch = 0\n",
+        "    coordinator.assignment_epoch = 0\n    coordinator.epoch = 0\n",
+    ),
+    ("consumer_group_migration", "an_empty_group_is_at_its_target"): (
+        "consumer.yaml",
+        "        coordinator.assignment_epoch = coordinator.epoch\n",
+        "        coordinator.assignment_epoch = coordinator.epoch - 1\n",
+    ),
+    ("consumer_group_migration", "members_are_not_ahead"): (
+        "consumer.yaml",
+        "        member[m].epoch = coordinator.assignment_epoch\n",
+        "        member[m].epoch = coordinator.assignment_epoch + 1\n",
+    ),
+    ("consumer_group_migration", "refusals_are_true"): (
+        "classic.yaml",
+        "      if coordinator.group == PreparingRebalance:\n          reply(call, Refused",
+        "      if coordinator.group == Stable:\n          reply(call, Refused",
+    ),
+    ("consumer_group_migration", "a_classic_member_is_told_its_own"): (
+        "classic.yaml",
+        "epoch=coordinator.epoch, partitions=member[m].assigned",
+        "epoch=coordinator.epoch, partitions=member[m].claims",
     ),
     ("consumer_group_replay", "the_same_group_is_loaded"): (
         "loader.yaml",
