@@ -235,7 +235,7 @@ def read_key(key: Scalar, problems: Problems) -> Word:
             reason,
             key.span,
             expected="a letter, then letters, digits and underscores",
-            help="choose another name",
+            help="write one line for each name" if "," in key.text else "choose another name",
         )
     return Word(key.text, key.span)
 

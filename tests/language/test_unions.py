@@ -64,6 +64,7 @@ def test_unions_of_records_messages_and_unions(tmp_path: Path) -> None:
         ("types:\n  T: tuple of bool\n", "T130", "a tuple is a record"),
         ("definitions:\n  d(x): (x, x)\n", "T125", "write Pair(x, y)"),
         ("definitions:\n  d(s): all(a == b for a, b in s)\n", "T127", "of a record read fields"),
+        ("initial:\n  for:\n    a, b: 0..1\n  do: n = a\n", "T116", "one line for each name"),
         ("properties:\n  p: {always: pick(range(2)) == 1, why: w}\n", "Y309", "a property asks"),
     ],
 )  # fmt: skip
