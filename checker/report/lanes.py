@@ -26,13 +26,15 @@ TIMERS = FIRED | {"armed", "cancelled", "cancelled too late"}
 class Lanes:
     """Who is at the ends of each channel, and which members each word for a party stands for.
 
-    `responses` are the answers of calls; `calls` the names of what calls travel on.
+    `responses` are the answers of calls; `calls` the names of what calls travel on; `anew` the
+    faults after which a party is another one.
     """
 
     ends: Mapping[str, tuple[str, str]]
     members: Mapping[str, tuple[str, ...]]
     responses: frozenset[str]
     calls: frozenset[str] = frozenset()
+    anew: frozenset[str] = frozenset()
 
 
 def lanes(document: Document, machine: Machine) -> Lanes:
@@ -50,7 +52,9 @@ def lanes(document: Document, machine: Machine) -> Lanes:
         if component.per is not None
     }
     responses = frozenset(word.text for calls in document.calls for word in calls.responses)
-    return Lanes(ends, members, responses, frozenset(calls.name.text for calls in document.calls))
+    travels = frozenset(calls.name.text for calls in document.calls)
+    anew = frozenset(fault.name.text for fault in document.faults if fault.begins_anew)
+    return Lanes(ends, members, responses, travels, anew)
 
 
 def _members(kind: Type | None) -> tuple[str, ...]:

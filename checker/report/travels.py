@@ -2,7 +2,8 @@
 
 Where both ends of a channel are the same kind of party (a broker that asks a broker), the
 channel's key is one end; the other is an id in the message, or whoever received what is answered.
-A party that crashed, or was replaced, is another lane from then on: what it knew is gone.
+A party that crashed, or was replaced (a fault that `begins_anew`), is another lane from then on:
+what it knew is gone.
 """
 
 from __future__ import annotations
@@ -19,11 +20,6 @@ from checker.semantics.values import RecordValue, format_value
 from checker.trace.trace import Step, Trace
 
 Fate = Literal["received", "read", "lost", "under way", "started", "completed", "timed out"]
-
-ENDS_A_LIFE = re.compile(
-    r"(^|_)(crash\w*|fail_?over|restart\w*|power_failure|loses_power|leader_change|moves|resigns)($|_)"
-)
-"""Faults, or rows of faults, after which a party is not the one that it was."""
 
 CLOSED = re.compile(r"^(\w+\[[^\]]*\])\[\d+\]\.open$")
 
@@ -107,7 +103,7 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
             if event.label in OPERATIONS:
                 _operation(telling, event, step, actors[step.number])
         _closings(telling, step)
-        if step.fault is not None and ENDS_A_LIFE.search(f"{step.fault}_{step.row}"):
+        if step.fault in parties.anew:
             telling.ends[actors[step.number]] = step.number
             telling.lives[name] = telling.lives.get(name, 1) + 1
             telling.begins[telling.here(name)] = step.number

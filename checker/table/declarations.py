@@ -386,7 +386,9 @@ def read_faults(system: Fields) -> tuple[Fault, ...]:
     for name, node in system.named("faults"):
         fields = Fields(node, "fault", system.problems)
         fields.need("budget")
-        faults.append(Fault(name, fields.prose("about"), _budget(fields, "budget") or "unlimited"))
+        budget = _budget(fields, "budget") or "unlimited"
+        anew = fields.boolean("begins_anew", default=False)
+        faults.append(Fault(name, fields.prose("about"), budget, anew))
     return tuple(faults)
 
 

@@ -311,11 +311,15 @@ class Timer:
 
 @dataclass(frozen=True, eq=False)
 class Fault:
-    """A fault and its budget."""
+    """A fault and its budget.
+
+    `begins_anew`: whoever it befalls is not the one that it was, and has forgotten what it knew.
+    """
 
     name: Word
     about: str
     budget: Budget
+    begins_anew: bool = False
 
 
 @dataclass(frozen=True, eq=False)

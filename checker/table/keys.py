@@ -69,7 +69,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     "operation": ("captures", "capacity", "order", "outcomes", "per", "when_full", "about"),
     "outcome": ("fault", "late"),
     "timer": ("captures", "per", "capacity", "when_armed", "late_cancels", "fair", "about"),
-    "fault": ("budget", "about"),
+    "fault": ("budget", "begins_anew", "about"),
     "initial": ("for", "let", "when", "do"),
     "row": (
         "row",

@@ -41,7 +41,8 @@ def trace_of(*steps: Step) -> Trace:
 
 
 def test_a_party_that_crashed_is_another_lane_afterwards() -> None:
-    parties = Lanes({"wire": ("client", "server")}, {"client": ("c1",)}, frozenset())
+    anew = frozenset(("crash", "failover"))
+    parties = Lanes({"wire": ("client", "server")}, {"client": ("c1",)}, frozenset(), anew=anew)
     sent = Event("sent", "wire[c1]", "wire", JOIN)
     got = Event("received", "wire[c1]", "wire", JOIN)
     trace = trace_of(
