@@ -147,6 +147,13 @@ RUNS: dict[str, tuple[Run, ...]] = {
             )
         ),
     ),
+    "reassignment": (
+        Run("cancelled", ("2.8.2",)),
+        *(
+            Run(instance, ("2.8.2",), ("--cover", "rows"))
+            for instance in ("default", "failover", "crash", "overlapping_calls")
+        ),
+    ),
     "replication_isr": (
         *(
             Run(instance, ("4.3.1",))

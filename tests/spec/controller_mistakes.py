@@ -718,7 +718,7 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "broker.yaml",
         "      if leader is not none and epoch > broker[b].epoch:\n",
         "      if epoch > broker[b].epoch:\n",
-        "crash",
+        "without_a_leader",
     ),
     ("reassignment", "the_gone_are_sent_nothing"): (
         "controller.yaml",
@@ -751,9 +751,9 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "overlapping_calls",
     ),
     ("reassignment", "what_is_asked_for_is_stored"): (
-        "controller.yaml",
-        "      zookeeper.assigned = zookeeper.original\n      zookeeper.target = none\n",
-        "      zookeeper.assigned = zookeeper.original\n",
+        "declarations.yaml",
+        "    zookeeper.assigned = zookeeper.original\n    zookeeper.target = none\n",
+        "    zookeeper.assigned = zookeeper.original\n",
         "cancelled",
     ),
     ("reassignment", "the_leader_hears_of_its_replicas"): (
@@ -779,7 +779,7 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("reassignment", "a_dead_leader_is_replaced"): (
         "controller.yaml",
-        "                  write_record(min(x for x in rest & controller.live), rest)\n",
+        "                  write_record(first_of(rest & controller.live), rest)\n",
         "                  write_record(zookeeper.leader, rest)\n",
         "crash",
     ),
@@ -797,14 +797,14 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("reassignment", "a_move_past_its_leader_goes_on"): (
         "controller.yaml",
-        "when: controller.target is not none and controller.phase in {begun, waiting} and",
+        "when: controller.target is not none and controller.phase == waiting and",
         "when: controller.target is not none and",
         "cancelled",
     ),
     ("reassignment", "without_a_move_nothing_is_under_way"): (
-        "controller.yaml",
-        "      controller.phase = idle\n      history.asked = zookeeper.original\n",
-        "      history.asked = zookeeper.original\n",
+        "declarations.yaml",
+        "    controller.phase = idle\n    history.asked = zookeeper.original\n",
+        "    history.asked = zookeeper.original\n",
         "cancelled",
     ),
     ("reassignment", "a_done_request_is_gone"): (

@@ -19,6 +19,7 @@ import kafka.zk.TopicZNode;
 import kafka.zookeeper.CreateResponse;
 import kafka.zookeeper.GetDataResponse;
 import kafka.zookeeper.ResponseMetadata;
+import kafka.zookeeper.SetDataResponse;
 import kafka.zookeeper.ZNodeChangeHandler;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.network.ListenerName;
@@ -55,7 +56,11 @@ final class Zookeeper {
   /** While a controller is elected: the model reads the request for an election in a later step. */
   boolean hidesElection;
 
-  private final List<Integer> assignment;
+  /** Whether each write of a move is a step. */
+  boolean movesStepwise;
+  ReplicaAssignment assignment;
+
+  private static final StackWalker STACK = StackWalker.getInstance();
   private boolean elected;
   private int controllerEpoch;
   private int writtenBy = 1;
@@ -64,7 +69,7 @@ final class Zookeeper {
       Mockito.mock(KafkaZkClient.class, Mockito.withSettings().stubOnly().defaultAnswer(this::answer));
 
   Zookeeper(List<Integer> assignment, boolean unclean) {
-    this.assignment = assignment;
+    this.assignment = ReplicaAssignment.apply(seq(new ArrayList<>(assignment)));
     this.unclean = unclean;
   }
 
@@ -101,8 +106,9 @@ final class Zookeeper {
   /** Create the topic, led by its first replica, with all of them in sync. */
   void createTopic() {
     topic = true;
-    leader = assignment.get(0);
-    isr = new TreeSet<>(assignment);
+    isr = new TreeSet<>();
+    CollectionConverters.asJava(assignment.replicas()).forEach(id -> isr.add((Integer) id));
+    leader = isr.iterator().next();
     leaderEpoch = 1;
     version = 1;
   }
@@ -143,6 +149,23 @@ final class Zookeeper {
     events.pause(); // before the request goes
   }
 
+  /** Stop before what a move does next, if the event is there: each of these is a step. */
+  private void stopWithin(String part) {
+    if (movesStepwise && calls("onPartitionReassignment") && calls(part)
+        && !calls("updateCurrentReassignment")) {
+      events.pause();
+    }
+  }
+
+  private static boolean calls(String method) {
+    return STACK.walk(frames -> frames.anyMatch(frame -> frame.getMethodName().equals(method)));
+  }
+
+  private SetDataResponse assign(scala.collection.Map<TopicPartition, ReplicaAssignment> written) {
+    assignment = written.apply(PARTITION);
+    return new SetDataResponse(Code.OK, "", Option.empty(), new Stat(), metadata());
+  }
+
   private Object answer(InvocationOnMock asked) {
     if (!asked.getMethod().getName().startsWith("get")) {
       events.check();
@@ -172,8 +195,10 @@ final class Zookeeper {
         return set(
             ((scala.collection.Iterable<?>) asked.getArgument(0)).isEmpty() ? Set.of() : Set.of(assigned()));
       case "getTopicPartitionStates":
+        stopWithin("isReassignmentComplete");
         return map(leaderEpoch == 0 ? Map.of() : Map.of(PARTITION, record()));
       case "getTopicPartitionStatesRaw":
+        stopWithin("stopRemovedReplicasOfReassignedPartition");
         return seq(List.of(read()));
       case "createTopicPartitionStatesRaw":
         return seq(create(asked.getArgument(0)));
@@ -203,7 +228,11 @@ final class Zookeeper {
         return null;
       case "getPartitionReassignment":
         return map(Map.of());
+      case "setTopicAssignmentRaw":
+        stopWithin("updateReplicaAssignmentForPartition");
+        return assign(asked.getArgument(2));
       case "reassignPartitionsInProgress":
+        stopWithin("removePartitionFromReassigningPartitions");
         return false;
       default:
         if (asked.getMethod().getReturnType() != void.class) {
@@ -220,9 +249,8 @@ final class Zookeeper {
   }
 
   private TopicZNode.TopicIdReplicaAssignment assigned() {
-    Object replicas = ReplicaAssignment.apply(seq(new ArrayList<>(assignment)));
     return new TopicZNode.TopicIdReplicaAssignment(
-        PARTITION.topic(), Option.empty(), map(Map.of(PARTITION, (ReplicaAssignment) replicas)));
+        PARTITION.topic(), Option.empty(), map(Map.of(PARTITION, assignment)));
   }
 
   private LeaderAndIsr leaderAndIsr() {
