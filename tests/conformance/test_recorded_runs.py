@@ -1,6 +1,6 @@
 """Goal: what a released broker and its consumers did is a run of the model; falsified, it is not.
 
-`recorded/` has beginnings of logs that `record.py` wrote of a broker of Kafka 4.4.0, and two that
+`recorded/` has beginnings of logs that `record.py` wrote of a broker of Kafka 4.4.0, and three that
 begin in the middle of a run.
 """
 
@@ -118,6 +118,7 @@ def read(file: Path) -> list[dict[str, Any]]:
         (CLASSIC, "classic_group", ()),
         (RECORDED / "classic_joins_midway_4.4.0.jsonl", "classic_group", ("--midway",)),
         (RECORDED / "consumer_joins_midway_4.4.0.jsonl", "consumer_group_848", ("--midway",)),
+        (RECORDED / "share_joins_midway_4.4.0.jsonl", "share_group", ("--midway",)),
     ],
 )
 def test_what_a_broker_did_is_explained(file: Path, system: str, options: tuple[str, ...]) -> None:

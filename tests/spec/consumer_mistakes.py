@@ -366,4 +366,35 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "coordinator.generation = 0",
         "failover",
     ),
+    ("consumer_rewrite_09", "who_is_told_to_stop_stops"): (
+        "consumer.yaml",
+        "      consumer[c].fetching = false\n      consumer[c].state = BLOCKED\n",
+        "      consumer[c].state = BLOCKED\n",
+        "forgotten_ids",
+    ),
+    ("consumer_rewrite_09", "nobody_waits_for_a_dead_coordinator"): (
+        "consumer.yaml",
+        (
+            "not consumer[c].waiting and coordinator.state != DOWN and line_is_free(c)\n"
+            "    do: |\n      call(requests_to_coordinator[c], JoinGroup"
+        ),
+        (
+            "not consumer[c].waiting and line_is_free(c)\n"
+            "    do: |\n      call(requests_to_coordinator[c], JoinGroup"
+        ),
+    ),
+    ("consumer_rewrite_09", "a_rebalance_has_a_cause"): (
+        "coordinator.yaml",
+        "      if coordinator.state == READY:\n          coordinator.state = STEADY\n",
+        (
+            "      if coordinator.state == READY:\n"
+            "          coordinator.state = PREPARE_FOR_REBALANCE\n"
+        ),
+        "option_1a_closes_rediscovery",
+    ),
+    ("consumer_rewrite_09", "only_a_coordinator_that_reads_is_not_ready"): (
+        "coordinator.yaml",
+        "call.open and coordinator.state == CATCH_UP and not consumer[c].with_former",
+        "call.open and not consumer[c].with_former",
+    ),
 }

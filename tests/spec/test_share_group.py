@@ -66,13 +66,13 @@ MUTANTS = {
     ),
     "member_is_not_reconciled": Mutant(
         "progress",
-        ("      update_target()\n      reconcile(m)\n"),
+        ("      update_target()\n      reconcile(m, changed)\n"),
         "      update_target()\n",
     ),
     "target_is_not_updated": Mutant(
         "default",
-        ("      update_target()\n      reconcile(m)\n"),
-        "      reconcile(m)\n",
+        ("      update_target()\n      reconcile(m, changed)\n"),
+        "      reconcile(m, changed)\n",
     ),
     "assignment_is_not_told": Mutant(
         "default",
