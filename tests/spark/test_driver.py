@@ -117,7 +117,10 @@ def test_liveness_that_does_not_fit_is_unknown(level: int) -> None:
 # ---------------------------------------------------------------------------- kept and resumed
 
 
-def test_what_the_driver_found_is_stored_and_gone_on_from(tmp_path: Path) -> None:
+def test_what_the_driver_found_is_stored_and_gone_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checker.spark.search._AT_ONCE", 600)  # more than a piece
     machine = two_phase(3)
     wanted = locally(machine)
     for first, then in ((LEVEL, LEVEL), (LEVEL, 0), (0, LEVEL), (12, 30)):
