@@ -351,8 +351,8 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("controller_failover", "a_newer_controller_decides"): (
         "controller.yaml",
-        "    if zookeeper.record.controller_epoch <= controller[c].epoch:\n",
-        "    if c in Controller:\n",
+        "      and zookeeper.record.controller_epoch <= controller[c].epoch\n    do: plan_election(c)",
+        "    do: plan_election(c)",
     ),
     ("controller_failover", "elections_choose_from_the_isr"): (
         "controller.yaml",
@@ -371,8 +371,18 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("controller_failover", "only_who_failed_is_replaced"): (
         "controller.yaml",
-        "      if lost_its_leader(c):\n          plan_election(c)\n",
-        "      plan_election(c)\n",
+        "      if lost_its_leader(c) and zookeeper",
+        "      if zookeeper",
+    ),
+    ("controller_failover", "who_failed_is_replaced_at_once"): (
+        "controller.yaml",
+        "      if lost_its_leader(c) and zookeeper",
+        "      if not lost_its_leader(c) and zookeeper",
+    ),
+    ("controller_failover", "a_write_rests_on_what_was_read"): (
+        "controller.yaml",
+        "replace(plan, version=",
+        "replace(plan, isr=zookeeper.record.isr, version=",
     ),
     ("controller_failover", "the_gone_are_sent_nothing"): (
         "controller.yaml",
