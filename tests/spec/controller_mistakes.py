@@ -351,8 +351,8 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("controller_failover", "a_newer_controller_decides"): (
         "controller.yaml",
-        "      and zookeeper.record.controller_epoch <= controller[c].epoch\n    do: plan_election(c)",
-        "    do: plan_election(c)",
+        "<= controller[c].epoch\n    do: plan_election(c)",
+        "<= zookeeper.epoch\n    do: plan_election(c)",
     ),
     ("controller_failover", "elections_choose_from_the_isr"): (
         "controller.yaml",
