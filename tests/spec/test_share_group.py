@@ -46,13 +46,13 @@ MUTANTS = {
     ),
     "join_does_not_raise_the_epoch": Mutant(
         "default",
-        "      if changed or pending or",
-        "      if pending or",
+        "      changed = is_new or coordinator.members[m].topics != before.topics\n",
+        "      changed = false\n",
     ),
     "pending_is_not_seen": Mutant(
         "progress",
-        "      if changed or pending or",
-        "      if changed or",
+        "of_topics(subscribed_topics()) or pending:\n",
+        "of_topics(subscribed_topics()):\n",
     ),
     "metadata_is_not_kept": Mutant(
         "default",
@@ -127,8 +127,8 @@ MUTANTS = {
     ),
     "assignment_is_not_taken": Mutant(
         "default",
-        "        coordinator.members[m].assigned = coordinator.target[m]\n",
-        "",
+        "coordinator.assignment_epoch\n        coordinator.members[m].assigned = {p for p in",
+        "coordinator.assignment_epoch\n        before = {p for p in",
     ),
     "fence_keeps_the_target": Mutant(
         "fixed_deletion_of_offsets",
