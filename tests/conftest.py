@@ -12,5 +12,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-instance",
         action="store_true",
-        help="search all quick instances that are shipped with Spark, too, not only a selection",
+        help="search all quick instances that are shipped with Spark, too, not only a selection; "
+        "put every broken value into every cell, not only a third of them",
     )

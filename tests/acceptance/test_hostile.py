@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import resource
 import subprocess
@@ -99,9 +98,12 @@ def test_every_cell_taken_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_cell_replaced(tmp_path: Path) -> None:
-    for place, value in itertools.product(broken.places(broken.whole()), broken.VALUES):
-        refused(tmp_path, broken.with_cell(place, value))
+def test_every_cell_replaced(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """A third of the values in each cell, another third in the next; every night all in all."""
+    every = request.config.getoption("--every-instance")
+    for number, place in enumerate(broken.places(broken.whole())):
+        for value in broken.VALUES if every else broken.VALUES[number % 3 :: 3]:
+            refused(tmp_path, broken.with_cell(place, value))
 
 
 @pytest.mark.parametrize("section", sorted(RECURSIVE))
