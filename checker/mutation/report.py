@@ -58,6 +58,12 @@ class Campaign:
         return self.counts["caught"] / self.changing if self.changing else None
 
     @property
+    def least_score(self) -> float | None:
+        """What the score is at least, were no mutant caught that is undecided."""
+        most = self.changing + self.counts["undecided"]
+        return self.counts["caught"] / most if most else None
+
+    @property
     def noticed(self) -> float | None:
         """The share that a verdict catches or a declared figure shows."""
         counts = self.counts
@@ -129,6 +135,14 @@ def text(campaign: Campaign) -> str:
     return "\n".join(_text(campaign))
 
 
+def _undecided(campaign: Campaign) -> str:
+    """Return what the score is worth where mutants are undecided; nothing where none is."""
+    count = campaign.counts["undecided"]
+    if not count:
+        return ""
+    return f"{count:,} are undecided: the score is at least {percent(campaign.least_score)}"
+
+
 def _text(campaign: Campaign) -> Iterator[str]:
     total = len(campaign.judged)
     yield f"{campaign.system}: {total:,} mutants, judged by {_names(campaign.instances)}"
@@ -144,6 +158,8 @@ def _text(campaign: Campaign) -> Iterator[str]:
         "change a step"
     )
     yield f"      {percent(campaign.noticed)} with those that declared figures show"
+    if doubt := _undecided(campaign):
+        yield f"      {doubt}"
     for fate in ("unnoticed", "undecided", "counted"):
         items = campaign.of(fate)
         if items:
@@ -184,6 +200,8 @@ def _markdown(campaign: Campaign) -> Iterator[str]:
         f"caught by a verdict, {percent(campaign.noticed)} with those that only declared figures "
         "show."
     )
+    if doubt := _undecided(campaign):
+        yield f"{doubt[0].upper()}{doubt[1:]}."
     yield ""
     yield "| | " + " | ".join(KINDS) + " | all |"
     yield "| --- |" + " ---: |" * (len(KINDS) + 1)
@@ -231,6 +249,7 @@ def as_object(campaign: Campaign) -> dict[str, object]:
         "mutants": len(campaign.judged),
         **{str(fate): count for fate, count in campaign.counts.items()},
         "score": campaign.score,
+        "least_score": campaign.least_score,
         "noticed": campaign.noticed,
         "catchers": dict(sorted(campaign.catchers.items())),
         "list": [_mutant(item) for item in campaign.judged],

@@ -127,7 +127,8 @@ def main() -> None:
         subject = SUBJECTS[name]
         target = HERE / (subject.module or name) / "target" / release
         path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
-        command = ["java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path, subject.main]
+        frugal = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+        command = ["java", *frugal, "-cp", path, subject.main]
         os.execvp("java", command)  # noqa: S606
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from checker.library import find
 from checker.machine.machine import Machine
 from checker.mutation.campaign import Judged, all_mutants, chosen_instances, run
 from checker.mutation.parts import VARIABLE
+from checker.mutation.report import Campaign, markdown, text
 from checker.mutation.subject import Subject
 from checker.mutation.weaving import weave
 from checker.runs import Processes
@@ -203,6 +205,21 @@ def test_what_some_instance_may_still_see_is_undecided(lamp: Path) -> None:
     assert {item.fate for item in first} <= {"caught", "refused", "undecided"}
     assert all(item.fate in {fates[item.mutant.key], "undecided"} for item in first)
     assert "undecided" not in fates.values()
+
+
+def test_the_score_says_what_it_is_at_least_where_mutants_are_undecided(lamp: Path) -> None:
+    done = judged(read(lamp))
+    open_ = [replace(item, sights=()) if item.fate == "caught" else item for item in done]
+    caught = sum(item.fate == "caught" for item in done)
+    assert caught > 1
+    kept = next(number for number, item in enumerate(done) if item.fate == "caught")
+    open_[kept] = done[kept]
+    campaign = Campaign("lamp.yaml", "lamp", ("default",), tuple(open_))
+    assert campaign.counts["undecided"] == caught - 1
+    assert campaign.least_score == 1 / (campaign.changing + caught - 1)
+    for said in (text(campaign), markdown(campaign)):
+        assert f"{caught - 1} are undecided: the score is at least" in said
+    assert "undecided: the score" not in text(replace(campaign, judged=tuple(done)))
 
 
 def test_what_is_not_as_declared_without_a_mutant_is_an_error(
