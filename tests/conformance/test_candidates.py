@@ -59,6 +59,8 @@ CONFIRMED: dict[tuple[str, str], str | None] = {
     ("share_partition", "candidate_truncation_fills_window"): None,
     ("share_state", "candidate_repeated_initialise"): "success_is_durable",
     ("share_state", "candidate_reset_forgets_leader"): None,
+    ("topic_deletion", "mark_outlives_its_topic"): None,
+    ("topic_deletion", "no_controller_is_elected"): None,
 }
 """Systems and instances whose violating run a class goes along: the newest, where not in OLDER.
 
