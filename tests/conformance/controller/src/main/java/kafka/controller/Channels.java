@@ -11,6 +11,7 @@ import kafka.server.KafkaConfig;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.requests.AbstractControlRequest;
 import org.apache.kafka.common.requests.AbstractResponse;
+import org.apache.kafka.common.requests.StopReplicaRequest;
 import org.apache.kafka.common.utils.Time;
 import scala.Function1;
 import scala.Option;
@@ -34,6 +35,15 @@ final class Channels extends ControllerChannelManager {
   interface Reader {
     /** Return it, or null if the request is not kept. */
     Map<String, Object> read(AbstractControlRequest request, Map<String, Object> last);
+  }
+
+  /** Of all requests keep StopReplica with the order to delete. */
+  static Map<String, Object> deletion(AbstractControlRequest request, Map<String, Object> last) {
+    boolean deletes =
+        request instanceof StopReplicaRequest
+            && ((StopReplicaRequest) request)
+                .partitionStates().get(Zookeeper.PARTITION).deletePartition();
+    return deletes ? Map.of("kind", "DeleteReplica") : null;
   }
 
   /** A request, what a system knows of it, and where its answer goes. */

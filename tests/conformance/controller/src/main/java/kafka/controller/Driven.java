@@ -10,10 +10,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.Map;
 import kafka.server.KafkaConfig;
+import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.BoxedUnit;
 
 /**
  * A KafkaController that is the active one. It runs on a broker of its own, number 0; ZooKeeper and
@@ -81,6 +83,13 @@ final class Driven {
   void process(ControllerEvent event) {
     events.run(() -> controller.process(event));
     zookeeper.check();
+  }
+
+  /** Process the request for preferred leaders that stands in ZooKeeper. */
+  void electPreferred() {
+    process(
+        new ReplicaLeaderElection(
+            Option.empty(), ElectionType.PREFERRED, ZkTriggered$.MODULE$, done -> BoxedUnit.UNIT));
   }
 
   /** Let the event that waits go on to its next write or its end. */

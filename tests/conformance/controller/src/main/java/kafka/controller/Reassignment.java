@@ -11,8 +11,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import kafka.api.LeaderAndIsr;
-import org.apache.kafka.common.requests.AbstractControlRequest;
-import org.apache.kafka.common.requests.StopReplicaRequest;
 import scala.Option;
 import scala.runtime.BoxedUnit;
 
@@ -33,7 +31,7 @@ final class Reassignment implements Protocol.Subject {
     zookeeper.movesStepwise = true;
     zookeeper.createTopic();
     zookeeper.register(with.get("brokers"));
-    driven = new Driven(zookeeper, Reassignment::read);
+    driven = new Driven(zookeeper, Channels::deletion);
     driven.elect();
   }
 
@@ -44,14 +42,6 @@ final class Reassignment implements Protocol.Subject {
     one.putArray("assigned").add("b1");
     new Reassignment(one).observe(); // loading Kafka's classes takes seconds
     Protocol.serve("KafkaController", Protocol.kafka(), Reassignment::new);
-  }
-
-  private static Map<String, Object> read(AbstractControlRequest request, Map<String, Object> last) {
-    boolean deletes =
-        request instanceof StopReplicaRequest
-            && ((StopReplicaRequest) request)
-                .partitionStates().get(Zookeeper.PARTITION).deletePartition();
-    return deletes ? Map.of("kind", "DeleteReplica") : null;
   }
 
   private static List<Integer> numbers(JsonNode names) {

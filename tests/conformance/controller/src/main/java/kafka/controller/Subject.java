@@ -11,11 +11,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import kafka.api.LeaderAndIsr;
-import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.requests.AbstractControlRequest;
 import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.StopReplicaRequest;
-import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.BoxedUnit;
 
@@ -91,9 +89,7 @@ final class Subject implements Protocol.Subject {
         driven.process(IsrChangeNotification$.MODULE$);
         return null;
       case "preferred_election":
-        driven.process(
-            new ReplicaLeaderElection(
-                Option.empty(), ElectionType.PREFERRED, ZkTriggered$.MODULE$, done -> BoxedUnit.UNIT));
+        driven.electPreferred();
         return null;
       case "rebalance":
         driven.process(AutoPreferredReplicaLeaderElection$.MODULE$);

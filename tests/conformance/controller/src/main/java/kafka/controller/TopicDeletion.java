@@ -8,14 +8,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.message.StopReplicaResponseData;
 import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.requests.AbstractControlRequest;
-import org.apache.kafka.common.requests.StopReplicaRequest;
 import org.apache.kafka.common.requests.StopReplicaResponse;
-import scala.Option;
-import scala.runtime.BoxedUnit;
 
 /**
  * The controller of the system topic_deletion: an event is one step, but for the end of a deletion,
@@ -34,7 +29,7 @@ final class TopicDeletion implements Protocol.Subject {
     zookeeper = new Zookeeper(brokers, false);
     zookeeper.createTopic();
     write(with);
-    driven = new Driven(zookeeper, TopicDeletion::read);
+    driven = new Driven(zookeeper, Channels::deletion);
     elect();
   }
 
@@ -44,14 +39,6 @@ final class TopicDeletion implements Protocol.Subject {
     one.put("request", false).put("election", false).putArray("registered").add("b1");
     new TopicDeletion(one).observe(); // loading Kafka's classes takes seconds
     Protocol.serve("KafkaController", Protocol.kafka(), TopicDeletion::new);
-  }
-
-  private static Map<String, Object> read(AbstractControlRequest request, Map<String, Object> last) {
-    boolean deletes =
-        request instanceof StopReplicaRequest
-            && ((StopReplicaRequest) request)
-                .partitionStates().get(Zookeeper.PARTITION).deletePartition();
-    return deletes ? Map.of("kind", "DeleteReplica") : null;
   }
 
   private void elect() throws Exception {
@@ -75,9 +62,7 @@ final class TopicDeletion implements Protocol.Subject {
         driven.process(TopicDeletion$.MODULE$);
         return null;
       case "preferred_election":
-        driven.process(
-            new ReplicaLeaderElection(
-                Option.empty(), ElectionType.PREFERRED, ZkTriggered$.MODULE$, done -> BoxedUnit.UNIT));
+        driven.electPreferred();
         return null;
       case "broker_change":
         driven.process(BrokerChange$.MODULE$);
