@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 StoppedBy = Literal[
     "violation", "evaluation_error", "depth", "states", "seconds", "memory", "interrupt"
 ]
-FindingKind = PropertyKind | Literal["deadlock", "legal", "error"]
+FindingKind = Literal[PropertyKind, "deadlock", "legal", "error"]
 
 
 @dataclass(frozen=True, slots=True)
