@@ -88,12 +88,6 @@ MISTAKES = {
         "context.state == FAILED",
         "progress",
     ),
-    ("offset_commit", "the_unused_is_removed"): Mistake(
-        "expiry.yaml",
-        "    when: may_go() and room()\n",
-        "    when: may_go() and room() and now.clock > clock_max\n",
-        "expiry_comes_about",
-    ),
 }
 MISTAKES |= {key: Mistake(*parts) for key, parts in CLASSIC_GROUP_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONSUMER_MISTAKES.items()}
