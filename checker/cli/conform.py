@@ -11,9 +11,8 @@ import click
 
 from checker import __version__, library
 from checker.cli.mapped import bound_again, mapped, mapped_options
-from checker.cli.options import cluster_options
 from checker.cli.progress import Style, observing
-from checker.cli.spreading import Where
+from checker.cli.spreading import Where, spreading
 from checker.conformance import told
 from checker.conformance.adapter import Adapter
 from checker.conformance.course import Course, Cover, Options
@@ -82,20 +81,10 @@ DEFAULT = Options()
     metavar="S",
     help="How long it may take for the first one.",
 )
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "spark"]),
-    default="local",
-    show_default=True,
-    help="What makes random walks: one adapter here, or one on each core of a Spark.",
+@spreading(
+    "What makes random walks: one adapter here, or one on each core of a Spark.",
+    "Cores of a local Spark.",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Cores of a local Spark.",
-)
-@cluster_options
 @mapped_options
 def conform(
     spec: str,

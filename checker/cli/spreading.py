@@ -48,23 +48,28 @@ class Where:
         return EngineChoice(self.engine, self.workers, None, None, None, self.master, self.conf)
 
 
-def spreading_options(command: Command) -> Command:
-    """Add where the runs are done: what `Where` is made of."""
-    for option in (
-        cluster_options,
-        click.option(
-            "--engine",
-            type=click.Choice(["local", "spark"]),
-            default="local",
-            show_default=True,
-            help="What does the runs: processes of this machine, or Spark.",
-        ),
-        click.option(
-            "--workers",
-            type=click.IntRange(1),
-            metavar="N",
-            help="Processes, or cores of a local Spark; by default one a core.",
-        ),
-    ):
-        command = option(command)
-    return command
+def spreading(does: str, workers: str) -> Callable[[Command], Command]:
+    """Add where runs are done: what `Where` is made of, with what an engine and a worker do."""
+
+    def decorate(command: Command) -> Command:
+        for option in (
+            cluster_options,
+            click.option(
+                "--engine",
+                type=click.Choice(["local", "spark"]),
+                default="local",
+                show_default=True,
+                help=does,
+            ),
+            click.option("--workers", type=click.IntRange(1), metavar="N", help=workers),
+        ):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+spreading_options = spreading(
+    "What does the runs: processes of this machine, or Spark.",
+    "Processes, or cores of a local Spark; by default one a core.",
+)

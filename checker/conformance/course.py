@@ -110,8 +110,7 @@ class Course:
         now = self.session.here
         if difference is None and now is not None and self.session.path:
             distance = self.came_from.get(here, (0, None))[0] + 1
-            if distance < self.came_from.get(now, (distance + 1, None))[0]:
-                self.came_from[now] = (distance, self.session.path[-1])
+            self._come(now, distance, self.session.path[-1])
         return difference
 
     def refuse(self, refusals: tuple[Refused, ...]) -> bool:
@@ -125,14 +124,23 @@ class Course:
     def _keep(self, difference: Difference | None) -> bool:
         if difference is None:
             return True
-        group = self.run.groups.get(difference.cause)
-        if group is None:
-            self.run.groups[difference.cause] = Group(difference)
-            return False
-        group.count += 1
-        if len(difference.path) < len(group.shortest.path):
-            group.shortest = difference
+        self._join(difference.cause, Group(difference))
         return False
+
+    def _join(self, cause: tuple[object, ...], group: Group) -> None:
+        """Count differences of one cause with those that are known."""
+        own = self.run.groups.get(cause)
+        if own is None:
+            self.run.groups[cause] = group
+            return
+        own.count += group.count
+        if len(group.shortest.path) < len(own.shortest.path):
+            own.shortest = group.shortest
+
+    def _come(self, key: Key, distance: int, step: Taken | None) -> None:
+        """Keep a way to a state if it is shorter than the one that is known."""
+        if distance < self.came_from.get(key, (distance + 1, None))[0]:
+            self.came_from[key] = (distance, step)
 
     @property
     def left(self) -> float | None:
@@ -172,16 +180,9 @@ class Course:
         """Add what another course counted, where it differed, and how it came to states."""
         self.run.counts.add(counts)
         for cause, group in groups.items():
-            own = self.run.groups.get(cause)
-            if own is None:
-                self.run.groups[cause] = group
-                continue
-            own.count += group.count
-            if len(group.shortest.path) < len(own.shortest.path):
-                own.shortest = group.shortest
+            self._join(cause, group)
         for key, (distance, step) in came_from.items():
-            if distance < self.came_from.get(key, (distance + 1, None))[0]:
-                self.came_from[key] = (distance, step)
+            self._come(key, distance, step)
 
     # ------------------------------------------------------------------------ shortest paths
 

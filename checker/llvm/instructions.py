@@ -118,25 +118,33 @@ def _lanes(new: New, word: str) -> tuple[str, list[str]]:
     ]
 
 
+def _bits(new: New, pairs: Sequence[tuple[str, str]]) -> tuple[list[str], str]:
+    """Return a word of which LANES bits belong to each pair: which lanes are the word beside it."""
+    vector = f"<{LANES} x i64>"
+    lines: list[str] = []
+    result = "0"
+    for place, (held, wanted) in enumerate(pairs):
+        lanes, lines_of_lanes = _lanes(new, wanted)
+        equal, byte, word, moved, joined = (new() for _ in range(5))
+        lines += [
+            *lines_of_lanes,
+            f"{equal} = icmp eq {vector} {held}, {lanes}",
+            f"{byte} = bitcast <{LANES} x i1> {equal} to i{LANES}",
+            f"{word} = zext i{LANES} {byte} to i64",
+            f"{moved} = shl i64 {word}, {LANES * place}",
+            f"{joined} = or i64 {result}, {moved}",
+        ]
+        result = joined
+    return lines, result
+
+
 def _compare_line(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
     text, pointer = _pointer(new, operands[0])
     vector = f"<{LANES} x i64>"
     line = new()
     lines = [text, f"{line} = load {vector}, ptr {pointer}, align 8"]
-    result = "0"
-    for place, wanted in enumerate((operands[1], "0", operands[2])):
-        lanes, lines_of_lanes = _lanes(new, wanted)
-        equal, byte, word, moved, joined = (new() for _ in range(5))
-        lines += [
-            *lines_of_lanes,
-            f"{equal} = icmp eq {vector} {line}, {lanes}",
-            f"{byte} = bitcast <{LANES} x i1> {equal} to i{LANES}",
-            f"{word} = zext i{LANES} {byte} to i64",
-            f"{moved} = shl i64 {word}, {8 * place}",
-            f"{joined} = or i64 {result}, {moved}",
-        ]
-        result = joined
-    return lines, result
+    compared, result = _bits(new, [(line, operands[1]), (line, "0"), (line, operands[2])])
+    return [*lines, *compared], result
 
 
 compare_line = Instruction(
@@ -154,20 +162,8 @@ def _compare_tags(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
     lines = [text, f"{line} = load {vector}, ptr {pointer}, align 8"]
     mask, lines_of_mask = _lanes(new, operands[2])
     lines += [*lines_of_mask, f"{masked} = and {vector} {line}, {mask}"]
-    result = "0"
-    for place, (held, wanted) in enumerate(((masked, operands[1]), (line, "0"))):
-        lanes, lines_of_lanes = _lanes(new, wanted)
-        equal, byte, word, moved, joined = (new() for _ in range(5))
-        lines += [
-            *lines_of_lanes,
-            f"{equal} = icmp eq {vector} {held}, {lanes}",
-            f"{byte} = bitcast <{LANES} x i1> {equal} to i{LANES}",
-            f"{word} = zext i{LANES} {byte} to i64",
-            f"{moved} = shl i64 {word}, {LANES * place}",
-            f"{joined} = or i64 {result}, {moved}",
-        ]
-        result = joined
-    return lines, result
+    compared, result = _bits(new, [(masked, operands[1]), (line, "0")])
+    return [*lines, *compared], result
 
 
 compare_tags = Instruction(

@@ -78,7 +78,7 @@ class Driver:
     @property
     def bytes(self) -> int:
         """Bytes of the visited set."""
-        return self._crew.store.table_bytes
+        return self._crew.store.visited_bytes(self._crew.tail)
 
     def begin(self, watch: Watch) -> Level | StoppedBy:
         """Return the first level, of the initial states; or why there is none."""

@@ -42,7 +42,6 @@ _FAULT = 1 << 10
 """What a fault costs, in changes of who acts: more than there can be."""
 _FAR = (1 << 15) - 1
 _AT_ONCE = 1 << 16
-Bools = NDArray[np.bool_]
 
 
 def calmest_lassos(
