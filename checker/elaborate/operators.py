@@ -8,8 +8,8 @@ from checker.elaborate import build, convert
 from checker.elaborate.context import Context, handles
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
-from checker.machine.relations import bare, item_of, show
-from checker.machine.types import Option, Range, Record, Sequence, Set, Type
+from checker.machine.relations import bare, item_of, show, variants_of
+from checker.machine.types import Option, Range, Sequence, Set, Type
 from checker.source import Span
 
 Term = t.Term
@@ -252,8 +252,14 @@ def _contains(context: Context, item: Term, collection: Term, span: Span) -> Ter
     return context.once("item", item, lambda one: build.contains(one, collection, span), span)
 
 
-def _is_kind(context: Context, word: str) -> bool:
-    return isinstance(context.world.types.get(word), Record)
+def _is_kind(context: Context, item: Term, word: str) -> bool:
+    """Whether `item is word` can be asked: any message can be, a record where it is one of these.
+
+    What is said of all messages is said of channels that carry some of them.
+    """
+    if any(message.name.text == word for message in context.world.document.messages):
+        return True
+    return any(variant.name == word for variant in variants_of(bare(item.type)))
 
 
 def _identity(context: Context, left: ast.expr, right: ast.expr, span: Span) -> Term:
@@ -262,7 +268,7 @@ def _identity(context: Context, left: ast.expr, right: ast.expr, span: Span) -> 
     match right:
         case ast.Constant(None) | ast.Name("none"):
             return build.is_none(item, span)
-        case ast.Name(word) if _is_kind(context, word):
+        case ast.Name(word) if _is_kind(context, item, word):
             return build.is_variant(item, word, span)
         case _:
             raise Wrong(

@@ -135,6 +135,7 @@ def test_what_expressions_mean(machine: Elaborating, claim: str) -> None:
         ("pick(some) == 1", "Y309"),
         ("n // 0 == 1", "Y303"),
         ("2 ** n == 4", "Y304"),
+        ("kept is Point", "Y303"),
         ("len(n) == 1", "Y303"),
         ("n in n", "Y303"),
         ("not n", "Y303"),

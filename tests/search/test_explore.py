@@ -63,10 +63,10 @@ def explore_graph(graph: Graph, limits: Limits, workers: int) -> Exploration:
     return explore(machine(), LAYOUT, kernel, limits, workers)
 
 
-def random_graph(seed: int, words: int) -> Graph:
-    """A graph of up to 120 nodes in which each kind of flag is rare, or absent."""
+def random_graph(seed: int, words: int, most: int = 120) -> Graph:
+    """A graph of up to `most` nodes in which each kind of flag is rare, or absent."""
     choose = random.Random(seed)  # noqa: S311 (graphs are no secrets)
-    count = choose.choice([3, 12, 40, 120])
+    count = choose.choice([3, 12, 40, most])
     rare = choose.choice([0.0, 0.01, 0.05])
     cut = frozenset(node for node in range(count) if choose.random() < rare)
 

@@ -835,7 +835,7 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("reassignment", "new_replicas_are_in_sync_first"): (
         "controller.yaml",
-        "and controller.target <= zookeeper.isr and len(",
+        "and controller.target <= zookeeper.isr\n      and len(",
         "and len(",
     ),
     ("reassignment", "old_replicas_serve_until_then"): (
