@@ -296,10 +296,29 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "            and all(member[k].protocol == CLASSIC for k in Member if is_member(k))):\n",
         "            ):\n",
     ),
-    ("consumer_group_migration", "classic_members_alone_are_a_classic_group"): (
+    ("consumer_group_migration", "a_downgrade_without_a_rebalance_moves_nothing"): (
         "conversion.yaml",
-        "        downgrade()\n",
-        "        coordinator.epoch += 1\n",
+        "downgrade(is_stale or replacement_waits_for_others and not all_have_settled())",
+        "downgrade(is_stale)",
+        "static_member",
+    ),
+    ("consumer_group_migration", "one_member_of_an_instance"): (
+        "consumer.yaml",
+        "    forget(old)\n",
+        "    pass\n",
+        "static_member",
+    ),
+    ("consumer_group_migration", "a_static_member_returns_to_what_it_had"): (
+        "classic.yaml",
+        "    member[m].assigned = assigned\n",
+        "    pass\n",
+        "static_member",
+    ),
+    ("consumer_group_migration", "a_static_member_returns_to_its_target"): (
+        "consumer.yaml",
+        "        coordinator.target[p] = m\n    member",
+        "        del coordinator.target[p]\n    member",
+        "static_member",
     ),
     ("consumer_group_migration", "epochs_only_rise"): (
         "conversion.yaml",
@@ -315,11 +334,6 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "consumer.yaml",
         "        member[m].epoch = coordinator.assignment_epoch\n",
         "        member[m].epoch = coordinator.assignment_epoch + 1\n",
-    ),
-    ("consumer_group_migration", "refusals_are_true"): (
-        "classic.yaml",
-        "      if coordinator.group == PreparingRebalance:\n          reply(call, Refused",
-        "      if coordinator.group == Stable:\n          reply(call, Refused",
     ),
     ("consumer_group_migration", "a_classic_member_is_told_its_own"): (
         "classic.yaml",
