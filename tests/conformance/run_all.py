@@ -151,7 +151,7 @@ RUNS: dict[str, tuple[Run, ...]] = {
         Run("cancelled", ("2.8.2",)),
         *(
             Run(instance, ("2.8.2",), ("--cover", "rows"))
-            for instance in ("default", "failover", "crash", "overlapping_calls")
+            for instance in ("default", "crash_and_failover", "overlapping_calls", "kafka_14424")
         ),
     ),
     "replication_isr": (

@@ -708,15 +708,15 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      zookeeper.epoch += 2\n",
     ),
     ("reassignment", "a_leader_stays_while_it_lives"): (
-        "controller.yaml",
-        "          if zookeeper.leader == b:\n",
-        "          if zookeeper.leader is not none:\n",
+        "declarations.yaml",
+        "    if zookeeper.leader is none or zookeeper.leader not in controller.live:\n",
+        "    if true:\n",
         "crash",
     ),
     ("reassignment", "only_hosted_replicas_have_an_epoch"): (
         "broker.yaml",
-        "      broker[b].hosting = false\n      broker[b].epoch = 0\n",
-        "      broker[b].hosting = false\n",
+        "          broker[b].hosting = false\n          broker[b].epoch = 0\n",
+        "          broker[b].hosting = false\n",
     ),
     ("reassignment", "the_dead_do_nothing"): (
         "broker.yaml",
@@ -757,8 +757,8 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ("reassignment", "kept_replicas_are_not_stopped"): (
         "controller.yaml",
         "      stop_replicas(controller.assigned - zookeeper.original - t)\n",
-        "      stop_replicas(controller.assigned - zookeeper.original)\n",
-        "overlapping_calls",
+        "      stop_replicas(controller.assigned - t)\n",
+        "replaced",
     ),
     ("reassignment", "what_is_asked_for_is_stored"): (
         "declarations.yaml",
@@ -781,23 +781,23 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "    do: zookeeper.isr.discard(f)\n",
         "    do: zookeeper.isr.clear()\n",
     ),
-    ("reassignment", "a_dead_replica_leaves_the_isr"): (
-        "controller.yaml",
-        "          else:\n              write_record(zookeeper.leader, rest)\n          send",
-        "          send",
-        "crash",
-    ),
     ("reassignment", "a_dead_leader_is_replaced"): (
+        "declarations.yaml",
+        "write_record(none if zookeeper.leader == b else zookeeper.leader, rest)",
+        "write_record(zookeeper.leader, rest)",
+        "without_a_leader",
+    ),
+    ("reassignment", "who_can_lead_is_elected"): (
         "controller.yaml",
-        "                  write_record(first_of(rest & controller.live), rest)\n",
-        "                  write_record(zookeeper.leader, rest)\n",
+        "          elect()\n          take",
+        "          take",
         "crash",
     ),
     ("reassignment", "who_is_alive_stays_in_sync"): (
-        "controller.yaml",
-        "          rest = zookeeper.isr - {b}\n          if len(rest) == 0:",
-        "          rest = {b}\n          if len(rest) == 0:",
-        "crash",
+        "declarations.yaml",
+        "write_record(first_of(candidates), zookeeper.isr & controller.live)",
+        "write_record(first_of(candidates), {first_of(candidates)})",
+        "crash_and_failover",
     ),
     ("reassignment", "a_stopped_process_has_forgotten"): (
         "broker.yaml",
@@ -823,11 +823,6 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "zookeeper.node == controller.target:\n          pass\n",
         "document",
     ),
-    ("reassignment", "isr_is_assigned"): (
-        "controller.yaml",
-        "      stop_replicas(zookeeper.assigned - controller.target)\n",
-        "      pass\n",
-    ),
     ("reassignment", "leader_epoch_never_falls"): (
         "declarations.yaml",
         "    zookeeper.epoch += 1\n    controller.epoch",
@@ -835,8 +830,8 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("reassignment", "new_replicas_are_in_sync_first"): (
         "controller.yaml",
-        "and controller.target <= zookeeper.isr\n      and len(",
-        "and len(",
+        "when: controller.phase in {begun, waiting} and controller.target <= zookeeper.isr\n",
+        "when: controller.phase in {begun, waiting} and len(controller.target & zookeeper.isr) > 0\n",
     ),
     ("reassignment", "old_replicas_serve_until_then"): (
         "declarations.yaml",
@@ -852,11 +847,6 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "controller.yaml",
         "(controller.assigned)\n      send_metadata()\n      controller.phase = waiting",
         "(empty)\n      send_metadata()\n      controller.phase = waiting",
-    ),
-    ("reassignment", "nothing_is_left_behind"): (
-        "declarations.yaml",
-        "        send(requests[b], DeleteReplica(controller.epoch))",
-        "        pass",
     ),
     ("reassignment", "move_ends"): (
         "controller.yaml",
