@@ -830,8 +830,8 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("reassignment", "new_replicas_are_in_sync_first"): (
         "controller.yaml",
-        "when: controller.phase in {begun, waiting} and controller.target <= zookeeper.isr\n",
-        "when: controller.phase in {begun, waiting} and len(controller.target & zookeeper.isr) > 0\n",
+        "in {begun, waiting} and controller.target <= zookeeper.isr\n",
+        "in {begun, waiting} and len(controller.target & zookeeper.isr) > 0\n",
     ),
     ("reassignment", "old_replicas_serve_until_then"): (
         "declarations.yaml",
