@@ -7,7 +7,8 @@ has, and hands its levels over in the form in which the owners of states would h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checker.errors import UsageError
@@ -87,15 +88,22 @@ class Driver:
         stopped = self._crew.place_initial(stepper.canonical(states), meta, watch)
         return stopped or self._level(0)
 
-    def go_on(self, earlier: Words, last: Words) -> bool:
-        """Take the states of a level, and of all before it, as found; False without the memory."""
+    def go_on(self, sizes: Sequence[int], read: Callable[[Words], None]) -> list[Level] | None:
+        """Take levels of these sizes as found, and return them; None without the memory.
+
+        `read` fills an array with their states, level after level.
+        """
+        ends = list(itertools.accumulate(sizes))
 
         def load(place: Callable[[int, int], Words]) -> None:
-            place(0, len(earlier))[:] = earlier
-            place(len(earlier), len(earlier) + len(last))[:] = last
+            read(place(0, ends[-1]))
 
-        self._start = len(earlier)
-        return self._crew.adopt(len(earlier) + len(last), load)
+        if not self._crew.adopt(ends[-1], load):
+            return None
+        self._start = ends[-1] - sizes[-1]
+        starts = [0, *ends[:-1]]
+        states = self._crew.store.states
+        return [Level(states(*part), Counts()) for part in zip(starts, ends, strict=True)]
 
     def expand(self, watch: Watch) -> Level | StoppedBy:
         """Return the next level; or why it was not finished, after which there is none."""

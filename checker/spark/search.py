@@ -54,7 +54,7 @@ from checker.spark.room import Room
 from checker.spark.scratch import remove
 from checker.spark.session import Cluster, waiting
 from checker.spark.shipped import Shipped
-from checker.spark.store import Manifest, Place, Store, levels_type, row_type
+from checker.spark.store import Manifest, Place, Store, row_type
 from checker.spark.table import dealt_out, shares
 
 if TYPE_CHECKING:
@@ -71,8 +71,6 @@ _REMOVAL_SECONDS = 30.0
 """How long to wait for executors, of which there may be none left, to remove what they keep."""
 _STORE_SECONDS = 5.0
 """How long levels that the driver found may wait until they are stored, where they are kept."""
-_AT_ONCE = 1 << 26
-"""Bytes of states that are handed to Java at a time."""
 _TASKS_SECONDS = 2.0
 
 
@@ -231,11 +229,13 @@ class Search:
         self.seconds = last.seconds
         self.written = time.perf_counter()
         if self._is_small():
-            earlier = self._stored(range(self.level))
-            frontier = self._stored(range(self.level, self.level + 1))
             self.driver = self._new_driver()
-            if not self.driver.go_on(earlier, frontier):
+            sizes = [manifest.count for manifest in self.manifests]
+            found = self.driver.go_on(sizes, partial(self._read, range(self.level + 1)))
+            if found is None:
                 self._leave_driver()
+            else:
+                self.held = dict(enumerate(found))
 
     def _new_driver(self) -> Driver:
         return Driver(self.kernel, min(self.context.defaultParallelism, cores()))
@@ -273,32 +273,26 @@ class Search:
 
     def _write_held(self, jobs: Jobs) -> None:
         """Store the levels that were found in this process since this was last done."""
-        while self.unwritten:
-            self._write_some(jobs)
+        if self.unwritten:
+            jobs.run(f"{self._title(self.unwritten[-1])}: stored", self._write_levels)
         self.written = time.perf_counter()
 
-    def _write_some(self, jobs: Jobs) -> None:
-        """Store the first of these levels, as many as Java can be given at once."""
-        room = _AT_ONCE
-        levels: list[int] = []
-        for level in self.unwritten:
-            room -= self.held[level].states.nbytes
-            if levels and room < 0:
-                break
-            levels.append(level)
-        rows = [
-            (f"{level:05}", *row)
-            for level in levels
-            for shard, states in enumerate(dealt_out(self.held[level].states, self.shards))
-            for row in tasks.rows_of(
-                shard, states, self.held[level].counts if shard == 0 else Counts()
+    def _write_levels(self) -> None:
+        """Write the first of these levels, and the next, until none is left."""
+        while self.unwritten:
+            level = self.unwritten[0]
+            found = self.held[level]
+            shards = enumerate(dealt_out(found.states, self.shards))
+            counts = itertools.chain([found.counts], itertools.repeat(Counts()))
+            self.store.write_here(
+                level,
+                itertools.chain.from_iterable(
+                    tasks.rows_of(shard, states, counted)
+                    for (shard, states), counted in zip(shards, counts, strict=False)
+                ),
             )
-        ]
-        data = self.session.createDataFrame(rows, levels_type())
-        jobs.run(f"{self._title(levels[-1])}: stored", lambda: self.store.write_levels(data))
-        for level in levels:
             self.store.commit(self.manifests[level])
-        del self.unwritten[: len(levels)]
+            del self.unwritten[0]
 
     @property
     def _unwatched(self) -> Jobs:
@@ -600,27 +594,35 @@ class Search:
     def _states_of(self, level: int) -> Words:
         """Return the states of a level in the order of their words."""
         held = self.held.get(level)
-        states = self._stored(range(level, level + 1)) if held is None else held.states
+        states = self._stored(level) if held is None else held.states
         ordered: Words = states[np.lexsort(states.T[::-1])]
         return ordered
 
-    def _stored(self, levels: range) -> Words:
-        """Return the stored states of some levels; UsageError where some are missing."""
-        words = self.kernel.words
-        if not levels:
-            return np.empty((0, words), np.int64)
+    def _stored(self, level: int) -> Words:
+        """Return the stored states of a level; UsageError where some are missing."""
+        states = np.empty((self.manifests[level].count, self.kernel.words), np.int64)
+        self._read(range(level, level + 1), states)
+        return states
 
-        def job() -> Words:
-            return _joined(list(tasks.contents(self.store.states(levels).collect())), words)
+    def _read(self, levels: range, target: Words) -> None:
+        """Fill `target` with the stored states of some levels; UsageError where they are others."""
+
+        def job() -> int:
+            done = 0
+            for level in levels:
+                for content in self.store.read_here(level):
+                    states = tasks.states_of(content, self.kernel.words)
+                    room = target[done : done + len(states)]
+                    room[:] = states[: len(room)]
+                    done += len(states)
+            return done
 
         found = self.jobs.run(f"{self._title(levels[-1])}: states", job)
-        count = sum(self.manifests[level].count for level in levels)
-        if len(found) != count:
+        if found != len(target):
             raise UsageError(
-                f"{self.store.root}: damaged: {len(found):,} states are there where {count:,} "
+                f"{self.store.root}: damaged: {found:,} states are there where {len(target):,} "
                 "were written; search again with another --checkpoint"
             )
-        return found
 
 
 def _skew(shards: Sequence[int]) -> float:

@@ -14,7 +14,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -23,7 +23,10 @@ from checker.errors import EnvironmentFailure, UsageError
 from checker.search.aims import Aim
 from checker.search.identity import difference
 from checker.search.snapshot import Counters
+from checker.spark.files import Files
+from checker.spark.parts import stored_in, written
 from checker.spark.session import reason_of
+from checker.spark.tasks import Row, contents
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,9 +43,6 @@ _PARQUET = {
     "parquet.block.size.row.check.min": "1",
     "parquet.page.size.row.check.min": "1",
 }
-_MISSING = re.compile(r"ClassNotFoundException|No FileSystem for scheme")
-_MODULES = {"s3a": "hadoop-aws", "abfs": "hadoop-azure", "abfss": "hadoop-azure"}
-"""Hadoop's own modules by scheme; they have the version of Spark's Hadoop."""
 SCHEMA = "shard int, count bigint, states binary, checksum bigint, counts string"
 
 
@@ -59,14 +59,6 @@ def row_type() -> StructType:
     }
     columns = (column.split() for column in SCHEMA.split(", "))
     return types.StructType([types.StructField(name, kinds[kind]) for name, kind in columns])
-
-
-@functools.cache
-def levels_type() -> StructType:
-    """Return the schema of rows of several levels."""
-    from pyspark.sql import types  # noqa: PLC0415 (an extra)
-
-    return types.StructType([types.StructField("level", types.StringType()), *row_type().fields])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +87,7 @@ class Store:
         self.session = session
         self.root = root
         self.identity = identity
-        self.words = 1
-        self._jvm: Any = session.sparkContext._jvm  # noqa: SLF001 (the only way to Hadoop's files)
-        context: Any = session.sparkContext._jsc  # noqa: SLF001
-        self._configuration = context.hadoopConfiguration()
+        self.files = Files(session, root)
 
     # ------------------------------------------------------------------------------- levels
 
@@ -110,10 +99,26 @@ class Store:
         """Keep a level's rows; what an attempt that was not finished left is replaced."""
         rows.write.mode("overwrite").options(**_PARQUET).parquet(self.level_path(level))
 
-    def write_levels(self, rows: DataFrame) -> None:
-        """Keep the rows of several levels, whose first column is the `level` with five digits."""
-        replaced = rows.write.mode("overwrite").option("partitionOverwriteMode", "dynamic")
-        replaced.options(**_PARQUET).partitionBy("level").parquet(f"{self.root}/levels")
+    def write_here(self, level: int, rows: Iterable[Row]) -> None:
+        """Keep a level's rows without a job of Spark: this process makes the files."""
+        path = self.level_path(level)
+        self.files.delete(path)
+        with tempfile.TemporaryDirectory(prefix="checker-level-") as folder:
+            for number, file in enumerate(written(rows, Path(folder))):
+                self.files.send(file, f"{path}/part-{number:05}.zstd.parquet")
+                file.unlink()
+
+    def read_here(self, level: int) -> Iterator[bytes]:
+        """Yield the stored states of a level, read by this process: one after another packed.
+
+        DamagedError where they are not what was written.
+        """
+        with tempfile.TemporaryDirectory(prefix="checker-level-") as folder:
+            file = Path(folder) / "part.parquet"
+            for path in self.files.names(self.level_path(level)):
+                if path.endswith(".parquet"):
+                    self.files.fetch(path, file)
+                    yield from contents(stored_in(file, path))
 
     def states(self, levels: range, shards: Iterable[int] | None = None) -> DataFrame:
         """Return the stored states of some levels: shard, count, states, checksum.
@@ -133,14 +138,14 @@ class Store:
 
         A path that holds another search already is not taken unless that is `resumed`.
         """
-        if not resumed and self._exists(self._manifest_path(0)):
+        if not resumed and self.files.exists(self._manifest_path(0)):
             raise UsageError(
                 f"{self.root} holds a checkpoint already; go on from it with --resume "
                 f"{self.root}, or name another path"
             )
         try:
-            self._put(f"{self.root}/probe", "")
-            self._delete(f"{self.root}/probe")
+            self.files.put(f"{self.root}/probe", "")
+            self.files.delete(f"{self.root}/probe")
         except Exception as error:  # noqa: BLE001 (whatever a file system raises)
             raise UsageError(
                 f"{self.root}: no levels can be kept here: {reason_of(error)}"
@@ -156,7 +161,7 @@ class Store:
         body = json.loads(json.dumps(body))
         text = json.dumps({**body, "sha256": _digest(body)}, indent=1)
         try:
-            self._put(self._manifest_path(manifest.level), text)
+            self.files.put(self._manifest_path(manifest.level), text)
         except Exception as error:  # noqa: BLE001 (whatever a file system raises)
             raise EnvironmentFailure(f"{self.root}: {reason_of(error)}") from None
 
@@ -166,7 +171,7 @@ class Store:
         UsageError where there is none, where one is damaged, or of another search.
         """
         found: list[Manifest] = []
-        while self._exists(self._manifest_path(len(found))):
+        while self.files.exists(self._manifest_path(len(found))):
             found.append(self._manifest(len(found)))
         if not found:
             raise UsageError(
@@ -180,7 +185,7 @@ class Store:
     def _manifest(self, level: int) -> Manifest:
         path = self._manifest_path(level)
         try:
-            body = json.loads(self._get(path))
+            body = json.loads(self.files.get(path))
             written, form = body.pop("sha256"), body["format"]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise UsageError(f"{path}: this is no manifest of a level, or damaged") from None
@@ -198,63 +203,6 @@ class Store:
 
     def _manifest_path(self, level: int) -> str:
         return f"{self.root}/manifests/{level:05}.json"
-
-    # ------------------------------------------------------------------------- Hadoop's files
-
-    def _path(self, text: str) -> tuple[Any, Any]:
-        path = self._jvm.org.apache.hadoop.fs.Path(text)
-        try:
-            return path.getFileSystem(self._configuration), path
-        except Exception as error:  # noqa: BLE001 (whatever a file system raises)
-            reason = reason_of(error)
-            if _MISSING.search(reason) is not None:
-                reason += "; " + self._bring()
-            raise UsageError(f"{self.root}: {reason}") from None
-
-    def _bring(self) -> str:
-        """Return how to have a file system whose classes Spark lacks."""
-        version = self._jvm.org.apache.hadoop.util.VersionInfo.getVersion()
-        module = _MODULES.get(self.root.partition(":")[0])
-        if module is None:
-            return "name the jars that have it with --conf spark.jars=... or spark.jars.packages"
-        package = f"org.apache.hadoop:{module}:{version}"
-        return f"Spark fetches it with --conf spark.jars.packages={package}"
-
-    def _exists(self, text: str) -> bool:
-        system, path = self._path(text)
-        try:
-            return bool(system.exists(path))
-        except Exception as error:  # noqa: BLE001 (whatever a file system raises)
-            raise UsageError(f"{self.root}: {reason_of(error)}") from None
-
-    def _put(self, text: str, content: str) -> None:
-        """Write a small file: whole or not at all."""
-        system, path = self._path(text)
-        beside = self._jvm.org.apache.hadoop.fs.Path(f"{text}.tmp")
-        stream = system.create(beside, True)
-        try:
-            stream.write(bytearray(content.encode()))
-        finally:
-            stream.close()
-        system.delete(path, False)
-        if not system.rename(beside, path):
-            raise OSError(f"{beside} cannot be renamed")
-
-    def _get(self, text: str) -> str:
-        system, path = self._path(text)
-        try:
-            stream = system.open(path)
-            try:
-                content = stream.readAllBytes()
-            finally:
-                stream.close()
-        except Exception as error:  # noqa: BLE001 (whatever a file system raises)
-            raise UsageError(f"{text}: {reason_of(error)}") from None
-        return bytes(content).decode(errors="replace")
-
-    def _delete(self, text: str) -> None:
-        system, path = self._path(text)
-        system.delete(path, True)
 
 
 def _manifest_of(body: dict[str, Any]) -> Manifest:

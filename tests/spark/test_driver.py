@@ -120,7 +120,8 @@ def test_liveness_that_does_not_fit_is_unknown(level: int) -> None:
 def test_what_the_driver_found_is_stored_and_gone_on_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("checker.spark.search._AT_ONCE", 600)  # more than a piece
+    monkeypatch.setattr("checker.spark.parts._FILE_BYTES", 600)  # more than a file
+    monkeypatch.setattr("checker.spark.parts._GROUP_BYTES", 200)
     machine = two_phase(3)
     wanted = locally(machine)
     for first, then in ((LEVEL, LEVEL), (LEVEL, 0), (0, LEVEL), (12, 30)):
