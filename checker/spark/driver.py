@@ -1,8 +1,10 @@
-"""The first levels of a search, found by the driver itself while they are small.
+"""The levels that the driver finds itself: as long as executors would not be faster.
 
 A job of Spark costs a third of a second whatever it does, and the first one of a session ten; a
-small level costs the local engine a millisecond. So the driver runs that engine, on the cores it
-has, and hands its levels over in the form in which the owners of states would have written them.
+small level costs the local engine a millisecond. And a state that goes through a shuffle and waits
+for its owner costs several times what it costs threads that share one memory. So the driver runs
+that engine, on the cores it has, until its memory ends or executors have so many more cores that
+they are ahead. Its levels are in the form in which the owners of states would have written them.
 """
 
 from __future__ import annotations
@@ -15,44 +17,63 @@ from checker.errors import UsageError
 from checker.kernel.kernel import Kernel, Words
 from checker.search.crew import Crew, Watch
 from checker.search.exploration import StoppedBy
-from checker.search.memory import default_limit
+from checker.search.memory import available, default_limit
 from checker.search.stepper import Stepper
 from checker.spark.counts import Counts, from_counters
 from checker.spark.properties import DRIVER
 
-LEVEL = 1_000_000
-"""States of a level up to which the driver finds the next one itself."""
+SHARE = 0.5
+"""The part of the free memory of its machine, or container, that the driver's search may take."""
+SLOWER = 6
+"""Processor seconds of executors for one of the local engine's; docs/spark.md has the runs."""
+GAIN = 2.0
+"""Seconds that executors have to win in a level to be worth their start, and the states' way."""
 _LEVELS = 20
-"""How many such levels it holds at most, by their states."""
-_BYTES = 1 << 28
-"""Bytes of packed states that it holds at most."""
-_MEMORY = 8 * _BYTES
-"""Bytes that it may take at most, for the visited set and the level after the last one, too."""
+"""How many levels of the size that was asked for the driver holds at most, by their states."""
+_READ = 100_000
+"""States of a stored level that the driver reads faster than a job of Spark starts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Small:
-    """What the driver searches itself: levels of so many states, so many states in all."""
+class Turn:
+    """Which levels the driver finds itself, as long as its memory lasts.
 
-    level: int
-    states: int
+    Those of at most `level` states; None: those that executors would not find faster than its
+    `cores` processors.
+    """
 
-    def takes(self, frontier: int, distinct: int) -> bool:
-        """Whether a level of `frontier` states is expanded here, after `distinct` in all."""
-        return 0 < frontier <= self.level and distinct <= self.states
+    level: int | None
+    cores: int
+
+    def takes(
+        self, frontier: int, distinct: int, seconds: float, executors: Callable[[], int]
+    ) -> bool:
+        """Whether a level of `frontier` states is expanded here, after `distinct` in all.
+
+        The level before took so many `seconds`; `executors` says how many cores they have.
+        """
+        if frontier == 0:
+            return False
+        if self.level is not None:
+            return frontier <= self.level and distinct <= _LEVELS * self.level
+        return seconds < GAIN or seconds * (1 - SLOWER * self.cores / executors()) < GAIN
+
+    def reads(self, states: int) -> bool:
+        """Whether the driver itself looks through a stored level of so many states."""
+        return states <= min(_READ, _READ if self.level is None else self.level)
 
 
-def small(properties: Mapping[str, str], asked: int | None, words: int) -> Small:
-    """Return what is small: levels of `asked` states, else what the session's properties say.
+def turn(properties: Mapping[str, str], asked: int | None, cores: int) -> Turn:
+    """Return which levels are the driver's: of `asked` states, else what the properties say.
 
     UsageError where a property is no number.
     """
-    if asked is None:
-        text = properties.get(DRIVER, str(LEVEL))
-        if not text.isdecimal() or len(text) > 9:
+    text = properties.get(DRIVER)
+    if asked is None and text is not None:
+        if not text.isdecimal() or len(text) > 12:
             raise UsageError(f"--conf {DRIVER}: a number of states is expected, not {text!r}")
         asked = int(text)
-    return Small(asked, min(_LEVELS * asked, _BYTES // (8 * words)))
+    return Turn(asked, cores)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +87,10 @@ class Level:
 class Driver:
     """The local engine, level by level. Close it: its threads end, its levels stay."""
 
-    def __init__(self, kernel: Kernel, workers: int) -> None:
-        self._crew = Crew(kernel, workers, min(_MEMORY, default_limit()), None)
+    def __init__(self, kernel: Kernel, workers: int, memory: int | None) -> None:
+        """Take at most so many bytes of memory; None: a share of what is free now."""
+        given = int(SHARE * min(default_limit(), available())) if memory is None else memory
+        self._crew = Crew(kernel, workers, given, None)
         self._crew.load_code()
         self._kernel = kernel
         self._start = 0

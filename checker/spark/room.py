@@ -16,3 +16,4 @@ class Room:
 
     whole: int | None = None
     level: int | None = None
+    search: int | None = None

@@ -1,6 +1,6 @@
 """The driver's side of the Spark engine: one job a level, and when to stop.
 
-As long as levels are small the driver finds them itself (`driver.py`), and stores several at once.
+As long as executors would not be faster the driver finds levels itself (`driver.py`).
 
 Everything that decides a count is in the stored levels and their manifests. What owners keep on
 their hosts can be made from them again: a shard that misses it says so, and the job of the level is
@@ -46,7 +46,7 @@ from checker.spark.counts import (
     parse,
     total,
 )
-from checker.spark.driver import Driver, Level, small
+from checker.spark.driver import Driver, Level, turn
 from checker.spark.graph import level_rows, matching
 from checker.spark.jobs import Jobs, Stopped
 from checker.spark.properties import place_of, require_parallelism
@@ -110,13 +110,13 @@ class Search:
         require_parallelism(properties)
         self.place = place_of(properties, self.context.applicationId, local=self.local)
         self.room = room or Room()
-        self.small = small(properties, self.room.level, kernel.words)
+        self.turn = turn(properties, self.room.level, min(self.context.defaultParallelism, cores()))
         self.driver: Driver | None = None
         self.held: dict[int, Level] = {}
         self.unwritten: list[int] = []
         self.written = 0.0
         self.shipped = self.context.broadcast(shipped)
-        self.shards = self.context.defaultParallelism
+        self.shards: int = self.context.defaultParallelism
         self.manifests: list[Manifest] = []
         self.counts = Counts()
         self.aims: list[Aim] = []
@@ -200,18 +200,31 @@ class Search:
         while self.stopped_by is None and self.manifests[-1].count:
             if reason := self._watch():
                 raise Stopped(reason)
-            if self.driver is not None and self._is_small():
+            if self.driver is not None and self._is_its_turn():
                 self._expand_here(self.driver)
                 if kept and time.perf_counter() - self.written > _STORE_SECONDS:
                     self._write_held(self.jobs)
             else:
                 self._leave_driver()
                 self._write_held(self.jobs)
+                self.held.clear()  # they are stored, and executors here may want the memory
                 self._expand(self.level)
             self.stopped_by = self.stopped_by or self._reason_to_stop()
 
-    def _is_small(self) -> bool:
-        return self.small.takes(self.manifests[-1].count, self.distinct)
+    def _is_its_turn(self) -> bool:
+        """Whether the driver finds the next level itself."""
+        times = [manifest.seconds for manifest in self.manifests[-2:]]
+        return self.turn.takes(
+            self.manifests[-1].count, self.distinct, times[-1] - times[0], self._cores_of_executors
+        )
+
+    def _cores_of_executors(self) -> int:
+        """Return how many tasks of this search can run at a time."""
+        context = self.context._jsc.sc()  # noqa: SLF001 (Python has no other way to them)
+        profile = context.resourceProfileManager().defaultResourceProfile()
+        found = int(context.maxNumConcurrentTasks(profile))
+        most = cores() if self.local else found
+        return max(min(found, self.shards, most), 1)
 
     def _resume(self) -> None:
         """Take up a search after its last finished level."""
@@ -228,7 +241,7 @@ class Search:
         self.aims = list(last.aims)
         self.seconds = last.seconds
         self.written = time.perf_counter()
-        if self._is_small():
+        if self._is_its_turn():
             self.driver = self._new_driver()
             sizes = [manifest.count for manifest in self.manifests]
             found = self.driver.go_on(sizes, partial(self._read, range(self.level + 1)))
@@ -238,7 +251,7 @@ class Search:
                 self.held = dict(enumerate(found))
 
     def _new_driver(self) -> Driver:
-        return Driver(self.kernel, min(self.context.defaultParallelism, cores()))
+        return Driver(self.kernel, self.turn.cores, self.room.search)
 
     def _leave_driver(self) -> None:
         """From now on the executors find the levels; what was found stays."""
@@ -562,6 +575,8 @@ class Search:
     def _mark(self, level: int, aims: Sequence[Aim], later: Words | None) -> Words:
         if level in self.held:
             return mark_states(self.kernel, self.held[level].states, level, aims, later)
+        if self.turn.reads(self.manifests[level].count):
+            return mark_states(self.kernel, self._stored(level), level, aims, later)
         marks = None if later is None else self.context.broadcast(later.tobytes())
         mark = partial(tasks.mark, self.shipped, level, list(aims), marks)
         found = self.jobs.run(

@@ -15,10 +15,11 @@ from checker.errors import UsageError
 from checker.flow import machine_of
 from checker.machine.machine import Machine
 from checker.search.limits import Limits
-from checker.spark.driver import LEVEL, Small, small
+from checker.spark.driver import Turn, turn
 from checker.spark.room import Room
 from checker.spark.table import dealt_out, shares
 
+LEVEL = 1_000_000
 HERE = Room(level=LEVEL)
 """The driver takes all of these small searches."""
 pytestmark = pytest.mark.usefixtures("session")
@@ -31,22 +32,35 @@ pytestmark = pytest.mark.usefixtures("session")
     ("frontier", "distinct", "taken"),
     [(1, 1, True), (100, 2000, True), (101, 200, False), (100, 2001, False), (0, 5, False)],
 )
-def test_which_levels_the_driver_takes(frontier: int, distinct: int, *, taken: bool) -> None:
-    assert Small(100, 2000).takes(frontier, distinct) is taken
+def test_which_levels_the_driver_takes_when_asked(
+    frontier: int, distinct: int, *, taken: bool
+) -> None:
+    assert Turn(100, 2).takes(frontier, distinct, 1000.0, lambda: 1000) is taken
 
 
-def test_what_is_small_is_said_by_a_property_and_bounded_by_memory() -> None:
-    assert small({}, None, 1) == Small(LEVEL, 20 * LEVEL)
-    assert small({"spark.checker.driver": "50"}, None, 1) == Small(50, 1000)
-    assert small({"spark.checker.driver": "50"}, 7, 1) == Small(7, 140)
-    assert small({}, None, 64).states == (1 << 28) // (8 * 64)
-    assert not small({"spark.checker.driver": "0"}, None, 1).takes(1, 1)
+@pytest.mark.parametrize(
+    ("seconds", "executors", "taken"),
+    [(1000.0, 2, True), (1000.0, 12, True), (1.9, 1000, True), (5.0, 14, True), (5.0, 24, False)],
+)
+def test_executors_take_over_where_they_win_seconds(
+    seconds: float, executors: int, *, taken: bool
+) -> None:
+    assert Turn(None, 2).takes(1 << 40, 1 << 50, seconds, lambda: executors) is taken
+    assert not Turn(None, 2).takes(0, 5, seconds, lambda: executors)
 
 
-@pytest.mark.parametrize("value", ["", "-1", "many", "1e6", "1234567890"])
+def test_which_levels_are_the_drivers_is_said_by_a_property() -> None:
+    assert turn({}, None, 3) == Turn(None, 3)
+    assert turn({"spark.checker.driver": "50"}, None, 3) == Turn(50, 3)
+    assert turn({"spark.checker.driver": "50"}, 7, 3) == Turn(7, 3)
+    assert not Turn(0, 3).takes(1, 1, 0.0, lambda: 1)
+    assert [Turn(level, 1).reads(60) for level in (0, 59, 60, None)] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("value", ["", "-1", "many", "1e6", "1234567890123"])
 def test_numbers_of_states_that_are_none(value: str) -> None:
     with pytest.raises(UsageError, match=r"spark\.checker\.driver: a number of states"):
-        small({"spark.checker.driver": value}, None, 1)
+        turn({"spark.checker.driver": value}, None, 1)
 
 
 # ----------------------------------------------------------------------------- handed over
@@ -96,6 +110,17 @@ def test_symmetric_machines(seed: int) -> None:
 def test_a_search_goes_over_to_the_executors_where_levels_grow(level: int) -> None:
     machine = two_phase(4)
     assert_same(on_spark(machine, room=Room(level=level)), locally(machine))
+
+
+def test_executors_take_over_where_the_driver_has_no_memory_left(tmp_path: Path) -> None:
+    machine = two_phase(6)
+    room, limits = Room(level=LEVEL, search=1 << 17), Limits(depth=10)
+    found = on_spark(machine, limits, checkpoint=tmp_path, room=room)
+    assert_same(found, locally(machine, limits))
+    # Spark names a file after its job, the driver does not.
+    files = list(tmp_path.glob("levels/level=*/part-*.parquet"))
+    own = [file for file in files if len(file.name) == len("part-00000.zstd.parquet")]
+    assert 0 < len(own) < len(files)
 
 
 def test_a_violation_is_found_on_the_other_side_of_the_step() -> None:
