@@ -16,6 +16,18 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "    if not keep_id:\n",
         "    if keep_id:\n",
     ),
+    ("classic_consumer", "a_restart_moves_nothing"): (
+        "statics.yaml",
+        "        coordinator.assignment[m] = coordinator.assignment[k]\n",
+        "",
+        "static_restart",
+    ),
+    ("classic_consumer", "one_member_of_an_instance"): (
+        "statics.yaml",
+        "len(member_with_instance_of(c)) == 0 and",
+        "",
+        "static_restart",
+    ),
     ("classic_consumer", "a_given_id_is_joined_with"): (
         "responses.yaml",
         "      client[c].member = m\n      client[c].generation = 0\n",
@@ -86,8 +98,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("classic_consumer", "whoever_has_closed_waits_for_nothing"): (
         "user.yaml",
-        "      client[c].join = ABSENT\n      client[c].commit = ABSENT\n",
-        "      client[c].commit = ABSENT\n",
+        "    client[c].join = ABSENT\n    client[c].commit = ABSENT\n    client[c].received",
+        "    client[c].commit = ABSENT\n    client[c].received",
         "alone_with_a_moving_coordinator",
     ),
     ("classic_consumer", "a_fenced_client_forgets_its_generation"): (
@@ -120,8 +132,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("classic_consumer", "whoever_goes_is_gone"): (
         "coordinator.yaml",
-        "    del coordinator.members[m]\n    if coordinator.leader == m:",
-        "    if coordinator.leader == m:",
+        "    del coordinator.members[m]\n    if is_static():",
+        "    if is_static():",
     ),
     ("classic_consumer", "a_group_is_served_where_it_is_loaded"): (
         "coordinator.yaml",
@@ -179,7 +191,7 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("classic_consumer", "an_accepted_commit_is_the_owners"): (
         "coordinator.yaml",
-        "not waits_behind_sync(c, connection) and fence(m, generation) == NONE\n    do",
+        "not waits_behind_sync(c, connection) and fence(c, m, generation) == NONE\n    do",
         "not waits_behind_sync(c, connection)\n    do",
         "commits_in_flight",
     ),
