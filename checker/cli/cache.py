@@ -1,23 +1,23 @@
-"""`checker cache`: where kernels, verdicts and parsed files are kept, and how much there is."""
+"""`checker cache`: where is kept what need not be made again, and how much there is."""
 
 from __future__ import annotations
 
 import click
 
 from checker import cache as kept
-from checker.cli.remembered import VERDICTS
+from checker.cli.remembered import ROWS, VERDICTS
 from checker.errors import UsageError
 from checker.llvm.native import KERNELS
 from checker.table.parsed import TEXTS
 
-CACHES = (KERNELS, VERDICTS, TEXTS)
+CACHES = (KERNELS, VERDICTS, ROWS, TEXTS)
 """Everything that is kept between runs."""
 
 
 @click.command()
 @click.option("--clear", is_flag=True, help="Forget all of it.")
 def cache(*, clear: bool) -> None:
-    """Show the folder that keeps kernels, verdicts and parsed files, and how much is in it.
+    """Show the folder that keeps kernels, verdicts, what rows do and parsed files, and how much is in it.
 
     Nothing in it is needed: what is missing is compiled, searched or parsed anew.
     """

@@ -1,8 +1,8 @@
-"""Instances that were as declared before: `verify` need not search them again.
+"""What was found before and need not be found again: outcomes of `verify`, what rows do.
 
-What a run finds depends on the texts of the specification, on the checker and on nothing else. So
-an outcome is kept, signed like everything in the cache, under a digest of the two, and only where
-all was as declared. What differed is always run again.
+Both depend on the texts of the specification, on the checker and on nothing else. So they are
+kept, signed like everything in the cache, under a digest of the two. An outcome is kept only where
+all was as declared: what differed is always run again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,16 @@ from pathlib import Path
 import checker
 from checker.cache import Cache
 from checker.cli.gate import Outcome, Task
+from checker.report.finding import Facts, facts_of
 from checker.source import Source
 from checker.table import Document
 from checker.verdict import exits
 
 VERDICTS = Cache("verdicts", 64 << 20)
-"""Where they are kept."""
+"""Where outcomes are kept."""
+
+ROWS = Cache("rows", 16 << 20)
+"""Where it is kept what the rows of systems do."""
 
 _LIBRARIES = ("llvmlite", "numpy", "networkx")
 _NAMES = "surrogatepass"
@@ -58,6 +62,20 @@ def remember(outcome: Outcome, texts: str) -> None:
     VERDICTS.put(
         _key(outcome.task, texts), json.dumps({name: found[name] for name in _AS_FOUND}).encode()
     )
+
+
+def facts(document: Document) -> Facts:
+    """Return what the rows of a system do, found out once for each text of it."""
+    digest = hashlib.blake2b(_checker(), digest_size=20)
+    digest.update(f"{document.path}\0{texts_of(document)}".encode(errors=_NAMES))
+    blob = ROWS.get(digest.hexdigest())
+    if blob is None:
+        found = facts_of(document)
+        ROWS.put(digest.hexdigest(), json.dumps(asdict(found), default=sorted).encode())
+        return found
+    *by_row, variables = (json.loads(blob)[field.name] for field in fields(Facts))
+    sets = ({row: frozenset(names) for row, names in one.items()} for one in by_row)
+    return Facts(*sets, variables=frozenset(variables))
 
 
 def _key(task: Task, texts: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from checker import flow, library
+from checker.cli import remembered
 from checker.cli.interrupts import interruptible
 from checker.cli.options import model_options, overrides
 from checker.diagnostics import render_all
@@ -98,7 +99,7 @@ def show(
             return
         document = read(library.find(spec))
         sections = (
-            found_sections(document, find_rows(document, wanted))
+            found_sections(document, find_rows(document, wanted, remembered.facts))
             if wanted.asks()
             else matrix_sections(state_matrices(document, [instance] if instance else ()))
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePath
@@ -17,7 +17,7 @@ from checker.report.tables import row_block
 from checker.source import heading_over
 from checker.table.document import Document, Row
 from checker.table.problems import nearest
-from checker.tables import machines_with_every_row, state_matrices
+from checker.tables import machines_with_every_row, matrices_of
 
 BLOCKS_MAX = 3
 """Rows that are shown whole; more are listed."""
@@ -42,22 +42,61 @@ class Query:
         return any((self.row, self.on, self.inside, self.reads, self.writes))
 
 
-def find_rows(document: Document, query: Query) -> tuple[Row, ...]:
-    """Return the rows that meet all of a query, in order; UsageError where nothing is called so."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the rows of a system do, by name: the states they apply in, what they read and write.
+
+    Of machines in which every row exists, each variant of it that they have; `variables` are all
+    of theirs.
+    """
+
+    states: Mapping[str, frozenset[str]]
+    reads: Mapping[str, frozenset[str]]
+    writes: Mapping[str, frozenset[str]]
+    variables: frozenset[str]
+
+
+def facts_of(document: Document) -> Facts:
+    """Find out what the rows of a system do: it is elaborated several times."""
+    machines = machines_with_every_row(document)
+    states: dict[str, set[str]] = {}
+    for matrix in matrices_of(document, machines):
+        for effect in (e for line in matrix.lines for cell in line.cells for e in cell.effects):
+            states.setdefault(effect.row, set()).add(effect.state)
+    both = touched(machines)
+    return Facts(
+        {row: frozenset(names) for row, names in states.items()},
+        {row: reads for row, (reads, _) in both.items()},
+        {row: writes for row, (_, writes) in both.items()},
+        frozenset(variable.name for machine in machines for variable in machine.variables),
+    )
+
+
+def find_rows(
+    document: Document, query: Query, known: Callable[[Document], Facts] = facts_of
+) -> tuple[Row, ...]:
+    """Return the rows that meet all of a query, in order; UsageError where nothing is called so.
+
+    `known` says what rows do, and is asked only where the query wants it.
+    """
     rows = document.rows
     if query.row is not None:
         rows = _named(rows, query.row)
     if query.on is not None:
         rows = _taking(document, rows, query.on)
+    if query.inside is None and query.reads is None and query.writes is None:
+        return rows
     if query.inside is not None:
-        rows = _applying(document, rows, query.inside)
-    if query.reads is not None or query.writes is not None:
-        machines = machines_with_every_row(document)
-        for name, writes in ((query.reads, False), (query.writes, True)):
-            if name is not None:
-                touching = _touching(machines, name, writes=writes)
-                rows = tuple(row for row in rows if row.name.text in touching)
-    return rows
+        _refuse_unknown_state(document, query.inside)
+    facts = known(document)
+    meeting = {row.name.text for row in rows}
+    if query.inside is not None:
+        meeting &= {row for row, states in facts.states.items() if query.inside in states}
+    for name, touching in ((query.reads, facts.reads), (query.writes, facts.writes)):
+        if name is not None:
+            meant = _meant(facts, name)
+            meeting &= {row for row, variables in touching.items() if meant & variables}
+    return tuple(row for row in rows if row.name.text in meeting)
 
 
 def found_sections(document: Document, rows: tuple[Row, ...]) -> list[Section]:
@@ -102,30 +141,18 @@ def _words(row: Row) -> set[str]:
     return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
 
 
-def _applying(document: Document, rows: tuple[Row, ...], state: str) -> tuple[Row, ...]:
+def _refuse_unknown_state(document: Document, state: str) -> None:
     known = {name for table in document.tables.values() for name, _ in table.states}
     if state not in known:
         raise UsageError(_none("state", state, known))
-    matrices = state_matrices(document)
-    found = {
-        effect.row
-        for matrix in matrices
-        for line in matrix.lines
-        for cell in line.cells
-        for effect in cell.effects
-        if effect.state == state
-    }
-    return tuple(row for row in rows if row.name.text in found)
 
 
-def _touching(machines: Iterable[Machine], name: str, *, writes: bool) -> set[str]:
-    """Return the rows that read or write a variable, also in definitions and procedures."""
-    machines = tuple(machines)
-    variables = {variable.name for machine in machines for variable in machine.variables}
-    meant = {item for item in variables if item == name or item.endswith(f".{name}")}
+def _meant(facts: Facts, name: str) -> set[str]:
+    """Return the variables that a name means, its component left out or not."""
+    meant = {item for item in facts.variables if item == name or item.endswith(f".{name}")}
     if not meant:
-        raise UsageError(_none("variable", name, variables))
-    return {row for row, both in touched(machines).items() if meant & both[writes]}
+        raise UsageError(_none("variable", name, facts.variables))
+    return meant
 
 
 def touched(machines: Iterable[Machine]) -> dict[str, tuple[frozenset[str], frozenset[str]]]:

@@ -73,3 +73,20 @@ def test_what_was_tampered_with_is_not_believed(command: Command, toggle: str) -
     for file in newest:
         file.write_bytes(file.read_bytes().replace(b"holds", b"helds").replace(b"16", b"17"))
     assert [item["remembered"] for item in told(command, toggle)] == [False, False]
+
+
+def test_what_rows_do_is_found_out_once(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = command("show", toggle, "--writes", "on")
+    assert first.code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(remembered, "facts_of", lambda _: pytest.fail("it was elaborated again"))
+        assert command("show", toggle, "--writes", "on").out == first.out
+    path = Path(toggle)
+    path.write_text(path.read_text() + "# another text\n")
+    asked = []
+    whole = remembered.facts_of
+    monkeypatch.setattr(remembered, "facts_of", lambda it: asked.append(it) or whole(it))
+    assert command("show", toggle, "--writes", "on").out == first.out
+    assert asked
