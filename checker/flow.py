@@ -28,6 +28,7 @@ from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import CHECKPOINT_SECONDS, Options
 from checker.search.progress import Interrupt, Progress
+from checker.semantics.successor import State
 from checker.spark.session import Cluster
 from checker.table import Document, read
 from checker.table.predicate import QUERY, nameable, with_predicate
@@ -74,7 +75,8 @@ class Request:
     some of them; None takes all. `symmetry` is whether to reduce by symmetry; None does as the
     instance says. `checkpoint` is a directory to write the search to every `checkpoint_seconds`,
     `resume` one to go on from; `profile`: measure where time and states go; `others`: how many
-    other shortest runs to each violation are wanted. These are for the local engine only.
+    other shortest runs to each violation are wanted, None: in a report the calmest, where it is
+    soon found. These are for the local engine only.
     `vacuity`: whether to look for what says nothing, and whether that is an error. `report` is a
     directory to write the report of the run into.
     """
@@ -92,7 +94,7 @@ class Request:
     profile: bool = False
     vacuity: Vacuity = "off"
     report: Path | None = None
-    others: int = 0
+    others: int | None = None
     cluster: Cluster = field(default_factory=Cluster)
     limits: Limits = field(default_factory=Limits)
 
@@ -134,6 +136,7 @@ def check_machine(
     observer.stage("rebuild")
     traces = rebuild_all(machine, exploration.findings)
     observer.stage("write")
+    further, calm = others(request, traces, interrupt)
     result = Result(
         origin=provenance(request, document),
         document=document,
@@ -144,7 +147,8 @@ def check_machine(
         traces=tuple(sorted(traces, key=lambda trace: trace.kind == "sometimes")),
         compile_seconds=compile_seconds,
         peak_rss_bytes=peak_rss(),
-        others=others(request, traces, interrupt),
+        others=further,
+        calm=calm,
     )
     if request.report is None:
         return result
@@ -155,13 +159,26 @@ def check_machine(
 
 def others(
     request: Request, traces: Sequence[Trace], interrupt: Interrupt | None
-) -> tuple[Trace, ...]:
-    """Return other shortest runs to what some traces show, as many of each as are wanted."""
-    if not request.others:
-        return ()
-    from checker.trace.calmest import calmest  # noqa: PLC0415 (a graph that few ask for)
+) -> tuple[tuple[Trace, ...], tuple[str, ...]]:
+    """Return other shortest runs to what some traces show, as many of each as are wanted.
 
-    return tuple(other for trace in traces for other in calmest(trace, request.others, interrupt))
+    With them the properties whose trace is known to be the calmest itself.
+    """
+    unasked = request.others is None and request.report is not None
+    if not (request.others or unasked) or request.engine not in {"auto", "local"}:
+        return (), ()
+    from checker.trace.calmest import calmest, near  # noqa: PLC0415 (a graph that few ask for)
+
+    if request.others is not None:
+        count = request.others
+        return tuple(run for trace in traces for run in calmest(trace, count, interrupt)), ()
+    found: dict[tuple[State, ...], tuple[Trace, ...]] = {}
+    for trace in traces:
+        if trace.kind != "sometimes" and trace.states not in found:
+            found[trace.states] = near(trace, interrupt)
+    calm = [it for it in traces if any(one.states == it.states for one in found.get(it.states, ()))]
+    further = [run for path, runs in found.items() for run in runs if run.states != path]
+    return tuple(further), tuple(trace.property_name for trace in calm)
 
 
 def compiled(machine: Machine, observer: Observer, *, prompt: bool = False) -> tuple[Native, float]:

@@ -17,7 +17,7 @@ CACHES = (KERNELS, VERDICTS, ROWS, TEXTS)
 @click.command()
 @click.option("--clear", is_flag=True, help="Forget all of it.")
 def cache(*, clear: bool) -> None:
-    """Show the folder that keeps kernels, verdicts, what rows do and parsed files, and how much is in it.
+    """Show the folder of kernels, verdicts, what rows do and parsed files, and how much is in it.
 
     Nothing in it is needed: what is missing is compiled, searched or parsed anew.
     """

@@ -46,9 +46,10 @@ from checker.verdict.vacuity import Vacuity
     "--traces",
     "others",
     type=click.IntRange(0),
-    default=0,
+    default=None,
     metavar="N",
-    help="Show also N other shortest runs to each violation, the calmest first.",
+    help="Show also N other shortest runs to each violation, the calmest first. By default "
+    "reports have the calmest, where it is soon found.",
 )
 @click.option("--profile", is_flag=True, help="Measure where time and states go.")
 @click.option(
@@ -77,7 +78,7 @@ def check(
     limit_depth: int | None,
     limit_seconds: float | None,
     memory: int | None,
-    others: int,
+    others: int | None,
     profile: bool,
     vacuity: Vacuity,
     directory: Path | None,
@@ -101,7 +102,7 @@ def check(
         conf=conf,
         memory=memory,
         profile=profile,
-        others=others,
+        others=others or 0,
     )
     choice.refuse()
     if directory is not None:

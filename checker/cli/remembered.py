@@ -73,9 +73,12 @@ def facts(document: Document) -> Facts:
         found = facts_of(document)
         ROWS.put(digest.hexdigest(), json.dumps(asdict(found), default=sorted).encode())
         return found
-    *by_row, variables = (json.loads(blob)[field.name] for field in fields(Facts))
-    sets = ({row: frozenset(names) for row, names in one.items()} for one in by_row)
-    return Facts(*sets, variables=frozenset(variables))
+    known = json.loads(blob)
+    states, reads, writes = (
+        {row: frozenset(names) for row, names in known[kind].items()}
+        for kind in ("states", "reads", "writes")
+    )
+    return Facts(states, reads, writes, frozenset(known["variables"]))
 
 
 def _key(task: Task, texts: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration, RowCoverage
 from checker.search.outcome import WITHIN_BOUNDS
 from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.source import heading_over
+from checker.trace.calmness import calmness
 from checker.trace.naming import excerpt, place
 from checker.trace.trace import Reason, Step, Trace
 from checker.verdict.judge import PropertyVerdict, Verdict
@@ -120,11 +121,14 @@ def title(trace: Trace) -> str:
 
 def other_title(trace: Trace) -> str:
     """Return the heading of a further run: what it shows, and how calm it is."""
-    actors = [step.actor or step.row for step in trace.steps[1:]]
-    turns = sum(one != other for one, other in pairwise(actors))
+    _, turns = calmness(trace)
     limited = [step.fault for step in trace.steps if step.fault is not None]
     told = f"{', '.join(limited)}; " if limited else "no fault; "
     return f"{title(trace)}; {told}{plural(turns, 'change')} of who acts"
+
+
+CALM = "No run as short has fewer faults, or as few and fewer changes of who acts."
+"""What is said of a run that is the calmest of the shortest."""
 
 
 def stories(trace: Trace) -> dict[int, str]:

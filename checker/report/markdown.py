@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from checker.machine.machine import Machine
 from checker.report.headline import (
+    CALM,
     counts_by_heading,
     fault_mark,
     headline,
     loop_end,
     loop_text,
     never_fired,
+    other_title,
     reason_text,
     stories,
     title,
@@ -24,7 +26,7 @@ from checker.report.headline import (
 from checker.report.lanes import Lanes, lanes
 from checker.report.result import Result
 from checker.report.sequence import sequence
-from checker.report.telling import grouped
+from checker.report.telling import grouped, other_file
 from checker.report.variants import mended
 from checker.search.exploration import Exploration
 from checker.semantics.values import format_value
@@ -55,6 +57,9 @@ def report(result: Result, files: Mapping[str, str]) -> str:
     parties = lanes(result.document, machine)
     for traces in grouped(result.failures):
         lines += _traces(traces, files, parties)
+        lines += [CALM, ""] if any(item.property_name in result.calm for item in traces) else []
+    for number, trace in enumerate(result.others, 1):
+        lines += _other(trace, number, parties)
     lines += ["## Properties", ""]
     lines += table(
         ("property", "kind", "verdict", "steps", "why a user should care"),
@@ -117,6 +122,18 @@ def _traces(traces: Sequence[Trace], files: Mapping[str, str], parties: Lanes) -
     for file in dict.fromkeys(named):
         lines += [f"The trace as ITF JSON: [{file}]({file})", ""]
     return lines
+
+
+def _other(trace: Trace, number: int, parties: Lanes) -> list[str]:
+    """Tell a further run in short: its steps by name, and what travelled."""
+    lines = [f"## Another shortest run: {text(other_title(trace))}", ""]
+    lines += [f"{step.number}. {code(step_name(step))}" for step in trace.steps]
+    lines += ["", f"**{loop_end(trace)}**"] if trace.loop is not None else []
+    lines.append("")
+    if trace.length <= STEPS_DRAWN and any(step.events for step in trace.steps):
+        lines += fenced("mermaid", sequence(trace, parties))
+    file = other_file(trace, number)
+    return [*lines, f"As ITF JSON: [{file}]({file})", ""]
 
 
 def _reason_lines(trace: Trace) -> list[str]:

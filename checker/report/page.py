@@ -8,7 +8,7 @@ and as steps; the rest is folded. Everything that a specification says is escape
 from __future__ import annotations
 
 from checker.machine.machine import Machine
-from checker.report.headline import claim, counts_by_heading, headline, never_fired
+from checker.report.headline import CALM, claim, counts_by_heading, headline, never_fired
 from checker.report.hypertext import environment
 from checker.report.result import Result
 from checker.report.story import other_views, story_views
@@ -39,6 +39,7 @@ def page(result: Result, files: dict[str, str]) -> str:
             stories=story_views(result, files),
             others=other_views(result),
             files=files,
+            calm=CALM,
             coverage=counts_by_heading(machine, result.exploration),
             never=never_fired(result.exploration),
             sources=_sources(machine),

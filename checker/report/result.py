@@ -26,7 +26,8 @@ class Result:
     """One run; `origin` says how to repeat it.
 
     `traces`: counterexamples and errors first, then witnesses. `others`: further shortest runs to
-    what they show, the calmest of each first, where they were asked for. `report` is what was
+    what they show, the calmest of each first, where they were asked for; `calm` are properties of
+    whose shortest runs that of `traces` is known to be the calmest. `report` is what was
     written of it, `looked` what may be vacuous, where that was asked.
     """
 
@@ -39,6 +40,7 @@ class Result:
     compile_seconds: float
     peak_rss_bytes: int
     others: tuple[Trace, ...] = ()
+    calm: tuple[str, ...] = ()
     report: Written = Written()
     looked: tuple[Looked, ...] = ()
 

@@ -117,6 +117,7 @@ class Story:
     loop_end: str
     loop_text: tuple[str, ...]
     ending: str
+    calm: bool
     files: tuple[str, ...]
     states: str
 
@@ -165,6 +166,7 @@ def _story(
         loop_end=loop_end(trace),
         loop_text=tuple(loop_text(trace)),
         ending=_ending(traces),
+        calm=any(name in result.calm for name in names),
         files=tuple(files[name] for name in names if name in files),
         states=states_data(trace.machine, trace.steps, traces),
     )

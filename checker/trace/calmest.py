@@ -20,7 +20,7 @@ from checker.search.exploration import Finding
 from checker.search.progress import Interrupt
 from checker.semantics.successor import State
 from checker.trace.calmest_lasso import calmest_lassos
-from checker.trace.calmness import TRIED_MAX, Cost, as_taken, parties
+from checker.trace.calmness import TRIED_MAX, Cost, as_taken, calmness, parties
 from checker.trace.claim import contradiction
 from checker.trace.rebuild import rebuild
 from checker.trace.trace import Trace
@@ -31,6 +31,9 @@ STATES_MAX = 1_000_000
 JUDGED_MAX = 40_000
 """Ends of runs that are judged one by one, by the reference semantics."""
 
+NEAR_STATES, NEAR_JUDGED = 20_000, 500
+"""The same where nobody asked: what is found in a second or two."""
+
 SHOWN = ("always", "step", "refines", "legal", "deadlock")
 """What an end of a run shows by itself."""
 
@@ -39,7 +42,11 @@ Edge = tuple[int, int]
 
 
 def calmest(
-    trace: Trace, count: int, interrupt: Interrupt | None = None, states_max: int = STATES_MAX
+    trace: Trace,
+    count: int,
+    interrupt: Interrupt | None = None,
+    states_max: int = STATES_MAX,
+    judged_max: int = JUDGED_MAX,
 ) -> tuple[Trace, ...]:
     """Return at most so many shortest runs that show what `trace` shows, the calmest first.
 
@@ -56,7 +63,7 @@ def calmest(
     graph = labelled_graph(machine, states_max, interrupt, depth_max=trace.length)
     if graph is None:
         return ()
-    ends = _ends(trace, machine, graph)
+    ends = _ends(trace, machine, graph, judged_max)
     if not ends:
         return ()
     search = _Search(machine, graph, trace.length, ends)
@@ -68,7 +75,15 @@ def calmest(
     return tuple(found)
 
 
-def _ends(trace: Trace, machine: Machine, graph: LabelledGraph) -> dict[Edge, list[Edge]]:
+def near(trace: Trace, interrupt: Interrupt | None = None) -> tuple[Trace, ...]:
+    """Return the calmest run where it is soon found: `trace` itself where none is calmer."""
+    found = calmest(trace, 1, interrupt, NEAR_STATES, NEAR_JUDGED)
+    return tuple(one if calmness(one) < calmness(trace) else trace for one in found)
+
+
+def _ends(
+    trace: Trace, machine: Machine, graph: LabelledGraph, judged_max: int
+) -> dict[Edge, list[Edge]]:
     """Return the last steps of runs that show it, by state and label; every step into an end."""
     sources = graph.sources
     last = (graph.depths[sources] == trace.length - 1) & (graph.targets >= 0)
@@ -77,7 +92,7 @@ def _ends(trace: Trace, machine: Machine, graph: LabelledGraph) -> dict[Edge, li
     by_edge = trace.kind in {"step", "refines", "legal"}
     keys = np.stack([sources[steps] if by_edge else steps * 0, graph.targets[steps]], axis=1)
     different, which = np.unique(keys, axis=0, return_inverse=True)
-    if not len(steps) or len(different) > JUDGED_MAX:
+    if not len(steps) or len(different) > judged_max:
         return {}
     shows = np.zeros(len(different), bool)
     for number, (source, target) in enumerate(different.tolist()):

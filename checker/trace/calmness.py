@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from checker.graph.labelled import LabelledGraph
 from checker.machine.machine import Machine
 from checker.semantics.successor import State
 from checker.semantics.successors import successors
 from checker.trace.rebuild import make_step
 from checker.trace.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from checker.graph.labelled import LabelledGraph
 
 TRIED_MAX = 100_000
 """Beginnings of runs that are looked at before no further one is told."""
@@ -27,6 +31,13 @@ class Party:
     def cost(self, last: str) -> Cost:
         """Return what a step of it costs after one of `last`; of a first step that is nobody."""
         return self.fault, int(bool(last) and self.actor != last)
+
+
+def calmness(trace: Trace) -> Cost:
+    """Return how many faults a run has, and how often another party acts than before."""
+    actors = [step.actor or step.row for step in trace.steps[1:]]
+    turns = sum(one != other for one, other in pairwise(actors))
+    return sum(step.fault is not None for step in trace.steps), turns
 
 
 def parties(machine: Machine, graph: LabelledGraph) -> list[Party]:

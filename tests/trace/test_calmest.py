@@ -1,6 +1,7 @@
 """Goal: of all shortest runs, listed one by one, the calmest is told, and none twice."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from checker import flow
 from checker.cli.options import EngineChoice
 from checker.errors import UsageError
 from checker.machine.machine import Machine
+from checker.report.files import rendered
+from checker.report.headline import CALM
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import initial_states, successors
-from checker.trace.calmest import calmest
+from checker.trace.calmest import calmest, near
+from checker.trace.calmness import calmness
 from checker.trace.claim import contradiction
 from checker.trace.trace import Trace
 
@@ -141,6 +145,28 @@ def test_check_shows_them(tmp_path: Path) -> None:
     text = (tmp_path / "report" / "index.html").read_text()
     assert text.count("Another shortest run: far (violated, 4 steps)") == 2
     assert (tmp_path / "report" / "far.other-2.itf.json").is_file()
+
+
+def test_a_report_has_the_calmest_unasked_or_says_that_none_is_calmer(tmp_path: Path) -> None:
+    checked(tmp_path, "always")
+    path = tmp_path / "relay.yaml"
+    request = flow.Request(str(path), report=tmp_path / "report", workers=1)
+    result = flow.check(request, flow.Silent())
+    (trace,), (other,) = result.traces, result.others
+    assert calmness(other) < calmness(trace)
+    assert result.calm == ()
+    assert [other.states] == [run.states for run in calmest(trace, 1)]
+    page, markdown = (
+        (tmp_path / "report" / name).read_text() for name in ("index.html", "README.md")
+    )
+    for text in (page, markdown):
+        assert text.count("Another shortest run: far (violated, 4 steps)") == 1
+        assert CALM not in text
+    assert flow.check(replace(request, report=None), flow.Silent()).others == ()
+    again = replace(result, others=(), calm=("far",))
+    assert CALM in rendered(again, committed=False)["index.html"]
+    assert CALM in rendered(again, committed=False)["README.md"]
+    assert near(other) == (other,), "none is calmer than the calmest"
 
 
 def test_only_the_local_engine_has_the_graph() -> None:
