@@ -210,8 +210,10 @@ class Effects:
                 found=show(value.type),
             )
         if both != known and not self.locals.frozen:
+            # What was elaborated before the first assignment of a pass did not see the local.
+            if unique in self.locals.types:
+                self.locals.widened = span
             self.locals.types[unique] = both
-            self.locals.widened = span
             return both
         if self.locals.frozen and undetermined(known):
             raise Wrong("Y302", f"nothing says what `{name}` holds", span)

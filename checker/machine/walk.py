@@ -7,6 +7,7 @@ is known everywhere as soon as it is declared.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
@@ -109,20 +110,28 @@ def walk(*nodes: Node) -> Iterator[Node]:
 
 
 def rebuild(node: Kind, change: Callable[[Term], Term]) -> Kind:
-    """Return a node with each term directly inside it (see `terms_inside`) changed."""
-    names = parts(type(node))
-    if not names:
-        return node
-    changed = {name: _rebuilt(getattr(node, name), change) for name in names}
-    return replace(node, **changed)  # type: ignore[type-var]
+    """Return a node with each term directly inside it (see `terms_inside`) changed.
+
+    It is the node itself where nothing did change.
+    """
+    changed: dict[str, object] = {}
+    for name in parts(type(node)):
+        before = getattr(node, name)
+        after = _rebuilt(before, change)
+        if after is not before:
+            changed[name] = after
+    return replace(node, **changed) if changed else node  # type: ignore[type-var]
 
 
 def _rebuilt(value: object, change: Callable[[Term], Term]) -> object:
-    if isinstance(value, tuple):
-        return tuple(_rebuilt(item, change) for item in value)
-    if type(value) in _TERM_TYPES:
+    kind = type(value)
+    if kind is tuple:
+        items = tuple([_rebuilt(item, change) for item in value])  # type: ignore[attr-defined]
+        same = all(map(operator.is_, items, value))  # type: ignore[call-overload]
+        return value if same else items
+    if kind in _TERM_TYPES:
         return change(value)  # type: ignore[arg-type]
-    if isinstance(value, (t.Place, t.Step, t.Generator)):
+    if kind is t.Place or kind is t.Step or kind is t.Generator:
         return rebuild(value, change)
     return value
 

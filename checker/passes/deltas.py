@@ -56,21 +56,28 @@ def deltas(conditions: Iterable[Term], analysis: Analysis) -> list[Delta]:
     return found
 
 
+def asking_rows(properties: Sequence[Property]) -> tuple[tuple[int, Term], ...]:
+    """Return the numbers of the step properties that name rows, with their conditions, advanced."""
+    return tuple(
+        (number, advanced(item.condition))
+        for number, item in enumerate(properties)
+        if names_rows(item.condition)
+    )
+
+
 def asked_of(
-    action: Action, properties: Sequence[Property], analysis: Analysis
+    action: Action, asking: Sequence[tuple[int, Term]], analysis: Analysis
 ) -> tuple[tuple[int, Term], ...]:
-    """Return the numbers of the step properties that name rows, with what an action's steps owe.
+    """Return the numbers of the properties that are `asking_rows`, and what an action's steps owe.
 
     A property that is true of all its steps is left out.
     """
     simplifier = Simplifier(analysis)
     found: list[tuple[int, Term]] = []
-    for number, item in enumerate(properties):
-        if names_rows(item.condition):
-            condition = of_row(advanced(item.condition), action.name, action.shown)
-            simple = simplifier.simple(condition)
-            if not is_known(simple, True):
-                found.append((number, simple))
+    for number, condition in asking:
+        simple = simplifier.simple(of_row(condition, action.name, action.shown))
+        if not is_known(simple, True):
+            found.append((number, simple))
     return tuple(found)
 
 

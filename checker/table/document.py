@@ -62,6 +62,12 @@ class Cell:
 
     def place(self, node: ast.expr | ast.stmt | ast.comprehension | ast.keyword) -> Span:
         """Return the span of a node of `tree` in the file (ast columns are UTF-8 bytes)."""
+        known = self._spans.get(node)
+        if known is None:
+            known = self._spans[node] = self._span_of(node)
+        return known
+
+    def _span_of(self, node: ast.expr | ast.stmt | ast.comprehension | ast.keyword) -> Span:
         first: ast.expr | ast.stmt | ast.keyword
         last: ast.expr | ast.stmt | ast.keyword
         if isinstance(node, ast.comprehension):
@@ -85,6 +91,11 @@ class Cell:
         if self._ascii:
             return line, column + min(offset, len(text))
         return line, column + len(text[:offset].decode("utf-8", errors="ignore"))
+
+    @cached_property
+    def _spans(self) -> dict[ast.AST, Span]:
+        """The spans that were asked for: those of a cell are, for each instance and pass anew."""
+        return {}
 
     @cached_property
     def _ascii(self) -> bool:
