@@ -45,7 +45,7 @@ from checker.machine.machine import OF_STEPS, Action, Machine, Property
 from checker.machine.terms import Term
 from checker.machine.walk import statements_inside, terms_inside
 from checker.passes.analysis import Analysis, mentions_id
-from checker.passes.deltas import asked_of, asking_rows, deltas
+from checker.passes.deltas import asked_of, deltas
 from checker.passes.fixed import changeable, fixed_cells
 from checker.passes.rewriting import conjunction
 from checker.semantics.fairness import FairRow, fair_rows
@@ -96,10 +96,7 @@ class Writer:
         self.observed = machine.watches
         self.fixed = fixed_cells(machine, layout)
         self.deltas = deltas((item.condition for item in self.steps), self.analysis)
-        asking = asking_rows(self.steps)
-        self.asked = {
-            action.name: asked_of(action, asking, self.analysis) for action in machine.actions
-        }
+        self.asked = asked_of(machine.actions, self.steps, self.analysis)
         self._judges = bool(machine.bounds or machine.step_bounds or self.steps)
         self.commuting = commuting(machine, self.analysis)
         self.columns = Columns(self.variable_shapes, self.constants)

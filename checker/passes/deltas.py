@@ -56,29 +56,28 @@ def deltas(conditions: Iterable[Term], analysis: Analysis) -> list[Delta]:
     return found
 
 
-def asking_rows(properties: Sequence[Property]) -> tuple[tuple[int, Term], ...]:
-    """Return the numbers of the step properties that name rows, with their conditions, advanced."""
-    return tuple(
+def asked_of(
+    actions: Iterable[Action], properties: Sequence[Property], analysis: Analysis
+) -> dict[str, tuple[tuple[int, Term], ...]]:
+    """Return what the steps of each action owe to the step properties that name rows.
+
+    That is the numbers of these properties, with what must be true; one that is true of all steps
+    of the action is left out.
+    """
+    simplifier = Simplifier(analysis)
+    asking = [
         (number, advanced(item.condition))
         for number, item in enumerate(properties)
         if names_rows(item.condition)
-    )
-
-
-def asked_of(
-    action: Action, asking: Sequence[tuple[int, Term]], analysis: Analysis
-) -> tuple[tuple[int, Term], ...]:
-    """Return the numbers of the properties that are `asking_rows`, and what an action's steps owe.
-
-    A property that is true of all its steps is left out.
-    """
-    simplifier = Simplifier(analysis)
-    found: list[tuple[int, Term]] = []
-    for number, condition in asking:
-        simple = simplifier.simple(of_row(condition, action.name, action.shown))
-        if not is_known(simple, True):
-            found.append((number, simple))
-    return tuple(found)
+    ]
+    found: dict[str, tuple[tuple[int, Term], ...]] = {}
+    for action in actions:
+        owed = (
+            (number, simplifier.simple(of_row(condition, action.name, action.shown)))
+            for number, condition in asking
+        )
+        found[action.name] = tuple(item for item in owed if not is_known(item[1], True))
+    return found
 
 
 def _add(found: list[Delta], new: Delta) -> None:
