@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from py4j.java_gateway import is_instance_of
+
 from checker.errors import UsageError
 from checker.spark.session import reason_of
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 _MISSING = re.compile(r"ClassNotFoundException|No FileSystem for scheme")
 _MODULES = {"s3a": "hadoop-aws", "abfs": "hadoop-azure", "abfss": "hadoop-azure"}
 """Hadoop's own modules by scheme; they have the version of Spark's Hadoop."""
+_HADOOP = "org.apache.hadoop.fs"
 _BUFFER = 1 << 16
 _BLOCK = 1 << 25
 
@@ -30,6 +33,7 @@ class Files:
         self._jvm: Any = session.sparkContext._jvm  # noqa: SLF001 (the only way to Hadoop's files)
         context: Any = session.sparkContext._jsc  # noqa: SLF001
         self._configuration = context.hadoopConfiguration()
+        self._gateway: Any = session.sparkContext._gateway  # noqa: SLF001
         self._found: Any = None
         self._raw = False
 
@@ -108,9 +112,11 @@ class Files:
                 if _MISSING.search(reason) is not None:
                     reason += "; " + self._bring()
                 raise UsageError(f"{self.root}: {reason}") from None
-            self._raw = self._found.getClass().getSimpleName() == "LocalFileSystem"
-            if self._raw:  # our data have checksums of their own
-                self._found = self._found.getRawFileSystem()
+            if is_instance_of(self._gateway, self._found, f"{_HADOOP}.FilterFileSystem"):
+                within = self._found.getRawFileSystem()
+                self._raw = is_instance_of(self._gateway, within, f"{_HADOOP}.RawLocalFileSystem")
+            if self._raw:  # without Hadoop's checksums, of which our data have their own
+                self._found = within
         return self._found
 
     def _bring(self) -> str:

@@ -171,6 +171,8 @@ def properties(cluster: Cluster) -> dict[str, str]:
         )
         if match is not None:
             properties["spark.shuffle.compress"] = "false"  # it crosses no network
+            # Most of a session's processor time is Java compiling Spark: at once, and only once.
+            properties["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
             properties["spark.driver.host"] = "127.0.0.1"
             properties["spark.driver.bindAddress"] = "127.0.0.1"
     # Where the checker is installed, the executors' Python has its own, and must not be given the
@@ -233,3 +235,10 @@ def reason_of(error: BaseException) -> str:
         return raised[1].strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
+
+
+def absolute(path: str, *, local: bool) -> str:
+    """Return a path that does not depend on a working directory."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", path) or not local:
+        return path.rstrip("/")
+    return Path(path).resolve().as_uri()

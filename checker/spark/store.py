@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +24,7 @@ from checker.search.identity import difference
 from checker.search.snapshot import Counters
 from checker.spark.files import Files
 from checker.spark.parts import stored_in, written
-from checker.spark.session import reason_of
+from checker.spark.session import absolute, reason_of
 from checker.spark.tasks import Row, contents
 
 if TYPE_CHECKING:
@@ -246,10 +245,3 @@ class Place:
     def __exit__(self, *_: object) -> None:
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
-
-
-def absolute(path: str, *, local: bool) -> str:
-    """Return a path that does not depend on a working directory."""
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", path) or not local:
-        return path.rstrip("/")
-    return Path(path).resolve().as_uri()

@@ -16,8 +16,7 @@ from checker.search.identity import identity_of
 from checker.search.limits import Limits
 from checker.search.options import Options
 from checker.search.progress import Interrupt, OnProgress, interrupted
-from checker.spark.session import Cluster, spark_session
-from checker.spark.store import absolute
+from checker.spark.session import Cluster, absolute, spark_session
 
 if TYPE_CHECKING:
     from checker.graph.tables import Terminal

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ from pairs import assert_same, locally, on_spark
 from random_machines import lively_machine, seeded_machine
 from symmetric_machines import symmetric_machine
 
-from checker.errors import UsageError
+from checker.errors import EnvironmentFailure, UsageError
 from checker.flow import machine_of
 from checker.machine.machine import Machine
 from checker.search.limits import Limits
@@ -178,10 +180,49 @@ def test_a_level_that_was_left_half_written_is_replaced(tmp_path: Path) -> None:
     assert_same(on_spark(machine, resume=tmp_path, room=Room(level=0)), locally(machine))
 
 
-def test_stored_states_that_are_missing_are_told_of(tmp_path: Path) -> None:
+def test_stored_levels_that_are_damaged_or_lost_are_told_of(tmp_path: Path) -> None:
     machine = two_phase(3)
-    on_spark(machine, Limits(depth=4), checkpoint=tmp_path, room=HERE)
-    for part in tmp_path.glob("levels/level=00002/part-*.parquet"):
-        part.unlink()
-    with pytest.raises(UsageError, match="damaged"):
-        on_spark(machine, resume=tmp_path, room=HERE)
+    sound = tmp_path / "sound"
+    on_spark(machine, Limits(depth=4), checkpoint=sound, room=HERE)
+    assert not list(sound.rglob("*.crc")), "states and manifests have checksums of their own"
+
+    def harmed(name: str) -> tuple[Path, Path]:
+        copy = shutil.copytree(sound, tmp_path / name)
+        (part,) = copy.glob("levels/level=00002/part-*.parquet")
+        return copy, part
+
+    def refuses(place: Path) -> None:
+        with pytest.raises(UsageError, match=f"{place.name}: damaged"):
+            on_spark(machine, resume=place, room=HERE)
+
+    place, part = harmed("without-a-file")
+    part.unlink()
+    refuses(place)
+    place, part = harmed("without-a-level")
+    shutil.rmtree(part.parent)
+    refuses(place)
+    place, part = harmed("changed")
+    content = bytearray(part.read_bytes())
+    content[40] ^= 0xFF
+    part.write_bytes(content)
+    refuses(place)
+    place, part = harmed("cut-off")
+    part.write_bytes(part.read_bytes()[:-1])
+    refuses(place)
+    assert_same(on_spark(machine, resume=sound, room=HERE), locally(machine))
+
+
+def test_a_disk_that_is_full_when_the_driver_writes_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = two_phase(3)
+    on_spark(machine, Limits(depth=2), checkpoint=tmp_path, room=HERE)
+
+    def full(_file: Path, _folder: Path) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("checker.spark.store.written", full)
+        with pytest.raises(EnvironmentFailure, match=r"no space is left.* can be resumed"):
+            on_spark(machine, resume=tmp_path, room=HERE)
+    assert_same(on_spark(machine, resume=tmp_path, room=HERE), locally(machine))

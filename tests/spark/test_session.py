@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 from threading import Event
@@ -34,6 +36,22 @@ def test_executors_are_not_given_the_packages_that_the_driver_has(
 ) -> None:
     monkeypatch.setattr(checker, "__file__", f"/usr/lib/{folder}/checker/__init__.py")
     assert "spark.executorEnv.PYTHONPATH" not in properties(Cluster())
+
+
+def test_the_doors_open_without_sparks_packages() -> None:
+    program = (
+        "import sys\n"
+        "sys.modules.update(pyspark=None, py4j=None, pyarrow=None)\n"
+        "import checker.cli.graph, checker.cli.query, checker.spark.explore, checker.spark.runs\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
+
+
+def test_java_compiles_quickly_on_this_machine_unless_the_user_says_how() -> None:
+    name = "spark.driver.extraJavaOptions"
+    assert properties(Cluster(workers=2))[name] == "-XX:TieredStopAtLevel=1"
+    assert name not in properties(Cluster(master="spark://host:7077"))
+    assert properties(Cluster(workers=2, conf=((name, "-Xint"),)))[name] == "-Xint"
 
 
 class Slow:
