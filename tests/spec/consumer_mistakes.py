@@ -273,6 +273,30 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "client[m].stage == revoking and not client[m].dead\n    do",
         "fencing",
     ),
+    ("consumer_group_848", "strangers_leave_nothing"): (
+        "coordinator.yaml",
+        "    member[m].topics = empty\n    member[m].assigned",
+        "    member[m].assigned",
+        "static_members",
+    ),
+    ("consumer_group_848", "a_revocation_has_a_deadline"): (
+        "assignment.yaml",
+        "        if state == UNREVOKED_PARTITIONS:\n",
+        "        if state == UNRELEASED_PARTITIONS:\n",
+        "older_coordinator",
+    ),
+    ("consumer_group_848", "what_is_reconciled_is_not_reconciled_again"): (
+        "client.yaml",
+        "          if not client[m].reconciled:\n",
+        "          if client[m].epoch == epoch:\n",
+        "static_members",
+    ),
+    ("consumer_group_848", "who_does_not_poll_stays_out"): (
+        "client.yaml",
+        "polling and not client[m].dead and client[m].stage != assigning and line_is_free(m)",
+        "stage != assigning and line_is_free(m)",
+        "hanging_alone",
+    ),
     ("consumer_group_migration", "given_to_nobody_that_must_wait"): (
         "consumer.yaml",
         "p for p in targeted_to(m) - keep if not is_held_by_another(p, m)",
