@@ -713,6 +713,36 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "    if true:\n",
         "crash",
     ),
+    ("reassignment", "a_leader_is_a_replica"): (
+        "declarations.yaml",
+        "        candidates = zookeeper.isr & controller.assigned & controller.live\n",
+        "        candidates = zookeeper.isr & controller.live\n",
+        "kafka_14424",
+    ),
+    ("reassignment", "a_leader_knows_its_epoch"): (
+        "declarations.yaml",
+        "    leader_is_up() and broker[zookeeper.leader].epoch == zookeeper.epoch\n",
+        "    leader_is_up()\n",
+        "without_a_leader",
+    ),
+    ("reassignment", "a_new_controller_knows_who_is_alive"): (
+        "controller.yaml",
+        "      controller.live = {b for b in Broker if broker[b].up}\n",
+        "",
+        "crash_and_failover",
+    ),
+    ("reassignment", "only_replicas_are_missed"): (
+        "controller.yaml",
+        "      if b in controller.assigned:\n          take",
+        "      if true:\n          take",
+        "without_a_leader",
+    ),
+    ("reassignment", "where_it_came_from_is_remembered"): (
+        "controller.yaml",
+        "              if not sets_are_stored:\n                  zookeeper.original",
+        "              if true:\n                  zookeeper.original",
+        "kafka_9089",
+    ),
     ("reassignment", "only_hosted_replicas_have_an_epoch"): (
         "broker.yaml",
         "          broker[b].hosting = false\n          broker[b].epoch = 0\n",
@@ -789,8 +819,8 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("reassignment", "who_can_lead_is_elected"): (
         "controller.yaml",
-        "          elect()\n          take",
-        "          take",
+        "      elect()\n      if b in",
+        "      if b in",
         "crash",
     ),
     ("reassignment", "who_is_alive_stays_in_sync"): (
