@@ -394,6 +394,12 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "loader.group.type = classic_group\n        loader.group.epoch = 1",
         "conversions",
     ),
+    ("consumer_group_replay", "a_group_that_is_gone_leaves_nothing"): (
+        "loader.yaml",
+        "    loader.group.type = absent\n    loader.group.epoch = 0\n",
+        "    loader.group.type = absent\n",
+        "conversions",
+    ),
     ("consumer_group_replay", "the_live_group_has_one_owner"): (
         "writer.yaml",
         "m in live.group.members and not is_held()",
