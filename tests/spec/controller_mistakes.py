@@ -743,6 +743,17 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "              if true:\n                  zookeeper.original",
         "kafka_9089",
     ),
+    ("reassignment", "who_serves_is_told"): (
+        "controller.yaml",
+        "      send_leader_and_isr(controller.target)\n      controller.phase = moved\n",
+        "      controller.phase = moved\n",
+    ),
+    ("reassignment", "one_event_at_a_time"): (
+        "controller.yaml",
+        "    when: broker[b].up and b not in controller.live and between_events()\n",
+        "    when: broker[b].up and b not in controller.live\n",
+        "crash",
+    ),
     ("reassignment", "only_hosted_replicas_have_an_epoch"): (
         "broker.yaml",
         "          broker[b].hosting = false\n          broker[b].epoch = 0\n",
