@@ -34,6 +34,10 @@ from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Reason, Step, Trace
 
 
+FEW = 2
+"""Changes beside the telling ones that are shown at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Detail:
     """A line of a step: a message, or a change of a place that the failed part reads or not."""
@@ -70,6 +74,17 @@ class StepView:
     outside: bool
     matters: tuple[str, ...]
     aside: bool
+
+    @property
+    def others(self) -> tuple[Detail, ...]:
+        """The changes of what the failed part does not read, where they are several."""
+        found = tuple(item for item in self.details if not item.label and not item.telling)
+        return found if len(found) > FEW else ()
+
+    @property
+    def told(self) -> tuple[Detail, ...]:
+        """What happened, without `others`."""
+        return tuple(item for item in self.details if item not in self.others)
 
 
 @dataclass(frozen=True, slots=True)
