@@ -33,7 +33,6 @@ from checker.semantics.values import MapValue, format_value
 from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Reason, Step, Trace
 
-
 FEW = 2
 """Changes beside the telling ones that are shown at once."""
 
