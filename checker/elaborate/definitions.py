@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from checker.elaborate import convert
 from checker.elaborate.context import Context, expression
 from checker.elaborate.world import World
@@ -92,7 +90,7 @@ def _all_uses(
 
 
 def _uses(cell: Cell, entries: dict[str, Definition | Procedure]) -> set[str]:
-    return {node.id for node in cell.nodes() if isinstance(node, ast.Name) and node.id in entries}
+    return {name for name in cell.names if name in entries}
 
 
 def _way_back(start: str, uses: dict[str, set[str]]) -> list[str]:

@@ -298,22 +298,12 @@ def _mentioned_elsewhere(world: World) -> set[str]:
     found: set[str] = set()
     for cell in cells:
         if cell is not None:
-            found |= _loaded(cell)
+            found |= cell.loaded
     return found
 
 
 def _cells(entry: PropertyEntry) -> list[Cell | None]:
     return [entry.condition, entry.premise, entry.initially]
-
-
-def _loaded(cell: Cell) -> set[str]:
-    found: set[str] = set()
-    for node in cell.nodes():
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            found.add(node.attr)
-    return found
 
 
 # --------------------------------------------------------------------- messages and outcomes

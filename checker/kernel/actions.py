@@ -109,6 +109,7 @@ class ActionWriter:
     asked: Sequence[tuple[int, Term]] = ()
     once: bool = False
     first: Ref | None = None
+    body_cost: int | None = None
     stages: list[Stage] = field(default_factory=list)
     work: dict[str, Ref] = field(default_factory=dict)
     script: Script | None = None
@@ -250,7 +251,9 @@ class ActionWriter:
 
     def _cost_from(self, index: int) -> int:
         analysis = self.frame.analysis
-        total = cost(self.frame, self.action.body)
+        if self.body_cost is None:
+            self.body_cost = cost(self.frame, self.action.body)
+        total = self.body_cost
         total += 4 * sum(self.shapes[name].cells for name in self.work)
         for stage in self.stages[index:]:
             if stage.term is not None:

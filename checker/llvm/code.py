@@ -6,7 +6,7 @@ An operand is an int64: a Python `int` when it is known now, else the name of an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from checker.llvm.blocks import Blocks, Flag, Operand, opposite
 
@@ -21,8 +21,7 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(NamedTuple):
     """A place in memory: `offset` cells (int64) after the pointer `base`."""
 
     base: str

@@ -51,11 +51,14 @@ def children(node: Node) -> list[Node]:
     """Return the nodes directly inside a node, in order."""
     kind = type(node)
     names = _PARTS.get(kind)
+    if names is None:
+        names = parts(kind)
     found: list[Node] = []
-    for name in parts(kind) if names is None else names:
+    for name in names:
         value = getattr(node, name)
         if type(value) is tuple:
-            _add_nodes(value, found)
+            if value:
+                _add_nodes(value, found)
         elif value is not None:
             found.append(value)
     return found

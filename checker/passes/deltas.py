@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from checker.machine import terms
 from checker.machine.machine import Action, Property
 from checker.machine.terms import Generator, Term
-from checker.machine.walk import terms_inside
+from checker.machine.walk import terms_inside, walk
 from checker.passes.analysis import Analysis
 from checker.passes.rewriting import advanced, ahead, alike, names_rows, of_row, read_ahead, staying
 from checker.passes.simplify import Simplifier, is_known
@@ -57,7 +57,7 @@ def deltas(conditions: Iterable[Term], analysis: Analysis) -> list[Delta]:
 
 
 def asked_of(
-    actions: Iterable[Action], properties: Sequence[Property], analysis: Analysis
+    actions: Sequence[Action], properties: Sequence[Property], analysis: Analysis
 ) -> dict[str, tuple[tuple[int, Term], ...]]:
     """Return what the steps of each action owe to the step properties that name rows.
 
@@ -65,19 +65,22 @@ def asked_of(
     of the action is left out.
     """
     simplifier = Simplifier(analysis)
-    asking = [
-        (number, advanced(item.condition))
-        for number, item in enumerate(properties)
-        if names_rows(item.condition)
-    ]
-    found: dict[str, tuple[tuple[int, Term], ...]] = {}
-    for action in actions:
-        owed = (
-            (number, simplifier.simple(of_row(condition, action.name, action.shown)))
-            for number, condition in asking
-        )
-        found[action.name] = tuple(item for item in owed if not is_known(item[1], True))
-    return found
+    owed: dict[str, list[tuple[int, Term]]] = {action.name: [] for action in actions}
+    for number, item in enumerate(properties):
+        if not names_rows(item.condition):
+            continue
+        condition = advanced(item.condition)
+        named = {node.row for node in walk(condition) if isinstance(node, terms.Ran)}
+        other: Term | None = None  # all rows that it does not name owe it the same
+        for action in actions:
+            if action.name in named or other is None:
+                simple = simplifier.simple(of_row(condition, action.name, action.shown))
+                other = other if action.name in named else simple
+            else:
+                simple = other
+            if not is_known(simple, True):
+                owed[action.name].append((number, simple))
+    return {name: tuple(items) for name, items in owed.items()}
 
 
 def _add(found: list[Delta], new: Delta) -> None:

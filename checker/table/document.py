@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -50,6 +50,22 @@ class Cell:
         """Yield every node of the expression, or of all statements."""
         for tree in (self.tree,) if isinstance(self.tree, ast.expr) else self.tree:
             yield from ast.walk(tree)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names that stand in it for themselves."""
+        return frozenset(node.id for node in self.nodes() if isinstance(node, ast.Name))
+
+    @cached_property
+    def loaded(self) -> frozenset[str]:
+        """The names and attributes whose values it takes."""
+        found: set[str] = set()
+        for node in self.nodes():
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found.add(node.id)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                found.add(node.attr)
+        return frozenset(found)
 
     @property
     def words(self) -> str:
@@ -592,8 +608,30 @@ class Document:
     warnings: tuple[Diagnostic, ...] = ()
     coarse: Mapping[str, Document] = field(default_factory=dict)
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names that stand in any of its cells."""
+        return frozenset().union(*(cell.names for cell in _cells(self)))
+
     def is_own(self, span: Span) -> bool:
         """Return whether a place is in a file of this system, not in one of a system it uses."""
         return not self.uses or any(
             file.source.name == span.source.name and not file.of for file in self.files
         )
+
+
+def _cells(node: object) -> Iterator[Cell]:
+    """Yield every cell with an expression or effects below a part of a document."""
+    if isinstance(node, Cell):
+        yield node
+    elif isinstance(node, (StateTable, Span, ast.AST)):
+        return
+    elif is_dataclass(node):
+        for item in fields(node):
+            yield from _cells(getattr(node, item.name))
+    elif isinstance(node, tuple | list):
+        for part in node:
+            yield from _cells(part)
+    elif isinstance(node, Mapping):
+        for part in node.values():
+            yield from _cells(part)
