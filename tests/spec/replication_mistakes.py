@@ -4,7 +4,7 @@ By system and property: the file, what stands there, what the mistake puts in it
 instance that notices where it is not `default`.
 """
 
-REPLICATION_SYSTEMS = ("replication_in_one_step", "replication_isr", "composed")
+REPLICATION_SYSTEMS = ("isr_in_one_step", "replication_in_one_step", "replication_isr", "composed")
 REPLICATION_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ("replication", "high_watermark_is_in_the_log"): (
         "declarations.yaml",
@@ -22,6 +22,11 @@ REPLICATION_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "controller.yaml",
         "decide(none if quorum.leader == b else quorum.leader,",
         "decide(quorum.leader,",
+    ),
+    ("isr_in_one_step", "the_leader_learns_what_was_decided"): (
+        "system.yaml",
+        "      leader.isr = d.isr\n",
+        "      leader.isr = d.isr | leader.asked\n",
     ),
     ("replication_in_one_step", "the_leader_is_in_sync"): (
         "controller.yaml",
