@@ -122,7 +122,7 @@ def conform(
     if workers is not None and not spreads:
         raise UsageError("--workers: one adapter makes all walks here; add --engine spark")
     with observing(progress) as observer, where.interruptible() as interrupt:
-        found = mapped(spec, given, instance, settings, observer, recorded=False)
+        found = mapped(spec, given, instance, settings, observer)
         observer.stage("build")
         space = Space(found.bound)
         observer.stage("drive")

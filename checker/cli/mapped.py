@@ -12,6 +12,7 @@ from checker.cli.options import Command, model_options, output_options, override
 from checker.conformance.bind import Bound, bind
 from checker.conformance.log import least_times, sized
 from checker.conformance.mapping import Mapping, read_mapping
+from checker.conformance.recording import Recording
 from checker.elaborate import elaborate
 from checker.errors import UsageError
 from checker.machine.machine import Machine
@@ -64,6 +65,20 @@ class Mapped:
     bound: Bound
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What logs decide of the model that is to explain them: constants, least times of timers."""
+
+    constants: tuple[tuple[str, int | bool | str], ...]
+    least: tuple[tuple[str, int], ...]
+
+
+def decided_by(recording: Recording, logs: tuple[Path, ...]) -> Decided:
+    """Return what logs decide, read as a mapping says."""
+    constants = {**dict(recording.constants), **sized(logs, recording.sizes)}
+    return Decided(tuple(constants.items()), tuple(least_times(logs, recording.timers).items()))
+
+
 def mapped(
     spec: str,
     given: Path | None,
@@ -71,37 +86,32 @@ def mapped(
     settings: tuple[str, ...],
     observer: flow.Observer,
     *,
-    recorded: bool,
-    logs: tuple[Path, ...] = (),
-    value: str | None = None,
+    decided: Decided | None = None,
 ) -> Mapped:
-    """Return the mapping of a specification's instance; for `recorded` runs without budgets.
+    """Return the mapping of a specification's instance; of recorded runs what logs `decided`.
 
-    `value` is the one, of those that the mapping's `each` has, for which the logs are read.
+    For these faults may have no budgets.
 
     Raises SpecificationError where they do not fit, UsageError where there is none.
     """
-    mapping = read_mapping(mapping_file(spec, given, recorded=recorded))
-    if recorded:
-        recording = mapping.recording.of(value)
-        recording = recording.timed(least_times(logs, recording.timers))
-        mapping = replace(mapping, recording=recording)
-    own = _constants(mapping, logs) if recorded else {}
+    mapping = read_mapping(mapping_file(spec, given, recorded=decided is not None))
+    if decided is not None:
+        timed = mapping.recording.timed(dict(decided.least))
+        mapping = replace(mapping, recording=timed)
     request = flow.Request(
         spec,
         instance or "default",
-        {**own, **overrides(settings)},
+        {**dict(decided.constants if decided is not None else ()), **overrides(settings)},
         properties=(),
         symmetry=False,
     )
     document, machine = flow.prepare(request, observer)
-    if recorded and mapping.recording.unlimited:
+    if decided is not None and mapping.recording.unlimited:
         document = _without_budgets(document, mapping.recording.unlimited)
         machine = _machine(document, request)
     bound = bind(document, machine, mapping, dict(request.overrides))
-    return Mapped(
-        flow.spec_name(document.path), mapping, bound.for_recorded() if recorded else bound
-    )
+    own = bound if decided is None else bound.for_recorded()
+    return Mapped(flow.spec_name(document.path), mapping, own)
 
 
 def bound_again(
@@ -109,12 +119,7 @@ def bound_again(
 ) -> Bound:
     """Return what `mapped` binds, in another process: nothing is told of it."""
     given = None if mapping is None else Path(mapping)
-    return mapped(spec, given, instance, settings, flow.Silent(), recorded=False).bound
-
-
-def _constants(mapping: Mapping, logs: tuple[Path, ...]) -> dict[str, int | bool | str]:
-    recording = mapping.recording
-    return {**dict(recording.constants), **sized(logs, recording.sizes)}
+    return mapped(spec, given, instance, settings, flow.Silent()).bound
 
 
 def _machine(document: Document, request: flow.Request) -> Machine:

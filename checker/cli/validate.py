@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
@@ -15,14 +15,23 @@ import click
 
 from checker import __version__, flow
 from checker.cli.interrupts import interruptible
-from checker.cli.mapped import mapped, mapped_options, mapping_file
+from checker.cli.mapped import (
+    Decided,
+    Mapped,
+    decided_by,
+    mapped,
+    mapped_options,
+    mapping_file,
+)
 from checker.cli.progress import Style, observing
 from checker.conformance import story
 from checker.conformance.explain import Explanation, Limits, explain
-from checker.conformance.log import Log
+from checker.conformance.log import Log, judged_values
 from checker.conformance.mapping import read_mapping
 from checker.conformance.places import Taken
+from checker.conformance.recording import Recording, Value
 from checker.conformance.space import Space
+from checker.errors import UsageError
 from checker.report import terminal
 from checker.search.progress import Interrupt
 from checker.verdict import exits
@@ -96,10 +105,9 @@ def validate(
     Exit code 0: some run of the model shows every line; 1: none does; 20: undecided.
     """
     with observing(progress) as observer, interruptible("local") as interrupt:
-        judge = _Judge(
-            spec, logs, instance, settings, Limits(limit_states, limit_lines), observer, interrupt
-        )
-        all_told = judge.all_told(given, run_file, midway=midway)
+        limits = Limits(limit_states, limit_lines)
+        judge = _Judge(spec, given, logs, instance, settings, limits, observer, interrupt)
+        all_told = judge.all_told(run_file, midway=midway)
     told = max(all_told, key=lambda one: SERIOUS.index(one.found.verdict))
     again = _again(told, logs, given, settings)
     if junit_file is not None:
@@ -117,51 +125,49 @@ def validate(
     return EXITS[told.found.verdict]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Judge:
-    """What logs are judged by."""
+    """What logs are judged by; `models` are those that were built, by what a log decides."""
 
     spec: str
+    given: Path | None
     logs: tuple[Path, ...]
     instance: str | None
     settings: tuple[str, ...]
     limits: Limits
     observer: flow.Observer
     interrupt: Event
+    models: dict[Decided, tuple[Mapped, Space]] = field(default_factory=dict)
 
-    def all_told(
-        self, given: Path | None, run_file: Path | None, *, midway: bool
-    ) -> list[story.Told]:
+    def all_told(self, run_file: Path | None, *, midway: bool) -> list[story.Told]:
         """Return the verdict for each value of the mapping's `each`; where it is one log, once."""
-        recording = read_mapping(mapping_file(self.spec, given, recorded=True)).recording
+        mapping = read_mapping(mapping_file(self.spec, self.given, recorded=True))
+        each = () if mapping.recording.lines is None else mapping.recording.lines.each
         judged: dict[str, story.Told] = {}
         found = []
-        for value in recording.values():
-            log = Log(self.logs, recording.of(value))
-            same = str(value) if run_file is not None or value is None else log.digest()
+        for value in judged_values(self.logs, each):
+            recording = mapping.recording.of(value)
+            alone = run_file is not None or not value
+            same = story.key(value) if alone else Log(self.logs, recording).digest()
             if same not in judged:
-                judged[same] = self.told(given, value, run_file, midway=midway)
+                judged[same] = self.told(recording, value, run_file, midway=midway)
             found.append(replace(judged[same], value=value))
+        if not found:
+            names = ", ".join(one.name for one in each)
+            raise UsageError(f"the log says nothing of any {names}: there is nothing to judge")
         return found
 
     def told(
-        self, given: Path | None, value: str | None, run_file: Path | None, *, midway: bool
+        self, recording: Recording, value: Value, run_file: Path | None, *, midway: bool
     ) -> story.Told:
-        """Return the verdict on the logs, for one of the values of the mapping's `each`."""
-        found = mapped(
-            *(self.spec, given, self.instance, self.settings, self.observer),
-            recorded=True,
-            logs=self.logs,
-            value=value,
-        )
-        self.observer.stage("build")
-        space = Space(found.bound)
+        """Return the verdict on the logs, read for a value of the mapping's `each`."""
+        found, space = self.model(decided_by(recording, self.logs))
         self.observer.stage("explain")
         begun = time.perf_counter()
         most = self.limits.places
         # A run that begins anywhere is looked for among few beginnings first.
         for beginnings in sorted({min(n, most) for n in BEGINNINGS}) if midway else (0,):
-            log = Log(self.logs, found.mapping.recording)
+            log = Log(self.logs, recording)
             run = None if run_file is None else _of(run_file, value)
             explanation = _explained(space, log, self.limits, self.interrupt, run, beginnings)
             if explanation.verdict == "explained" or self.interrupt.is_set():
@@ -177,6 +183,16 @@ class _Judge:
             value,
             found.mapping.about,
         )
+
+    def model(self, decided: Decided) -> tuple[Mapped, Space]:
+        """Return the model of logs that decide the same, built once."""
+        known = self.models.get(decided)
+        if known is None:
+            asked = (self.spec, self.given, self.instance, self.settings, self.observer)
+            found = mapped(*asked, decided=decided)
+            self.observer.stage("build")
+            known = self.models[decided] = (found, Space(found.bound))
+        return known
 
 
 def _explained(
@@ -211,8 +227,8 @@ def _writer(space: Space, file: Path, stack: ExitStack) -> Callable[[Taken], Non
     return write
 
 
-def _of(file: Path, value: str | None) -> Path:
-    return file if value is None else file.with_name(f"{file.stem}.{value}{file.suffix}")
+def _of(file: Path, value: Value) -> Path:
+    return file.with_name(f"{file.stem}.{story.key(value)}{file.suffix}") if value else file
 
 
 def _again(

@@ -187,6 +187,9 @@ class _Explainer:
         self.last: deque[Taken] = deque(maxlen=_LAST)
         self.history: list[dict[Place, Came]] = []
         self.open: dict[str, Event] = {}
+        self.until: dict[str, float] = {}
+        """Of requests that are done within some time, when that is over."""
+        self.overdue: set[str] = set()
         self.ways: dict[Place, tuple[Place, tuple[Taken, ...]]] = {}
 
     def explained(self, events: Iterable[Event]) -> Explanation:
@@ -230,6 +233,8 @@ class _Explainer:
         for event in nexts:
             if event.do is not None and event.id is not None:
                 self.open[event.id] = event
+                if event.within is not None:
+                    self.until[event.id] = self._times(event)[1] + event.within
         times = [self._times(event) for event in nexts]
         until = max((late for _, late in times), default=float("inf"))
         wide = self._closed(places, until, _coming(nexts))
@@ -246,13 +251,28 @@ class _Explainer:
         if event.do == "reset":
             self._reset(place, event, ahead, found)
             return
+        if event.ends and event.id in self.overdue:
+            event = replace(event, lost=True)
         for after, edge in self.steps.taking(place, event, *self._times(event)):
-            kept = self.steps.released(after, self.open)
+            kept = self.steps.released(self._in_time(after, event), self.open)
             if kept.ahead != ahead:
                 kept = replace(kept, ahead=ahead)
             if kept not in found:
                 step = None if edge is None else (event, place.key, edge)
                 found[kept] = self._came(place, step)
+
+    def _in_time(self, place: Place, event: Event) -> Place:
+        """Return a place without the requests that would have been done before a line."""
+        earliest, _ = self._times(event)
+        until = self.until
+        if not until:
+            return place
+        over = {name for name, _ in place.requests if until.get(name, earliest) < earliest}
+        if not over:
+            return place
+        self.overdue |= over
+        rest = tuple(one for one in place.requests if one[0] not in over)
+        return replace(place, requests=rest)
 
     def _reset(
         self, place: Place, event: Event, ahead: tuple[int, ...], found: dict[Place, Came]
@@ -330,6 +350,7 @@ class _Explainer:
             if self.open:
                 waiting = {name for name, _ in place.requests}
                 self.open = {name: self.open[name] for name in waiting if name in self.open}
+                self.until = {name: self.until[name] for name in waiting if name in self.until}
 
     def _sweep(self) -> None:
         """Forget what leads to no place that is left, and tell what is certain."""

@@ -11,7 +11,16 @@ from pathlib import Path as File
 from typing import Any
 
 from checker.conformance.paths import NOTHING, Path
-from checker.conformance.recording import Clock, LineForm, Lines, MappedTimer, Recording, Size
+from checker.conformance.recording import (
+    Clock,
+    Each,
+    LineForm,
+    Lines,
+    MappedTimer,
+    Recording,
+    Size,
+    Value,
+)
 from checker.errors import UsageError
 
 LINE_MAX = 1 << 20
@@ -29,8 +38,10 @@ class Event:
 
     Without `do` it only says what was seen. `answered` is whether an answer is known. A request
     that is an interval has an `id`: one line begins it, another one `ends` it; `lost`: it ends
-    without anybody knowing whether it was done. What is `ready` could be done then, and is not yet.
-    `at` is in milliseconds, `form` the mapping's, where it has forms of lines.
+    without anybody knowing whether it was done; `refused`: it was not done. What is `ready` could
+    be done then, and is not yet.
+    What was asked is done `within` milliseconds, or never. `at` is in milliseconds, `form` the
+    mapping's, where it has forms of lines.
     """
 
     line: int
@@ -47,8 +58,10 @@ class Event:
     id: str | None = None
     ends: bool = False
     lost: bool = False
+    refused: bool = False
     ready: bool = False
     form: str = ""
+    within: int | None = None
 
 
 @dataclass
@@ -91,11 +104,9 @@ class Log:
             if reader is None:
                 yield _event(file, stream, number, text, said, self.recording.clock)
                 continue
-            event = reader.read(number, text, said)
-            if event is None:
-                self.left_out += 1
-            else:
-                yield event
+            events = reader.read(number, text, said)
+            self.left_out += not events
+            yield from events
 
 
 def _objects(file: File) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -116,17 +127,16 @@ def sized(files: Iterable[File], sizes: Iterable[Size]) -> dict[str, int]:
     texts: dict[Size, set[str]] = {size: set() for size in sizes}
     numbers: dict[Size, int] = {}
     asked: dict[Size, int] = {}
-    for file in files if texts else ():
-        for _, _, said in _objects(file):
-            for size, found in texts.items():
-                if size.path.asks:
-                    asked[size] = asked.get(size, 0) + (size.path.at(said, {}) is True)
-                    continue
-                for one in _leaves(size.path.at(said, {})):
-                    if isinstance(one, str):
-                        found.add(one)
-                    else:
-                        numbers[size] = max(numbers.get(size, 0), one + 1)
+    for said in _said(files if texts else ()):
+        for size, found in texts.items():
+            if size.path.asks:
+                asked[size] = asked.get(size, 0) + (size.path.at(said, {}) is True)
+                continue
+            for one in _leaves(size.path.at(said, {})):
+                if isinstance(one, str):
+                    found.add(one)
+                else:
+                    numbers[size] = max(numbers.get(size, 0), one + 1)
     return {
         size.constant: len(found) + numbers.get(size, 0) + asked.get(size, 0) + size.more
         for size, found in texts.items()
@@ -138,13 +148,53 @@ def least_times(files: Iterable[File], timers: Iterable[MappedTimer]) -> dict[st
     """Return the least time of each timer that a log says something of, in milliseconds."""
     sought = [(timer.name.text, *timer.least_of) for timer in timers if timer.least_of is not None]
     found: dict[str, int] = {}
-    for file in files if sought else ():
-        for _, _, said in _objects(file):
-            for name, path, times in sought:
-                for one in _leaves(path.at(said, {})):
-                    if isinstance(one, int) and one > 0:
-                        found[name] = min(found.get(name, one * times), one * times)
+    for said in _said(files if sought else ()):
+        for name, path, times in sought:
+            for one in _leaves(path.at(said, {})):
+                if isinstance(one, int) and one > 0:
+                    found[name] = min(found.get(name, one * times), one * times)
     return found
+
+
+def judged_values(files: tuple[File, ...], each: Iterable[Each]) -> list[Value]:
+    """Return for what a log is judged: the values of all names together; once without a name."""
+    values: list[Value] = [()]
+    for one in each:
+        longer = []
+        for value in values:
+            here = one.of(value)
+            texts = (*here.values, *map(str, _told_apart(files, here.ranges)))
+            longer += [(*value, (here.name, text)) for text in texts]
+        values = longer
+    return values
+
+
+def _told_apart(files: Iterable[File], paths: tuple[Path, ...]) -> list[int]:
+    """Return the least of all numbers that lie in the same ranges of a log, and in one at least."""
+    ranges = {found for said in _said(files if paths else ()) for found in _ranges(said, paths)}
+    changes: dict[int, int] = {}
+    for first, last in ranges:
+        changes[first] = changes.get(first, 0) + 1
+        changes[last + 1] = changes.get(last + 1, 0) - 1
+    found, around = [], 0
+    for number in sorted(changes):
+        around += changes[number]
+        if around:
+            found.append(number)
+    return found
+
+
+def _ranges(said: dict[str, Any], paths: tuple[Path, ...]) -> Iterator[tuple[int, int]]:
+    for path in paths:
+        value = path.at(said, {})
+        for one in value if isinstance(value, list) else ():
+            match one:
+                case [int(first), int(last), *_] if 0 <= first <= last:
+                    yield first, last
+
+
+def _said(files: Iterable[File]) -> Iterator[dict[str, Any]]:
+    return (said for file in files for _, _, said in _objects(file))
 
 
 def _leaves(value: Any) -> Iterator[str | int]:
@@ -224,21 +274,35 @@ class _Reader:
         self.pairs: dict[str, dict[str, Any]] = {}
         self.last: dict[str, dict[str, Any]] = {}
 
-    def read(self, number: int, text: str, said: dict[str, Any]) -> Event | None:
+    def read(self, number: int, text: str, said: dict[str, Any]) -> list[Event]:
+        """Return what a line says: nothing where no form fits."""
         lines = self.lines
         identity = None if lines.pairs is None else lines.pairs.at(said, {})
         key = None if identity in (None, NOTHING) else json.dumps(identity)
         request = {} if key is None else self.pairs.get(key, {})
-        previous = self._previous(said)
-        known = (said, request, previous)
-        form = next((form for form in lines.forms if _fits(form, *known)), None)
+        known = (said, request, self._previous(said))
         if key is not None:
             self._remember(key, said)
-        if form is None:
-            return None
+        found = []
+        for form in lines.forms:
+            if _fits(form, *known):
+                found.append(self._event(form, number, text, key, *known))
+                if not form.also:
+                    break
+        return found
+
+    def _event(
+        self, form: LineForm, number: int, text: str, key: str | None, *known: dict[str, Any]
+    ) -> Event:
+        lines = self.lines
         answer = NOTHING if form.answer is None else form.answer.at(*known)
         stream = self.stream if lines.stream is None else lines.stream.at(*known)
         at = None if lines.at is None else lines.at.at(*known)
+        lasts = form.begins or form.ends or form.lost or form.refused
+        if form.do is not None and form.lost:
+            key = f"{form.name} in line {number}"  # nobody will see its end
+        elif key is not None and form.request is not None:
+            key = f"{form.request} {key}"
         return Event(
             line=number,
             text=text,
@@ -251,11 +315,13 @@ class _Reader:
             fields=_taken(form.fields, *known),
             at=_time(self.file, number, None if at is NOTHING else at, self.clock),
             stream=stream if isinstance(stream, str) else "",
-            id=key if form.begins or form.ends or form.lost else None,
-            ends=form.ends or form.lost,
+            id=key if lasts else None,
+            ends=form.do is None and lasts,
             lost=form.lost,
+            refused=form.refused,
             ready=form.ready,
             form=form.name,
+            within=form.within,
         )
 
     def _previous(self, said: dict[str, Any]) -> dict[str, Any]:

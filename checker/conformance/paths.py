@@ -10,16 +10,32 @@ NOTHING: Final = object()
 """What stands at a path where nothing does."""
 
 _PATH = re.compile(r"(?P<keys>[^\s?!]+)(?P<end>\?|!| has (?P<held>\S+))?")
-_KEY = re.compile(r"(?P<key>[^.\[\]]+)(\[(?P<field>[^=\]]+)=(?P<text>[^\]]+)\])?")
+_KEY = re.compile(
+    r"(?P<key>[^.\[\]]+)"
+    r"(\[((?P<low>\d+)<=(?P<inside>[^\]<]+)<=(?P<high>\d+)|(?P<field>[^=<\]]+)=(?P<text>[^\]]+))\])?"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A key, or the number of an element; then the first element whose `field` is `text`."""
+    """A key, or the number of an element; then the first element whose `field` is `text`.
+
+    With `between` it is the first whose elements of these numbers have `text`, a number, between.
+    """
 
     key: str
     field: str | None = None
     text: str = ""
+    between: tuple[int, int] | None = None
+
+    @property
+    def selects(self) -> bool:
+        """Whether it is an element of the array at its key."""
+        return self.field is not None or self.between is not None
+
+    def of(self, name: str, value: str) -> Step:
+        """Return it with a value in place of a name in braces."""
+        return replace(self, key=put(self.key, name, value), text=put(self.text, name, value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +61,7 @@ class Path:
 
     def of(self, name: str, value: str) -> Path:
         """Return it with a value in place of a name in braces."""
-        steps = tuple(
-            Step(put(step.key, name, value), step.field, put(step.text, name, value))
-            for step in self.steps
-        )
+        steps = tuple(step.of(name, value) for step in self.steps)
         held = None if self.held is None else put(self.held, name, value)
         return replace(self, steps=steps, held=held)
 
@@ -73,11 +86,17 @@ def parsed(text: str) -> Path | None:
     keys = [_KEY.fullmatch(word) for word in words]
     if not keys or any(key is None for key in keys) or ".".join(words) != found["keys"]:
         return None
-    steps = tuple(Step(key["key"], key["field"], key["text"] or "") for key in keys if key)
+    steps = tuple(_step(key) for key in keys if key)
     other = len(steps) > 1 and steps[0].key in ("request", "previous")
     within = steps[0].key if other else "line"
     end = found["end"]
     return Path(steps[other:], end == "?", end == "!", found["held"], within)
+
+
+def _step(key: re.Match[str]) -> Step:
+    if key["inside"] is not None:
+        return Step(key["key"], None, key["inside"], (int(key["low"]), int(key["high"])))
+    return Step(key["key"], key["field"], key["text"] or "")
 
 
 def put(text: str, name: str, value: str) -> str:
@@ -99,17 +118,19 @@ def _next(step: Step, value: Any) -> Any:
         found = value[int(step.key)] if int(step.key) < len(value) else NOTHING
     else:
         found = value.get(step.key, NOTHING) if isinstance(value, dict) else NOTHING
-    if step.field is None or found is NOTHING:
+    if not step.selects or found is NOTHING:
         return found
     elements = found if isinstance(found, list) else []
-    return next(
-        (
-            one
-            for one in elements
-            if isinstance(one, dict) and plain(one.get(step.field)) == step.text
-        ),
-        NOTHING,
-    )
+    return next((one for one in elements if _is_selected(step, one)), NOTHING)
+
+
+def _is_selected(step: Step, element: Any) -> bool:
+    if step.between is None:
+        return isinstance(element, dict) and plain(element.get(step.field)) == step.text
+    if not isinstance(element, list) or not step.text.isdecimal():
+        return False
+    low, high = (element[n] if n < len(element) else None for n in step.between)
+    return isinstance(low, int) and isinstance(high, int) and low <= int(step.text) <= high
 
 
 def _holder(value: Any, held: str) -> Any:

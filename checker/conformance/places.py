@@ -251,7 +251,8 @@ class Steps:
             return
         if event.do is not None:
             assert event.id is not None
-            yield replace(waited, requests=(*waited.requests, (event.id, WAITING))), None
+            status = LOST if event.lost else WAITING
+            yield replace(waited, requests=(*waited.requests, (event.id, status))), None
         elif event.ends:
             ended = self._ended(waited, event)
             if ended is not None:
@@ -275,9 +276,11 @@ class Steps:
         """Return the place after a request's end; None if it was not done, or done otherwise."""
         number = next((n for n, (name, _) in enumerate(place.requests) if name == event.id), None)
         if number is None:
-            return place if event.lost else None
+            return place if event.lost or event.refused else None
         rest = list(place.requests)
         name, status = rest.pop(number)
+        if event.refused:
+            return replace(place, requests=tuple(rest)) if status in (WAITING, LOST) else None
         if event.lost:
             if status == WAITING:
                 rest.insert(number, (name, LOST))
@@ -497,6 +500,9 @@ class Steps:
         if not names:
             return place
         held = self.holding.held(place.key)
+        declared = self.matcher.declared
+        if all((kind, declared[kind, inside]) in held for kind, _, inside in names):
+            return place
         words: set[str] = set()
         for name, status in place.requests:
             words |= words_of(open_[name].arguments)
@@ -506,9 +512,7 @@ class Steps:
         kept = tuple(
             (kind, outside, inside)
             for kind, outside, inside in names
-            if (kind, self.matcher.declared[kind, inside]) in held
-            or outside in words
-            or inside in words
+            if (kind, declared[kind, inside]) in held or outside in words or inside in words
         )
         if len(kept) == len(names):
             return place

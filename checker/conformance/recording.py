@@ -26,11 +26,12 @@ RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "timer": ("armed", "sets", "fires", "least", "least_of", "greatest"),
     "window": ("values", "when", "do"),
     "form of lines": ("at", "stream", "pairs", "of", "each", "read"),
-    "each": ("name", "values"),
+    "each": ("values", "ranges"),
     "rows that go together": ("rows", "before", "all"),
     "line": (
         *ASKS,
-        *("where", "outcome", "with", "answer", "fields", "begins", "ends", "lost", "ready"),
+        *("where", "outcome", "with", "answer", "fields"),
+        *("request", "begins", "within", "ends", "lost", "refused", "ready", "also"),
     ),
 }
 """The keys of each part, as docs/conformance.md lists them."""
@@ -82,7 +83,11 @@ class MappedWindow:
 
 @dataclass(frozen=True, eq=False)
 class LineForm:
-    """Which lines it is for, and what they say in the words of the mapping."""
+    """Which lines it is for, and what they say in the words of the mapping.
+
+    Of several requests that a line begins, `request` is the one that the form is of. What it begins
+    is done `within` some milliseconds or never. A line may be of other forms `also`, later ones.
+    """
 
     name: str
     where: tuple[tuple[Path, str], ...]
@@ -92,10 +97,14 @@ class LineForm:
     arguments: tuple[tuple[str, Path], ...]
     answer: Path | None
     fields: tuple[tuple[str, Path], ...]
+    request: str | None
     begins: bool
+    within: int | None
     ends: bool
     lost: bool
+    refused: bool
     ready: bool
+    also: bool
 
     def of(self, name: str, value: str) -> LineForm:
         """Return the form with a value in place of a name in braces."""
@@ -110,19 +119,43 @@ class LineForm:
         )
 
 
+Value = tuple[tuple[str, str], ...]
+"""What a log is judged for: names in braces, and a value for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A name whose values a log is judged for, one after the other.
+
+    They are `values`, or numbers of the log: of those that lie in the same of the `ranges` there,
+    arrays that begin with a first and a last number, the least one.
+    """
+
+    name: str
+    values: tuple[str, ...] = ()
+    ranges: tuple[Path, ...] = ()
+
+    def of(self, value: Value) -> Each:
+        """Return it with values in place of names in braces."""
+        ranges = self.ranges
+        for name, text in value:
+            ranges = tuple(path.of(name, text) for path in ranges)
+        return replace(self, ranges=ranges)
+
+
 @dataclass(frozen=True, eq=False)
 class Lines:
     """How the lines of a log in another form are read; lines without a form are left out.
 
-    `of` is whose a line is: the one before of the same is its previous one. `each` is a name and
-    its values: the log is judged once for each of them.
+    `of` is whose a line is: the one before of the same is its previous one. A log is judged once
+    for each value of `each`; where these are several, for each of them together.
     """
 
     at: Path | None
     stream: Path | None
     pairs: Path | None
     of: Path | None
-    each: tuple[str, tuple[str, ...]] | None
+    each: tuple[Each, ...]
     forms: tuple[LineForm, ...]
 
 
@@ -170,13 +203,14 @@ class Recording:
     lines: Lines | None = None
     together: tuple[Together, ...] = ()
 
-    def of(self, value: str | None) -> Recording:
-        """Return it for one of the values that `each` has."""
-        if self.lines is None or self.lines.each is None or value is None:
+    def of(self, value: Value) -> Recording:
+        """Return it with values in place of names in braces."""
+        if self.lines is None:
             return self
-        name = self.lines.each[0]
-        forms = tuple(form.of(name, value) for form in self.lines.forms)
-        sizes = tuple(replace(size, path=size.path.of(name, value)) for size in self.sizes)
+        forms, sizes = self.lines.forms, self.sizes
+        for name, text in value:
+            forms = tuple(form.of(name, text) for form in forms)
+            sizes = tuple(replace(size, path=size.path.of(name, text)) for size in sizes)
         return replace(self, lines=replace(self.lines, forms=forms), sizes=sizes)
 
     def timed(self, least: dict[str, int]) -> Recording:
@@ -185,12 +219,6 @@ class Recording:
             replace(timer, least=least.get(timer.name.text, timer.least)) for timer in self.timers
         )
         return replace(self, timers=timers)
-
-    def values(self) -> tuple[str | None, ...]:
-        """Return the values for each of which a log is judged; one that is None where once."""
-        if self.lines is None or self.lines.each is None:
-            return (None,)
-        return self.lines.each[1]
 
 
 def read_recording(fields: Fields) -> Recording:
@@ -306,15 +334,31 @@ def _lines(node: Node, problems: Problems) -> Lines:
     )
 
 
-def _each(fields: Fields, problems: Problems) -> tuple[str, tuple[str, ...]] | None:
-    node = fields.get("each")
-    if node is None:
-        return None
-    inside = Fields(node, "each", problems, RECORDING_KEYS["each"])
-    values = inside.get("values")
-    texts = () if values is None else read_items(values, "values", problems)
-    name = inside.needed_name("name").text
-    return name, tuple(read_word(text, "values", problems).text for text in texts)
+def _each(fields: Fields, problems: Problems) -> tuple[Each, ...]:
+    found = []
+    for word, node in fields.named("each"):
+        inside = Fields(node, "each", problems, RECORDING_KEYS["each"])
+        if inside.has("values") == inside.has("ranges"):
+            problems.add(
+                "T117",
+                f"`{word.text}` has either `values` or `ranges`",
+                word.span,
+                help="write its values, or where the log has the ranges that its values come from",
+            )
+        found.append(
+            Each(
+                word.text,
+                tuple(text.text for text in _texts(inside, "values")),
+                tuple(_parsed(one.text, one.span, problems) for one in _texts(inside, "ranges")),
+            )
+        )
+    return tuple(found)
+
+
+def _texts(fields: Fields, key: str) -> list[Word]:
+    node, problems = fields.get(key), fields.problems
+    items = () if node is None else read_items(node, key, problems)
+    return [read_word(item, key, problems) for item in items]
 
 
 def _form(word: Word, node: Node, problems: Problems) -> LineForm:
@@ -325,7 +369,7 @@ def _form(word: Word, node: Node, problems: Problems) -> LineForm:
             "T117", f"`{asks[1]}` does not go with `{asks[0]}`", word.span, help="keep one of them"
         )
     target = fields.name(asks[0]) if asks else None
-    outcome = fields.name("outcome")
+    outcome, request = fields.name("outcome"), fields.name("request")
     return LineForm(
         name=word.text,
         where=tuple(
@@ -338,10 +382,14 @@ def _form(word: Word, node: Node, problems: Problems) -> LineForm:
         arguments=_paths(fields, "with"),
         answer=_path(fields, "answer"),
         fields=_paths(fields, "fields"),
+        request=None if request is None else request.text,
         begins=fields.boolean("begins", default=False),
+        within=fields.integer("within"),
         ends=fields.boolean("ends", default=False),
         lost=fields.boolean("lost", default=False),
+        refused=fields.boolean("refused", default=False),
         ready=fields.boolean("ready", default=False),
+        also=fields.boolean("also", default=False),
     )
 
 

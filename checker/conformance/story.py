@@ -14,6 +14,7 @@ from rich.text import Text
 from checker.conformance.explain import Explanation
 from checker.conformance.nearest import Nearest, as_object
 from checker.conformance.places import Place, Taken
+from checker.conformance.recording import Value
 from checker.conformance.space import Space
 from checker.report import junit
 from checker.semantics.values import format_value
@@ -22,6 +23,8 @@ from checker.trace.rebuild import format_state, make_step
 
 COLOURS = {"explained": "bold green", "diverges": "bold red", "inconclusive": "bold yellow"}
 _ALLOWED = 8
+_OTHERS = 8
+"""Other verdicts of the same kind that are shown one by one."""
 
 
 @dataclass
@@ -34,7 +37,7 @@ class Told:
     found: Explanation
     left_out: int = 0
     seconds: float = 0.0
-    value: str | None = None
+    value: Value = ()
     """For which of the values of `each` the log was judged."""
     about: str = ""
 
@@ -42,7 +45,8 @@ class Told:
     def log(self) -> str:
         """The logs by name."""
         names = ", ".join(str(log) for log in self.logs)
-        return names if self.value is None else f"{names} for {self.value}"
+        told = ", ".join(f"{name} {text}" for name, text in self.value)
+        return f"{names} for {told}" if told else names
 
 
 class StepNames:
@@ -86,9 +90,7 @@ def headline(told: Told) -> str:
 def print_told(out: Console, told: Told, others: Sequence[Told] = ()) -> None:
     """Print everything about one log; of `others`, judged for other values, the verdict."""
     found = told.found
-    for other in others:
-        if other is not told:
-            out.print(Text(headline(other), style=COLOURS[other.found.verdict]))
+    _print_others(out, [other for other in others if other is not told])
     out.print(Text(headline(told), style=COLOURS[found.verdict]))
     for note in _notes(told):
         out.print(Text(f"note: {note}", style="yellow"))
@@ -108,6 +110,18 @@ def print_told(out: Console, told: Told, others: Sequence[Told] = ()) -> None:
         out.print(Text(_state(told, place)))
     if len(found.places) < found.possible:
         out.print(f"and {found.possible - len(found.places):,} more states")
+
+
+def _print_others(out: Console, others: Sequence[Told]) -> None:
+    """Print the verdicts on a log judged for other values; of many that explain it how many."""
+    explained = [other for other in others if other.found.verdict == "explained"]
+    if len(explained) > _OTHERS:
+        names = ", ".join(name for name, _ in explained[0].value)
+        line = f"explained: for {len(explained):,} other values of {names}"
+        out.print(Text(line, style=COLOURS["explained"]))
+        others = [other for other in others if other.found.verdict != "explained"]
+    for other in others:
+        out.print(Text(headline(other), style=COLOURS[other.found.verdict]))
 
 
 def _notes(told: Told) -> list[str]:
@@ -185,8 +199,13 @@ def _state(told: Told, place: Place) -> str:
 
 def each(all_told: Sequence[Told]) -> dict[str, object]:
     """Return the verdicts for each value where a log was judged for several."""
-    found = {told.value: told.found.verdict for told in all_told if told.value is not None}
+    found = {key(told.value): told.found.verdict for told in all_told if told.value}
     return {"each": found} if found else {}
+
+
+def key(value: Value) -> str:
+    """Return what a log was judged for as one text: `3`, `3.12`."""
+    return ".".join(text for _, text in value)
 
 
 def told_object(told: Told, checker: str) -> dict[str, object]:

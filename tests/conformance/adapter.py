@@ -66,9 +66,13 @@ def missing() -> str | None:
     return None
 
 
-def build(name: str, release: str) -> str | None:
-    """Build an adapter where its sources are newer; return what went wrong."""
-    module = SUBJECTS[name].module or name
+def module_of(name: str) -> str:
+    """Return the Maven module in which the adapter of a system stands."""
+    return SUBJECTS[name].module or name
+
+
+def build(module: str, release: str) -> str | None:
+    """Build a module where its sources are newer; return what went wrong."""
     target = HERE / module / "target"
     target.mkdir(exist_ok=True)
     with (target / "lock").open("w") as lock:
@@ -118,14 +122,14 @@ def main() -> None:
             parser.error(f"{wanted[0][0]} is built for {SUBJECTS[wanted[0][0]].releases}")
     problem = missing()
     for name, release in wanted:
-        problem = problem or build(name, release)
+        problem = problem or build(module_of(name), release)
     if problem is not None:
         print(problem, file=sys.stderr)
         sys.exit(UNAVAILABLE)
     if not given.build:
         ((name, release),) = wanted
         subject = SUBJECTS[name]
-        target = HERE / (subject.module or name) / "target" / release
+        target = HERE / module_of(name) / "target" / release
         path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
         frugal = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
         command = ["java", *frugal, "-cp", path, subject.main]

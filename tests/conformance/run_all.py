@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adapter import SUBJECTS, UNAVAILABLE, build, missing
+from adapter import SUBJECTS, UNAVAILABLE, build, missing, module_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -249,7 +249,7 @@ def main() -> int:
     for name in given.systems or RUNS:
         for number, run in enumerate(RUNS[name], start=1):
             for release in run.releases:
-                problem = missing() or build(name, release)
+                problem = missing() or build(module_of(name), release)
                 if problem is not None:
                     print(problem, file=sys.stderr)
                     return UNAVAILABLE

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from adapter import SUBJECTS, build, missing
+from adapter import SUBJECTS, build, missing, module_of
 
 from checker import flow
 from checker.conformance.adapter import Adapter
@@ -139,7 +139,7 @@ def along(system: str, instance: str) -> tuple[int, str | None]:
     ],
 )
 def test_the_class_goes_along_the_violating_run(system: str, instance: str) -> None:
-    lacking = missing() or build(system, driven(system, instance))
+    lacking = missing() or build(module_of(system), driven(system, instance))
     if lacking is not None:
         pytest.skip(lacking[-300:])
     steps, difference = along(system, instance)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from adapter import SUBJECTS, build, missing
+from adapter import SUBJECTS, build, missing, module_of
 from click.testing import CliRunner
 from run_all import RUNS
 
@@ -28,7 +28,7 @@ def built(request: pytest.FixtureRequest) -> Built:
     lacking = missing()
     if lacking is not None:
         pytest.skip(lacking)
-    failed = build(name, release)
+    failed = build(module_of(name), release)
     if failed is not None and "offline" not in failed and not _is_network(failed):
         pytest.fail(failed)
     if failed is not None:

@@ -499,7 +499,7 @@ SEVERAL = """\
 sizes: {Client: who}
 lines:
   of: who
-  each: {name: part, values: ["0", "1"]}
+  each: {part: {values: ["0", "1"]}}
   read:
     nothing:
       where: {kind: again, previous.kind: again}
@@ -535,7 +535,7 @@ def test_values_for_which_the_same_is_read_are_one_log() -> None:
 
     def digests() -> set[str]:
         Path("run.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-        return {Log((Path("run.jsonl"),), recording.of(one)).digest() for one in ("0", "1")}
+        return {Log((Path("run.jsonl"),), recording.of((("part", n),))).digest() for n in "01"}
 
     assert len(digests()) == 2
     lines.pop()
@@ -556,6 +556,111 @@ def test_the_log_says_how_many_ids_and_how_long_a_timer_runs() -> None:
         judge(lines, SEEN + SEVERAL.replace("{Client: who}", "{Client: 'a b'}"))
 
 
+RANGES = """\
+sizes: {Client: who}
+lines:
+  at: t
+  pairs: id
+  each:
+    part: {values: ["0", "1"]}
+    key: {ranges: ["parts[p={part}].taken", "gives[p={part}].keys"]}
+  read:
+    giving:
+      where: {"gives[p={part}].keys[0<={key}<=1]!": "true"}
+      call: release
+      with: {client: who}
+      request: giving
+      begins: true
+      also: true
+    taking:
+      where: {take: "true"}
+      call: acquire
+      with: {client: who}
+      request: taking
+      begins: true
+      within: 100
+      also: true
+    given:
+      where: {"request.gives[p={part}].keys[0<={key}<=1]!": "true", ok: "true"}
+      request: giving
+      ends: true
+      also: true
+    not_given:
+      where: {"request.gives[p={part}].keys[0<={key}<=1]!": "true", ok: "false"}
+      request: giving
+      refused: true
+      also: true
+    taken:
+      where: {"parts[p={part}].taken[0<={key}<=1]!": "true"}
+      answer: "parts[p={part}].taken[0<={key}<=1].2"
+      request: taking
+      ends: true
+      also: true
+    not_taken:
+      where: {request.take: "true"}
+      request: taking
+      refused: true
+    breaks:
+      where: {breaks: "true"}
+      call: release
+      with: {client: who}
+      lost: true
+      within: 100
+"""
+
+
+def asks(number: int, who: str, *gives: list[int], t: int = 0) -> dict[str, Any]:
+    """A request that takes what there is, and gives back ranges of keys of part 0."""
+    return {"id": number, "t": t, "who": who, "take": True, "gives": [{"p": 0, "keys": [*gives]}]}
+
+
+def gets(number: int, *taken: list[int], ok: bool = True, t: int = 0) -> dict[str, Any]:
+    return {"id": number, "t": t, "ok": ok, "parts": [{"p": 0, "taken": [*taken]}]}
+
+
+HELD = [asks(1, "a"), gets(1, [5, 9, 1])]
+
+
+def test_values_come_from_the_ranges_of_a_log() -> None:
+    """5 to 9 are taken together, of them 8 and 9 are given back; 7 stands for 5, 6 and itself."""
+    found = judge([*HELD, asks(2, "a", [8, 9]), gets(2)], SEEN + RANGES)
+    assert found["each"] == {"0.5": "explained", "0.8": "explained"}
+    with pytest.raises(UsageError, match="part, key"):
+        judge([asks(1, "a")], SEEN + RANGES)
+
+
+def test_a_line_begins_several_requests_and_an_answer_ends_them() -> None:
+    given_and_taken = [*HELD, asks(2, "a", [5, 9]), gets(2, [5, 9, 2])]
+    assert verdict(given_and_taken, SEEN + RANGES) == "explained"
+    assert verdict([*HELD, asks(2, "a"), gets(2, [5, 9, 2])], SEEN + RANGES) == "diverges"
+
+
+def test_what_was_refused_was_not_done() -> None:
+    refused = [*HELD, asks(2, "a", [5, 9]), gets(2, ok=False)]
+    assert verdict(refused, SEEN + RANGES) == "explained"
+    another = [asks(3, "b"), gets(3, [5, 9, 2])]
+    assert verdict([*refused, *another], SEEN + RANGES) == "diverges"
+    assert verdict([*refused[:3], gets(2), *another], SEEN + RANGES) == "explained"
+
+
+@pytest.mark.parametrize(("t", "expected"), [(99, "explained"), (101, "diverges")])
+def test_what_nobody_sees_the_end_of_is_done_in_time_or_never(t: int, expected: str) -> None:
+    """What the break leads to is not done before a gives back what it has, and takes it again."""
+    broken = [*HELD, {"t": 0, "who": "a", "breaks": True}]
+    back = [asks(2, "a", [5, 9], t=t) | {"take": False}, gets(2, t=t)]
+    again = [asks(3, "a", t=t), gets(3, [5, 9, 2], t=t)]
+    other = [asks(4, "b", t=t), gets(4, [5, 9, 3], t=t)]
+    assert verdict([*broken, *back, *again, *other], SEEN + RANGES) == expected
+
+
+def test_an_answer_after_its_time_says_nothing() -> None:
+    late = [asks(1, "a"), {"t": 300, "who": "nobody", "breaks": True}, gets(1, [5, 9, 1], t=301)]
+    assert verdict(late, SEEN + RANGES) == "explained"
+    assert verdict([*late, asks(2, "b", t=302), gets(2, [5, 9, 2], t=303)], SEEN + RANGES) == (
+        "diverges"
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -567,6 +672,9 @@ def test_the_log_says_how_many_ids_and_how_long_a_timer_runs() -> None:
         ("empty has 9", False),
         ("missing has 9", NOTHING),
         ("parts[p=1].v", "x"),
+        ("ranges[0<=7<=1].2", "b"),
+        ("ranges[0<=4<=1]", NOTHING),
+        ("list[0<=7<=1]", NOTHING),
         ("missing?", None),
         ("missing!", False),
         ("empty!", False),
@@ -580,6 +688,7 @@ def test_paths(path: str, expected: object) -> None:
         "list": [7, 8],
         "given": {"A": [1, 2], "B": [4]},
         "parts": [{"p": 0}, {"p": 1, "v": "x"}],
+        "ranges": [[1, 3, "a"], [5, 9, "b"], [7], "no range"],
         "empty": "",
     }
     found = parsed(path)
@@ -587,6 +696,6 @@ def test_paths(path: str, expected: object) -> None:
     assert found.at(line, {"q": 1}, {"q": 2}) == expected
 
 
-@pytest.mark.parametrize("wrong", ["", "a..b", "a[b]", "a has", "a b"])
+@pytest.mark.parametrize("wrong", ["", "a..b", "a[b]", "a has", "a b", "a[0<=7]"])
 def test_what_is_no_path(wrong: str) -> None:
     assert parsed(wrong) is None

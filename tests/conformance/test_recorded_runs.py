@@ -1,7 +1,7 @@
 """Goal: what a released broker and its consumers did is a run of the model; falsified, it is not.
 
-`recorded/` has beginnings of logs that `record.py` wrote of a broker of Kafka 4.4.0, and three that
-begin in the middle of a run.
+`recorded/` has beginnings of logs that `record.py` wrote of a broker of Kafka 4.4.0 (of one the
+lines of its records alone), and three that begin in the middle of a run.
 """
 
 import json
@@ -194,3 +194,83 @@ def test_a_classic_run_with_one_line_changed_is_not(
     log = tmp_path / "changed.jsonl"
     log.write_text("".join(f"{json.dumps(line)}\n" for line in run))
     assert judge(log, system="classic_group")["verdict"] == "diverges"
+
+
+# ------------------------------------------------------------------- records of a share partition
+
+RECORDS = RECORDED / "share_records_4.4.0.jsonl"
+
+
+def of_partition(run: Run, partition: int) -> Run:
+    """Return what a run says of one partition's records."""
+    for line in run:
+        for key in ("acks", "parts"):
+            if key in line:
+                line[key] = [p for p in line[key] if p == partition or partition_of(p) == partition]
+    return run
+
+
+def partition_of(part: Any) -> int | None:
+    return part["p"] if isinstance(part, dict) else None
+
+
+def test_what_happened_to_each_record_is_explained() -> None:
+    """Locks expire, a connection breaks, an answer comes too late and does nothing."""
+    found = judge(RECORDS, system="share_partition")
+    assert found["verdict"] == "explained"
+    assert len(found["each"]) > 30
+
+
+def held_by_two(run: Run) -> None:
+    """C gets what B holds, before B's lock can have expired."""
+    acquired(run, 44).append([15, 17, 2])
+
+
+def delivery_too_many(run: Run) -> None:
+    acquired(run, 94)[0][2] += 1
+
+
+def delivery_too_few(run: Run) -> None:
+    acquired(run, 62)[0][2] -= 1
+
+
+def accepted_by_another(run: Run) -> None:
+    """What B holds is accepted by C."""
+    (part,) = at(run, 45)["acks"]
+    part["batches"].append([15, 17, 1])
+
+
+def delivered_after_it_was_rejected(run: Run) -> None:
+    acquired(run, 98).append([27, 27, 2])
+
+
+def at(run: Run, number: int) -> dict[str, Any]:
+    return next(line for line in run if line["i"] >= number)
+
+
+def acquired(run: Run, number: int) -> list[list[int]]:
+    """Return what an answer says was acquired of the partition."""
+    (part,) = at(run, number)["parts"]
+    found = part["acquired"]
+    assert isinstance(found, list)
+    return found
+
+
+FALSIFIED = [
+    held_by_two,
+    delivery_too_many,
+    delivery_too_few,
+    accepted_by_another,
+    delivered_after_it_was_rejected,
+]
+
+
+@pytest.mark.parametrize("falsify", FALSIFIED)
+def test_records_of_a_run_with_one_line_changed_are_not(
+    falsify: Callable[[Run], None], tmp_path: Path
+) -> None:
+    run = of_partition(read(RECORDS), 0)
+    falsify(run)
+    log = tmp_path / "changed.jsonl"
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in run))
+    assert judge(log, system="share_partition")["verdict"] == "diverges"

@@ -14,11 +14,18 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.ShareConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
  * Starts a broker in this process, has consumers of one protocol join its group, leave, die, pause and lose their
@@ -28,6 +35,10 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  */
 public final class Recorder {
     private static final String TOPIC = "t";
+    private static final int PARTITIONS = 4;
+    private static final int LOCK_MS = 1_500;
+    private static final List<AcknowledgeType> ANSWERS = List.of(AcknowledgeType.ACCEPT, AcknowledgeType.ACCEPT,
+        AcknowledgeType.ACCEPT, AcknowledgeType.RELEASE, AcknowledgeType.REJECT);
     private final Proxy proxy;
     private final String protocol;
     private final int session;
@@ -52,14 +63,36 @@ public final class Recorder {
         startBroker(folder, client, advertised, internal, Integer.parseInt(args[4]));
         try (PrintStream out = new PrintStream(Files.newOutputStream(Path.of(args[0])), false, "UTF-8")) {
             try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + internal))) {
-                admin.createTopics(List.of(new NewTopic(TOPIC, 4, (short) 1))).all().get(60, TimeUnit.SECONDS);
+                admin.createTopics(List.of(new NewTopic(TOPIC, PARTITIONS, (short) 1))).all().get(60, TimeUnit.SECONDS);
             }
             Proxy proxy = new Proxy(advertised, client, out);
+            if (args[1].equals("share")) {
+                produce(internal);
+            }
             new Recorder(proxy, args[1], Integer.parseInt(args[4]), advertised, Long.parseLong(args[3]))
                 .run(Integer.parseInt(args[2]));
             out.flush();
         }
         Runtime.getRuntime().halt(0);
+    }
+
+    /** Writes one to six records at a time to one partition after the other, five times a second. */
+    private static void produce(int port) {
+        Thread thread = new Thread(() -> {
+            try (Producer<byte[], byte[]> producer = new KafkaProducer<>(Map.<String, Object>of("bootstrap.servers", "127.0.0.1:" + port),
+                    new ByteArraySerializer(), new ByteArraySerializer())) {
+                for (int number = 0; true; number++) {
+                    for (int record = 0; record <= number * 7 % 6; record++) {
+                        producer.send(new ProducerRecord<>(TOPIC, number % PARTITIONS, null, new byte[0]));
+                    }
+                    Thread.sleep(200);
+                }
+            } catch (InterruptedException over) {
+                // The run is over.
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private static int free() throws Exception {
@@ -90,6 +123,8 @@ public final class Recorder {
             "transaction.state.log.replication.factor", "1", "transaction.state.log.min.isr", "1",
             "log.cleaner.dedupe.buffer.size", "2097152",
             "group.min.session.timeout.ms", "500"));
+        settings.put("group.share.min.record.lock.duration.ms", "1000");
+        settings.put("group.share.record.lock.duration.ms", String.valueOf(LOCK_MS));
         for (String kind : List.of("consumer", "share")) {
             settings.put("group." + kind + ".min.session.timeout.ms", "500");
             settings.put("group." + kind + ".session.timeout.ms", String.valueOf(session));
@@ -188,13 +223,33 @@ public final class Recorder {
             }
         }
 
+        /** Every record gets an answer of its own, some of them after its lock has expired. */
         private void share(Map<String, Object> settings) {
+            Random own = new Random(chance.nextLong());
+            settings.put("share.acknowledgement.mode", "explicit");
             try (ShareConsumer<byte[], byte[]> consumer = new KafkaShareConsumer<>(settings)) {
                 consumer.subscribe(List.of(TOPIC));
                 while (!ends) {
-                    consumer.poll(Duration.ofMillis(50));
+                    ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(50));
+                    if (!records.isEmpty() && own.nextInt(12) == 0) {
+                        pause(LOCK_MS + 300);
+                    }
+                    for (ConsumerRecord<byte[], byte[]> record : records) {
+                        consumer.acknowledge(record, ANSWERS.get(own.nextInt(ANSWERS.size())));
+                    }
+                    if (own.nextBoolean()) {
+                        consumer.commitSync();
+                    }
                 }
                 hang();
+            }
+        }
+
+        private void pause(int milliseconds) {
+            try {
+                Thread.sleep(milliseconds);
+            } catch (InterruptedException over) {
+                ends = true;
             }
         }
 

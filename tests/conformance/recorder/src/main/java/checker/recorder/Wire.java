@@ -15,6 +15,10 @@ import org.apache.kafka.common.message.HeartbeatRequestData;
 import org.apache.kafka.common.message.JoinGroupRequestData;
 import org.apache.kafka.common.message.JoinGroupResponseData;
 import org.apache.kafka.common.message.LeaveGroupRequestData;
+import org.apache.kafka.common.message.ShareAcknowledgeRequestData;
+import org.apache.kafka.common.message.ShareAcknowledgeResponseData;
+import org.apache.kafka.common.message.ShareFetchRequestData;
+import org.apache.kafka.common.message.ShareFetchResponseData;
 import org.apache.kafka.common.message.ShareGroupHeartbeatRequestData;
 import org.apache.kafka.common.message.ShareGroupHeartbeatResponseData;
 import org.apache.kafka.common.message.SyncGroupRequestData;
@@ -26,7 +30,7 @@ import org.apache.kafka.common.requests.AbstractRequest;
 import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.RequestHeader;
 
-/** What a request or answer says, as fields of a line; null for what is no matter of groups. */
+/** What a request or answer of groups and their records says, as fields of a line. */
 final class Wire {
     private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
     private final Map<String, String> names = new HashMap<>();
@@ -34,7 +38,8 @@ final class Wire {
 
     static boolean isSeen(ApiKeys api) {
         return switch (api) {
-            case JOIN_GROUP, SYNC_GROUP, HEARTBEAT, LEAVE_GROUP, CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT -> true;
+            case JOIN_GROUP, SYNC_GROUP, HEARTBEAT, LEAVE_GROUP, CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT,
+                SHARE_FETCH, SHARE_ACKNOWLEDGE -> true;
             default -> false;
         };
     }
@@ -58,6 +63,26 @@ final class Wire {
         } else if (data instanceof ShareGroupHeartbeatRequestData d) {
             line.put("m", name(who, d.memberId())).put("epoch", d.memberEpoch());
             putNames(line, "sub", d.subscribedTopicNames());
+        } else if (data instanceof ShareFetchRequestData d) {
+            line.put("m", name(who, d.memberId())).put("sess", d.shareSessionEpoch());
+            ArrayNode acks = line.putArray("acks");
+            ArrayNode parts = line.putArray("parts");
+            d.topics().forEach(topic -> topic.partitions().forEach(one -> {
+                parts.add(one.partitionIndex());
+                ArrayNode batches = JSON.arrayNode();
+                one.acknowledgementBatches().forEach(batch ->
+                    batches(batches, batch.firstOffset(), batch.lastOffset(), batch.acknowledgeTypes()));
+                acknowledged(acks, one.partitionIndex(), batches);
+            }));
+        } else if (data instanceof ShareAcknowledgeRequestData d) {
+            line.put("m", name(who, d.memberId())).put("sess", d.shareSessionEpoch());
+            ArrayNode acks = line.putArray("acks");
+            d.topics().forEach(topic -> topic.partitions().forEach(one -> {
+                ArrayNode batches = JSON.arrayNode();
+                one.acknowledgementBatches().forEach(batch ->
+                    batches(batches, batch.firstOffset(), batch.lastOffset(), batch.acknowledgeTypes()));
+                acknowledged(acks, one.partitionIndex(), batches);
+            }));
         } else if (data instanceof JoinGroupRequestData d) {
             line.put("m", name(who, d.memberId())).put("session_ms", d.sessionTimeoutMs())
                 .put("rebalance_ms", d.rebalanceTimeoutMs());
@@ -106,6 +131,22 @@ final class Wire {
                 ArrayNode assigned = line.putArray("assigned");
                 d.assignment().topicPartitions().forEach(topic -> topic.partitions().forEach(assigned::add));
             }
+        } else if (data instanceof ShareFetchResponseData d) {
+            line.put("err", Errors.forCode(d.errorCode()).name());
+            ArrayNode parts = line.putArray("parts");
+            d.responses().forEach(topic -> topic.partitions().forEach(one -> {
+                ObjectNode part = parts.addObject().put("p", one.partitionIndex()).put("err", one.errorCode())
+                    .put("ackerr", one.acknowledgeErrorCode());
+                ArrayNode acquired = part.putArray("acquired");
+                one.acquiredRecords().forEach(batch -> acquired.addArray().add(batch.firstOffset())
+                    .add(batch.lastOffset()).add(batch.deliveryCount()));
+            }));
+            line.put("acquisitionLockTimeoutMs", d.acquisitionLockTimeoutMs());
+        } else if (data instanceof ShareAcknowledgeResponseData d) {
+            line.put("err", Errors.forCode(d.errorCode()).name());
+            ArrayNode parts = line.putArray("parts");
+            d.responses().forEach(topic -> topic.partitions().forEach(one ->
+                parts.addObject().put("p", one.partitionIndex()).put("ackerr", one.errorCode())));
         } else if (data instanceof JoinGroupResponseData d) {
             line.put("m", name(who, d.memberId())).put("gen", d.generationId());
             line.put("leader", name(who, d.leader()));
@@ -122,6 +163,26 @@ final class Wire {
         if (assignment.length > 0) {
             ConsumerProtocol.deserializeAssignment(ByteBuffer.wrap(assignment)).partitions()
                 .forEach(one -> into.add(one.partition()));
+        }
+    }
+
+    /** Acknowledgements of a partition, if there are any: from which offset to which, and the type. */
+    private static void acknowledged(ArrayNode into, int partition, ArrayNode batches) {
+        if (!batches.isEmpty()) {
+            into.addObject().put("p", partition).set("batches", batches);
+        }
+    }
+
+    /** One entry for each stretch of offsets of one type; one type may stand for the whole batch. */
+    private static void batches(ArrayNode into, long first, long last, List<Byte> types) {
+        long begin = first;
+        for (long offset = first; offset <= last; offset++) {
+            byte type = types.size() == 1 ? types.get(0) : types.get((int) (offset - first));
+            boolean ends = offset == last || types.size() > 1 && types.get((int) (offset - first) + 1) != type;
+            if (ends) {
+                into.addArray().add(begin).add(offset).add(type);
+                begin = offset + 1;
+            }
         }
     }
 
