@@ -72,7 +72,7 @@ def test_the_schema_knows_every_key_of_a_mapping() -> None:
         "timer": found["$defs"]["timer"],
         "window": found["$defs"]["window"],
         "form of lines": found["$defs"]["lines"],
-        "each": found["$defs"]["lines"]["properties"]["each"],
+        "each": found["$defs"]["lines"]["properties"]["each"]["additionalProperties"],
         "rows that go together": found["properties"]["together"]["additionalProperties"],
         "line": found["$defs"]["line"],
     }
