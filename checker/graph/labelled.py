@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 from checker.errors import Interruption, UsageError
 from checker.graph.edges import index_states
 from checker.graph.interning import intern
-from checker.graph.labels import Label, Telling, shown_value, telling
+from checker.graph.labels import Label, Telling, bare, shown_value, telling
 from checker.kernel import build
 from checker.kernel.calls import Calls
 from checker.kernel.kernel import Words
 from checker.layout import pack
 from checker.layout.cells import value_from
-from checker.layout.codec import decode_all
+from checker.layout.codec import decode_all, unpack
 from checker.layout.layout import Layout
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
+from checker.machine import terms as t
 from checker.machine.machine import Machine
+from checker.machine.walk import walk
 from checker.search.memory import default_limit
 from checker.search.progress import Interrupt, interrupted
 from checker.search.stepper import Stepper
@@ -100,20 +102,23 @@ def labelled_graph(
     interrupt: Interrupt | None = None,
     tell: Callable[[int], None] | None = None,
     depth_max: int | None = None,
+    *,
+    rows_only: bool = False,
 ) -> LabelledGraph | None:
     """Return the graph of `machine`; None where it has more than `states_max` states.
 
-    States at `depth_max` are found and not expanded: they have no steps.
+    `rows_only`: steps are named by their rows alone. States at `depth_max` are found and not
+    expanded: they have no steps.
     Symmetry is used if the machine says so. UsageError where it does not fit the memory;
     Interruption where `interrupt` says to stop. `tell` is told how many states there are.
     """
-    return _Builder(machine).graph(states_max, interrupt, tell, depth_max)
+    return _Builder(machine, rows_only=rows_only).graph(states_max, interrupt, tell, depth_max)
 
 
 class _Builder:
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, *, rows_only: bool) -> None:
         self.machine = machine
-        self.telling: Telling = telling(machine)
+        self.telling: Telling = bare(machine) if rows_only else telling(machine)
         self.layout = pack(self.telling.machine)
         self.kernel = build(self.telling.machine, self.layout)
         self.calls, self.stepper = Calls(self.kernel), Stepper(self.kernel)
@@ -123,6 +128,7 @@ class _Builder:
         self.index = np.zeros(1 << 13, np.int32)
         self.count = 0
         self.numbers = {action.name: i for i, action in enumerate(machine.actions)}
+        self.interpreted = {row: _Interpreted(self, row) for row in self.telling.silent}
 
     def graph(
         self,
@@ -215,7 +221,9 @@ class _Builder:
         targets[(found.meta & ERROR) != 0] = FAILED
         names = self._names(found.meta & ACTION_MASK, told)
         for row in self.telling.silent:
-            self._interpret(row, first, found.ends, found.meta, names)
+            steps = np.flatnonzero((found.meta & ACTION_MASK) == self.numbers[row])
+            owners = np.searchsorted(found.ends, steps, side="right")
+            names[steps] = self.interpreted[row].names(self.store[first:last], owners)
         return targets.astype(np.int32), names, found.ends
 
     def _told(self, words: Words) -> tuple[Words, Words]:
@@ -257,32 +265,63 @@ class _Builder:
             cells = cells[size:]
             if value is not None:
                 (picks if picked else bindings).append((name, shown_value(value)))
-        return self._known(Label(self.machine.actions[number].name, tuple(bindings), tuple(picks)))
+        return self.known(Label(self.machine.actions[number].name, tuple(bindings), tuple(picks)))
 
-    def _known(self, label: Label) -> int:
+    def known(self, label: Label) -> int:
         return self.labels.setdefault(label, len(self.labels))
 
-    def _interpret(
-        self, row: str, first: int, ends: Words, meta: Words, names: NDArray[np.int32]
-    ) -> None:
-        """Name the steps of a row that picks in a loop as the interpreter does."""
-        number = self.numbers[row]
-        alone = replace(
-            self.machine,
-            actions=(self.machine.actions[number],),
-            properties=(),
-            deadlock=False,
-        )
-        steps = np.flatnonzero((meta & ACTION_MASK) == number)
-        owners = np.searchsorted(ends, steps, side="right")
-        own = len(self.machine.variables)
-        for owner in np.unique(owners).tolist():
-            mine = steps[owners == owner]
-            values = decode_all(self.layout, self.store[first + owner : first + owner + 1])
-            made = successors(alone, values[0][:own])
-            for step, successor in zip(mine.tolist(), made, strict=True):
-                label = Label(row, _texts(successor.bindings), _texts(successor.picks))
-                names[step] = self._known(label)
+
+class _Interpreted:
+    """The steps of a row that picks in a loop, named as the interpreter does.
+
+    How they are named depends on what the row reads and writes, so each such part of a state is
+    interpreted once.
+    """
+
+    def __init__(self, builder: _Builder, row: str) -> None:
+        machine, layout = builder.machine, builder.layout
+        number = builder.numbers[row]
+        action = machine.actions[number]
+        self.row, self.builder = row, builder
+        self.alone = replace(machine, actions=(action,), properties=(), deadlock=False)
+        nodes = list(walk(action))
+        met = {node.variable for node in nodes if isinstance(node, t.Read | t.Place)}
+        if any(isinstance(node, t.Fresh) for node in nodes):  # which looks at everything
+            met = {variable.name for variable in machine.variables}
+        self.columns = [
+            leaf
+            for place, variable in enumerate(machine.variables)
+            if variable.name in met
+            for leaf in range(layout.starts[place], layout.starts[place + 1])
+        ]
+        self.known: dict[bytes, list[int]] = {}
+
+    def names(self, states: Words, owners: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the numbers of the labels of steps; `owners` are their states, in order."""
+        if not len(owners):
+            return np.zeros(0, np.int32)
+        own, begins, counts = np.unique(owners, return_index=True, return_counts=True)
+        parts = unpack(self.builder.layout, states[own])[:, self.columns]
+        different, first, which = np.unique(parts, axis=0, return_index=True, return_inverse=True)
+        told = [
+            self._told(part.tobytes(), states[own[place]])
+            for part, place in zip(different, first.tolist(), strict=True)
+        ]
+        which = which.reshape(-1)
+        lengths = np.array([len(labels) for labels in told])
+        if (lengths[which] != counts).any():
+            raise AssertionError(f"{self.row}: the interpreter takes other steps than the kernel")
+        starts = np.cumsum(lengths) - lengths
+        found = np.array([label for labels in told for label in labels], np.int32)
+        return found[np.repeat(starts[which] - begins, counts) + np.arange(len(owners))]
+
+    def _told(self, part: bytes, state: Words) -> list[int]:
+        if part not in self.known:
+            values = decode_all(self.builder.layout, state[None])[0]
+            made = successors(self.alone, values[: len(self.alone.variables)])
+            labels = [Label(self.row, _texts(it.bindings), _texts(it.picks)) for it in made]
+            self.known[part] = [self.builder.known(label) for label in labels]
+        return self.known[part]
 
 
 def _texts(items: tuple[tuple[str, object], ...]) -> tuple[tuple[str, str], ...]:

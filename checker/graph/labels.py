@@ -50,6 +50,12 @@ class Telling:
     silent: frozenset[str]
 
 
+def bare(machine: Machine) -> Telling:
+    """Return `machine` as one that tells nothing: its steps are called by their rows."""
+    without = replace(machine, properties=(), deadlock=False, expectation=None)
+    return Telling(without, len(machine.variables), ((),) * len(machine.actions), frozenset())
+
+
 def telling(machine: Machine) -> Telling:
     """Return the telling machine of `machine`, of which nothing is judged."""
     maker = _Maker(machine)

@@ -60,7 +60,7 @@ def calmest(
     if trace.kind not in SHOWN or not trace.length:
         return ()
     machine = replace(trace.machine, symmetry=False)
-    graph = labelled_graph(machine, states_max, interrupt, depth_max=trace.length)
+    graph = labelled_graph(machine, states_max, interrupt, depth_max=trace.length, rows_only=True)
     if graph is None:
         return ()
     ends = _ends(trace, machine, graph, judged_max)

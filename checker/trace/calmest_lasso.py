@@ -56,7 +56,7 @@ def calmest_lassos(
     machine = replace(trace.machine, symmetry=False)
     item = next(item for item in machine.properties if item.name == trace.property_name)
     machine = replace(machine, properties=(item,))
-    graph = labelled_graph(machine, states_max, interrupt)
+    graph = labelled_graph(machine, states_max, interrupt, rows_only=True)
     if graph is None:
         return ()
     space = _space(machine, graph, interrupt)
