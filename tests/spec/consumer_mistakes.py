@@ -338,6 +338,40 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "downgrade(is_stale)",
         "static_member",
     ),
+    ("consumer_group_migration", "the_outdated_are_told_so"): (
+        "consumer.yaml",
+        " and not is_outdated(m, epoch)\n    do: |\n      if is_behind",
+        "\n    do: |\n      if is_behind",
+        "lost_requests",
+    ),
+    ("consumer_group_migration", "an_unknown_id_is_dropped_and_no_other"): (
+        "clients.yaml",
+        "      if error == UNKNOWN_MEMBER_ID:\n",
+        "      if error == FENCED_MEMBER_EPOCH:\n",
+        "member_ids",
+    ),
+    ("consumer_group_migration", "whoever_waits_is_waited_for"): (
+        "clients.yaml",
+        "    client[m].waiting = false\n    client[m].stage = OUT if gives_up",
+        "    client[m].stage = OUT if gives_up",
+    ),
+    ("consumer_group_migration", "who_must_wait_waits_for_somebody"): (
+        "consumer.yaml",
+        "len(targeted_to(m) - keep) > len(free)",
+        "len(targeted_to(m) - keep) >= len(free)",
+    ),
+    ("consumer_group_migration", "a_consumer_group_waits_for_no_issued_id"): (
+        "conversion.yaml",
+        "        member[m].issued = false\n",
+        "        pass\n",
+        "member_ids",
+    ),
+    ("consumer_group_migration", "a_static_consumer_that_left_can_be_replaced"): (
+        "consumer.yaml",
+        "              step_away(m)\n",
+        "              pass\n",
+        "static_member",
+    ),
     ("consumer_group_migration", "one_member_of_an_instance"): (
         "consumer.yaml",
         "    forget(old)\n",
@@ -392,6 +426,18 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "loader.yaml",
         "loader.group.type = classic_group\n        loader.group.epoch = r.number",
         "loader.group.type = classic_group\n        loader.group.epoch = 1",
+        "conversions",
+    ),
+    ("consumer_group_replay", "a_membership_raises_the_epoch"): (
+        "writer.yaml",
+        "      bury_member(m)\n      live.clock += 1\n      live.group.epoch = live.clock\n",
+        "      bury_member(m)\n      live.clock += 1\n",
+        "one_member",
+    ),
+    ("consumer_group_replay", "what_a_member_wants_is_in_the_log"): (
+        "writer.yaml",
+        "= consumer_group\n      append(member_metadata, m, true, 0, false)\n",
+        "= consumer_group\n      append(current_assignment, m, true, 0, false)\n",
         "conversions",
     ),
     ("consumer_group_replay", "a_group_that_is_gone_leaves_nothing"): (
