@@ -22,7 +22,6 @@ _MODULES = {"s3a": "hadoop-aws", "abfs": "hadoop-azure", "abfss": "hadoop-azure"
 """Hadoop's own modules by scheme; they have the version of Spark's Hadoop."""
 _HADOOP = "org.apache.hadoop.fs"
 _BUFFER = 1 << 16
-_BLOCK = 1 << 25
 
 
 class Files:
@@ -96,8 +95,10 @@ class Files:
         system, path = self._system(), self._path(text)
         if not self._raw:
             return system.create(path, True)
-        # Without a word on permissions: Hadoop sets those of local files by a process of its own.
-        return system.create(path, True, _BUFFER, 1, _BLOCK, None)
+        # By Java itself: Hadoop sets a local file's permissions by a process of its own each time.
+        file = system.pathToFile(path)
+        file.getParentFile().mkdirs()
+        return self._jvm.java.io.FileOutputStream(file)
 
     def _path(self, text: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(text)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from machines import KNOWN, Known, lamp, overflow, two_phase
 from pairs import assert_same, locally, on_spark
+from pyspark.sql import SparkSession
 from random_machines import lively_machine, seeded_machine
 from symmetric_machines import symmetric_machine
 
@@ -226,3 +227,15 @@ def test_a_disk_that_is_full_when_the_driver_writes_is_told_of(
         with pytest.raises(EnvironmentFailure, match=r"no space is left.* can be resumed"):
             on_spark(machine, resume=tmp_path, room=HERE)
     assert_same(on_spark(machine, resume=tmp_path, room=HERE), locally(machine))
+
+
+def test_levels_are_kept_on_file_systems_that_are_not_this_machines(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    """By a view of this machine's files that Hadoop does not know as such."""
+    configuration = session.sparkContext._jsc.hadoopConfiguration()
+    configuration.set("fs.viewfs.mounttable.elsewhere.link./kept", tmp_path.as_uri())
+    machine, place = two_phase(3), "viewfs://elsewhere/kept/run"
+    on_spark(machine, Limits(depth=4), checkpoint=place, room=HERE)
+    assert len(list(tmp_path.glob("run/levels/level=*/part-00000.zstd.parquet"))) == 5
+    assert_same(on_spark(machine, resume=place, room=HERE), locally(machine))
