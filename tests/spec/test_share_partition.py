@@ -1,16 +1,8 @@
-"""Goal: the share partition holds as declared; a bug is its variant alone; properties can fail.
-
-Every mutant is one small change of a row or procedure, as a mistake in the code would be. Running
-all of them, and all instances, takes minutes: those are marked slow, a few of each run always.
-"""
+"""Goal: a bug of the share partition is its variant alone, and gone without it."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from share_partition_mutants import EQUIVALENTS, MUTANTS
-from textual_mutants import text_of, write
 
 from checker.flow import Request, Silent, check
 from checker.library import find
@@ -58,15 +50,9 @@ VARIANTS = {
 }
 WITHOUT_A_FIX = {"candidate_o4"}
 """What breaks by a fault or a demand, and for which nobody has proposed another behaviour."""
-FAILED = {"violated", "unwitnessed"}
 ALWAYS_RUN = {
-    "default",
-    "three_deliveries",
     "kafka_20672",
     "candidate_emptied_cache",
-    "limit_allows_one_more",
-    "commit_leaves_the_timer",
-    "dead_letters_are_not_begun",
 }
 
 
@@ -80,13 +66,6 @@ def rare(names: list[str]) -> list[object]:
 def settings(entry: InstanceEntry) -> dict[str, int | bool | str]:
     """Return the constants that an instance sets."""
     return {name.text: value for name, value, _ in entry.settings}
-
-
-def changed(folder: Path, old: str, new: str) -> str:
-    """Write the specification with one change and return where."""
-    text = text_of(SYSTEM)
-    assert text.count(old) == 1
-    return str(write(text.replace(old, new), folder))
 
 
 @pytest.mark.parametrize("name", BUGS)
@@ -110,34 +89,3 @@ def test_without_its_variant_a_bug_is_gone(name: str) -> None:
     selected = tuple(one for one in broken if one not in {"legal", "deadlock"})
     verdict = check(Request(str(SYSTEM), overrides=rest, properties=selected), Silent()).verdict
     assert verdict.overall == "holds"
-
-
-@pytest.mark.parametrize("name", rare(list(MUTANTS)))
-def test_a_mutant_is_noticed(name: str, tmp_path: Path) -> None:
-    """The property breaks, or what it wants to see is out of reach."""
-    mutant = MUTANTS[name]
-    spec = changed(tmp_path, mutant.old, mutant.new)
-    built_in = mutant.breaks in {"legal", "deadlock", "error"}
-    selected = None if built_in else (mutant.breaks,)
-    verdict = check(Request(spec, mutant.instance, properties=selected), Silent()).verdict
-    failed = {item.name for item in verdict.properties if item.outcome in FAILED}
-    if verdict.error is not None:
-        failed.add("error")
-    assert mutant.breaks in failed
-
-
-@pytest.mark.parametrize("name", rare(list(EQUIVALENTS)))
-def test_an_equivalent_change_breaks_nothing(name: str, tmp_path: Path) -> None:
-    """What is listed as unnoticeable is so, or it belongs among the mutants."""
-    mutant = EQUIVALENTS[name]
-    spec = changed(tmp_path, mutant.old, mutant.new)
-    assert check(Request(spec, mutant.instance), Silent()).verdict.overall == "holds"
-
-
-def test_every_property_is_shown_to_fail() -> None:
-    """By an instance or by a mutant; `sometimes` fail where they are not reached."""
-    broken = {mutant.breaks for mutant in MUTANTS.values()}
-    for entry in INSTANCES.values():
-        if entry.expect is not None and entry.expect.property is not None:
-            broken |= {entry.expect.property.text, *(name.text for name in entry.expect.also)}
-    assert {entry.name.text for entry in DOCUMENT.properties if entry.kind != "sometimes"} <= broken

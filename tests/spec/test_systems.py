@@ -16,6 +16,7 @@ from consumer_mistakes import CONSUMER_MISTAKES, CONSUMER_SYSTEMS
 from controller_mistakes import CONTROLLER_MISTAKES, CONTROLLER_SYSTEMS
 from coordinator_mistakes import COORDINATOR_MISTAKES
 from replication_mistakes import REPLICATION_MISTAKES, REPLICATION_SYSTEMS
+from share_mistakes import SHARE_MISTAKES, SHARE_SYSTEMS, SHARE_WOVEN
 from verified import document, outcome, quick
 
 from checker.flow import Request, Silent, check
@@ -36,9 +37,8 @@ SYSTEMS = (
     "offset_commit",
     "replication",
     *REPLICATION_SYSTEMS,
+    *SHARE_SYSTEMS,
 )
-OF_SHARES = ("share_delivery", "share_group", "share_partition", "share_register", "share_state")
-"""Systems with mutants of their own, in files of their own, or of a system that has some."""
 
 CAN_FAIL = {"always", "step", "eventually", "leads_to", "eventually_always"}
 
@@ -94,14 +94,14 @@ MISTAKES |= {key: Mistake(*parts) for key, parts in CONSUMER_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in CONTROLLER_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in COORDINATOR_MISTAKES.items()}
 MISTAKES |= {key: Mistake(*parts) for key, parts in REPLICATION_MISTAKES.items()}
+MISTAKES |= {key: Mistake(*parts) for key, parts in SHARE_MISTAKES.items()}
 """Properties that hold in every variant, each with a mistake that breaks it."""
 
 WOVEN = {("classic_group", instance): found for instance, found in CLASSIC_GROUP_WOVEN.items()}
+WOVEN |= SHARE_WOVEN
 """The same for mutants that are woven into one machine an instance."""
 
-ALL = (*SYSTEMS, *OF_SHARES)
-
-CASES = [(system, instance) for system in ALL for instance in quick(system)]
+CASES = [(system, instance) for system in SYSTEMS for instance in quick(system)]
 
 MENDS = re.compile("_(fixed|mended)$")
 """What an instance is called that differs from a bug, or a finding, by what mends it."""
@@ -111,7 +111,7 @@ TOGETHER = {("classic_consumer", "kafka_12984_fixed"), ("classic_consumer", "kaf
 
 MENDED = [
     (system, entry.name.text)
-    for system in ALL
+    for system in SYSTEMS
     for entry in document(system).instances
     if MENDS.search(entry.name.text) and (system, entry.name.text) not in TOGETHER
 ]
@@ -125,7 +125,7 @@ def test_an_instance_is_as_declared(system: str, instance: str) -> None:
     assert found.exit_code == exits.HOLDS
 
 
-@pytest.mark.parametrize("system", [*SYSTEMS, "share_delivery", "share_group", "share_partition"])
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_every_instance_declares_its_figures(system: str) -> None:
     for entry in document(system).instances:
         if entry.tier == "quick":
@@ -194,7 +194,7 @@ def test_what_mends_is_one_constant(system: str, mended: str) -> None:
     assert changed <= {constant.name.text for constant in document(system).constants}
 
 
-@pytest.mark.parametrize("system", ALL)
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_every_row_fires(system: str) -> None:
     rows = {entry.name.text for entry in document(system).rows}
     fired = {

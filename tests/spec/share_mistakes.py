@@ -1,0 +1,306 @@
+"""Mistakes in the systems of share groups, each with the property that notices it."""
+
+from __future__ import annotations
+
+SHARE_SYSTEMS = (
+    "share_delivery",
+    "share_group",
+    "share_partition",
+    "share_register",
+    "share_state",
+)
+
+SHARE_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("share_delivery", "leader_epoch_never_falls"): (
+        "share_coordinator.yaml",
+        (
+            "    when: e < coordinator.value.leader_epoch or len(coordinator.pending) == 0\n"
+            "    do: |\n      if e < coordinator.value.leader_epoch:\n"
+        ),
+        "    when: len(coordinator.pending) == 0\n    do: |\n      if false:\n",
+        "fixed_moving_coordinator",
+    ),
+    ("share_delivery", "leaders_start_where_the_state_is"): (
+        "leader.yaml",
+        "          leader[e].start_offset = value.start_offset\n",
+        "",
+        "two_records",
+    ),
+    ("share_delivery", "old_leaders_write_nothing"): (
+        "share_coordinator.yaml",
+        (
+            "    when: e != coordinator.value.leader_epoch or len(coordinator.pending) == 0\n"
+            "    do: |\n      if e != coordinator.value.leader_epoch:\n"
+        ),
+        "    when: len(coordinator.pending) == 0\n    do: |\n      if false:\n",
+    ),
+    ("share_delivery", "the_dead_are_waited_for"): (
+        "member.yaml",
+        "held_by(e, o, m) and member[m].membership == JOINED",
+        "held_by(e, o, m)",
+        "progress_of_two_members",
+    ),
+    ("share_delivery", "the_dead_stay_dead"): (
+        "member.yaml",
+        "    when: member[m].membership == OUT\n",
+        "    when: true\n",
+        "members_come_and_go",
+    ),
+    ("share_delivery", "who_left_holds_nothing"): (
+        "member.yaml",
+        (
+            "      for e in Leader:\n          if leader[e].phase == ACTIVE:\n"
+            "              end_session(e, m)\n    fault: leave"
+        ),
+        "    fault: leave",
+        "members_come_and_go",
+    ),
+    ("share_delivery", "written_deliveries_are_counted"): (
+        "leader.yaml",
+        "owner=none, count=value.batches[o].count,",
+        "owner=none, count=0,",
+    ),
+    ("share_group", "assigned_partitions_are_initialised"): (
+        "assignor.yaml",
+        "{p for p in coordinator.initialised if topic_of(p) == t and p in image.partitions}",
+        "{p for p in image.partitions if topic_of(p) == t}",
+    ),
+    ("share_group", "deleted_topics_leave_no_state"): (
+        "state.yaml",
+        "      accepted: state_epoch >= state[p].state_epoch and p in image.partitions",
+        "      accepted: state_epoch >= state[p].state_epoch",
+        "deleted_topic",
+    ),
+    ("share_group", "each_topic_is_balanced"): (
+        "assignor.yaml",
+        "        if equal_subscriptions():\n            share_out",
+        "        if true:\n            share_out",
+        "unequal_topics",
+    ),
+    ("share_group", "member_epoch_only_rises"): (
+        "coordinator.yaml",
+        "members[m].epoch = coordinator.assignment_epoch\n",
+        (
+            "members[m].epoch = 0 if coordinator.members[m].epoch > 0 "
+            "else coordinator.assignment_epoch\n"
+        ),
+    ),
+    ("share_group", "nothing_moves_without_need"): (
+        "assignor.yaml",
+        "        coordinator.assignment_epoch = coordinator.epoch\n",
+        (
+            "        if coordinator.epoch % 2 == 0:\n            for m in Member:\n"
+            "                coordinator.target[m] = empty\n"
+            "        coordinator.assignment_epoch = coordinator.epoch\n"
+        ),
+        "growing_topic",
+    ),
+    ("share_group", "only_dead_groups_are_strangers"): (
+        "coordinator.yaml",
+        "    when: m in coordinator.sessions and not alive(m)\n",
+        "    when: m in coordinator.sessions\n",
+        "progress_of_lost_heartbeats",
+    ),
+    ("share_partition", "available_is_given_up_only_when_gone"): (
+        "fetch.yaml",
+        "        archive_available(first, base)\n",
+        "        archive_available(first, base + 1)\n",
+        "compaction",
+    ),
+    ("share_partition", "held_records_stay_held"): (
+        "partition.yaml",
+        "o < end and record[o].state == AVAILABLE}:\n            archive(o)",
+        "o < end and not terminal(record[o].state)}:\n            archive(o)",
+        "batches_truncation",
+    ),
+    ("share_partition", "waiting_fetches_are_answered"): (
+        "writes.yaml",
+        "          wake()\n      if offers and release_wakes_fetches:\n          wake()\n",
+        "          pass\n",
+        "progress",
+    ),
+    ("share_state", "nothing_older_is_stored"): (
+        "coordinator.yaml",
+        "for o in Slot if o >= start and (o in old or o in new)}",
+        "for o in Slot if o in old or o in new}",
+        "one_leader",
+    ),
+}
+"""Of properties: a file, a text in it, what stands there instead, and the instance that notices."""
+
+SHARE_WOVEN = {
+    ("share_delivery", "default"): {
+        "who_leads_has_read": "row leader_cannot_read: `ACTIVE` for `FENCED` in column 29",
+    },
+    ("share_delivery", "fixed_two_members"): {
+        "only_owners_acknowledge": "definition held_by: `entry(e, o).owner == m` taken for true",
+    },
+    ("share_delivery", "lost_answer"): {
+        "a_delivery_ends_once": (
+            "definition outranks: `a.count == b.count and state_number(a.state) > "
+            "state_number(b.state)` taken for false"
+        ),
+        "a_transition_has_a_write": (
+            "procedure begin_transition: without `send(requests[e], write_of(e, o, true))`"
+        ),
+        "answers_mean_what_they_say": (
+            "procedure begin_transition: `kind == ACCEPT` taken for false"
+        ),
+        "at_least_once": "definition terminal: `AVAILABLE` for `ARCHIVED` in column 37",
+        "delivered_within_the_limit": (
+            "definition available: `entry(e, o).state == AVAILABLE` taken for true"
+        ),
+        "memory_is_the_log": "row read: `read_epoch_is_durable` taken for false",
+        "nothing_below_the_start_is_kept": "procedure move_start: without `del leader[e].cache[o]`",
+        "only_produced_records_are_delivered": (
+            "definition new: `o < partition.end_offset` taken for true"
+        ),
+    },
+    ("share_delivery", "small_window"): {
+        "window_is_bounded": (
+            "definition new: `o < leader[e].start_offset + in_flight_limit` taken for true"
+        ),
+    },
+    ("share_group", "default"): {
+        "assignment_is_balanced": "definition desired: `1` one more",
+        "assignment_is_sticky": (
+            "procedure revoke_overfilled: `len(held(m, ps)) >= desired(m, ps, ms)`"
+        ),
+        "current_members_have_their_target": "procedure reconcile: `not wants(m, p)`",
+        "every_member_is_watched": "row heartbeat: without `coordinator.sessions.add(m)`",
+        "every_partition_is_assigned": ("procedure assign_remaining: `p in coordinator.target[m]`"),
+        "everybody_gets_a_share": "definition sharing: `1` one more",
+        "first_members_get_the_rest": (
+            "procedure assign_remaining: without `coordinator.target[m].add(p)`"
+        ),
+        "group_state_follows_its_members": (
+            "procedure enlist: `coordinator.group == EMPTY` taken for false"
+        ),
+        "lost_answers_do_not_fence": (
+            "row heartbeat_is_fenced: `not epoch_is_valid(m, epoch)` taken for true"
+        ),
+        "membership_changes_raise_the_group_epoch": "row heartbeat: `changed` taken for false",
+        "new_assignment_has_a_new_epoch": (
+            "procedure reconcile: without "
+            "`coordinator.members[m].epoch = coordinator.assignment_epoch`"
+        ),
+        "old_epochs_are_fenced": (
+            "row heartbeat: `epoch != coordinator.members[m].epoch` taken for true"
+        ),
+        "only_members_have_an_assignment": (
+            "row heartbeat_is_answered: `client[m].state` goes to `JOINING` for `STABLE`"
+        ),
+        "only_strangers_are_unknown": (
+            "row heartbeat_of_a_stranger: `m not in coordinator.members` taken for true"
+        ),
+        "only_subscribed_partitions_are_assigned": (
+            "definition wants: `topic_of(p) not in coordinator.members[m].topics`"
+        ),
+        "previous_epoch_is_the_one_before": (
+            "procedure reconcile: without "
+            "`coordinator.members[m].previous_epoch = coordinator.members[m].epoch`"
+        ),
+        "sharing_is_even": ("procedure assign_remaining: `len(holders(p)) <= sharing(ps, ms)`"),
+    },
+    ("share_group", "fixed_deletion_only"): {
+        "a_deleted_group_is_forgotten": "procedure forget_group: without `coordinator.epoch = 0`",
+        "epochs_are_ordered": (
+            "procedure forget_group: without `coordinator.assignment_epoch = 0`"
+        ),
+        "group_epoch_only_rises": "procedure forget_group: without `coordinator.group = DEAD`",
+        "state_epoch_only_rises": "procedure forget_state: without `state[p].exists = false`",
+        "strangers_have_no_target": (
+            "procedure fence_member: without `coordinator.target[m] = empty`"
+        ),
+    },
+    ("share_group", "fixed_deletion_of_offsets"): {
+        "marks_end_with_the_deletion": ("procedure begin_deletion: `empty` for `topics_to_delete`"),
+    },
+    ("share_group", "progress"): {
+        "gone_consumers_are_removed": "row session_expires: without `fence_member(m)`",
+        "joining_consumers_become_members": (
+            "row heartbeat_is_answered: `client[m].state` goes to `JOINING` for `STABLE`"
+        ),
+    },
+    ("share_group", "progress_of_deletion"): {
+        "deletions_end": "row deletion_ends: the row is missing",
+    },
+    ("share_partition", "default"): {
+        "answers_mean_what_they_say": "definition target: `a == RELEASE` taken for false",
+        "count_is_of_deliveries": "procedure take: without `record[o].delivery_count += 1`",
+        "done_is_done": "procedure end_transitions: `success` taken for false",
+        "entries_below_the_start_leave": "procedure move_start: without `forget(o)`",
+        "given_up_after_its_deliveries": (
+            "procedure give_back: `record[o].delivery_count >= delivery_limit` taken for true"
+        ),
+        "one_owner": "procedure take: without `record[o].owner = m`",
+    },
+    ("share_partition", "leader_change"): {
+        "state_is_read_as_written": (
+            "row state_is_read: without "
+            "`record[o].delivery_count = persisted.batches[o].delivery_count`"
+        ),
+    },
+    ("share_partition", "progress"): {
+        "start_follows_the_log": "row fetch_below_the_log: without `follow_log_start()`",
+    },
+    ("share_partition", "progress_in_a_full_window"): {
+        "the_last_record_is_acquired": (
+            "procedure acquire: without `room = share.end_offset - fetch_offset + 1`"
+        ),
+    },
+    ("share_partition", "slow_fetches"): {
+        "one_fetch_at_a_time": "row fetch_begins: `share.fetch is none` taken for true",
+    },
+    ("share_partition", "waiting_fetches"): {
+        "window_is_bounded": "definition reach: `last - first <= room`",
+    },
+    ("share_state", "default"): {
+        "leaders_know_the_deliveries": (
+            "row leader_has_read: without `leader[e].delivered = {o: batches[o].delivery for o in "
+            "batches if not batches[o].accept}`"
+        ),
+        "leaders_know_what_is_acknowledged": (
+            "row leader_has_read: without "
+            "`leader[e].acknowledged = {o for o in batches if batches[o].accept}`"
+        ),
+        "leaders_start_where_the_state_is": (
+            "row leader_has_read: without `leader[e].start_offset = start_offset`"
+        ),
+        "leaders_write_what_is_theirs": (
+            "row leader_writes: `o >= leader[e].start_offset` taken for true"
+        ),
+        "only_who_leads_asks": "row leader_reads: `e <= partition.leader_epoch` taken for true",
+    },
+    ("share_state", "deletion"): {
+        "bygone_states_are_not_written": (
+            "definition write_is_fenced: `state_epoch != -1 and state_epoch < "
+            "coordinator.value.state_epoch` taken for false"
+        ),
+        "the_group_coordinator_has_the_last_word": (
+            "row delete: without `append(tombstone(), none)`"
+        ),
+    },
+    ("share_state", "one_leader"): {
+        "a_load_replays_few_updates": (
+            "procedure append_change: `coordinator.updates >= updates_per_snapshot` taken for false"
+        ),
+        "epochs_never_fall": "definition replay: `r.kind == SNAPSHOT` taken for true",
+        "memory_is_what_its_records_give": (
+            "procedure commit: without `log.value = replay(log.value, record)`"
+        ),
+    },
+    ("share_state", "progress"): {
+        "leaders_come_to_know_the_state": "row read: the row is missing",
+    },
+    ("share_state", "rare_snapshots"): {
+        "only_a_higher_epoch_is_written_by_a_read": (
+            "row read: `e == coordinator.leader_epoch` taken for false"
+        ),
+        "only_the_fenced_give_up": "row leader_cannot_write: `was_fenced` taken for true",
+    },
+    ("share_state", "three_deliveries"): {
+        "no_delivery_is_skipped": "row leader_has_written: `1` one more",
+    },
+}
+"""Of instances: properties, and the mutant that breaks each."""
