@@ -43,7 +43,7 @@ SHARE_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ("share_delivery", "the_dead_stay_dead"): (
         "member.yaml",
         "    when: member[m].membership == OUT\n",
-        "    when: true\n",
+        "    when: member[m].membership != JOINED\n",
         "members_come_and_go",
     ),
     ("share_delivery", "who_left_holds_nothing"): (
