@@ -12,8 +12,7 @@ from pathlib import Path
 
 import checker
 from checker.errors import Diagnostic, SpecificationError
-from checker.kernel.functions import EXPLORE, module_text
-from checker.kernel.kernel import Kernel
+from checker.kernel.kernel import EXPLORE, Kernel
 from checker.kernel.refinement import Refinement
 from checker.layout.layout import Layout
 from checker.llvm import native
@@ -21,8 +20,7 @@ from checker.llvm.meta import ACTION_MASK, LIVENESS_MAX, META_BITS, STEP
 from checker.llvm.native import NativeCode, cached, keep, toolchain
 from checker.machine.machine import LIVENESS, OF_STEPS, Machine, Property
 from checker.semantics.fairness import fair_rows
-from checker.semantics.symmetry import reduces, symmetric_ids
-from checker.symmetry.renaming import IDS_MAX
+from checker.semantics.symmetry import IDS_MAX, reduces, symmetric_ids
 
 NESTING = 100_000
 """Python frames that writing may need: definitions are inlined, so terms nest deeply."""
@@ -81,11 +79,17 @@ def _compiled(machine: Machine, layout: Layout, key: str, *, prompt: bool) -> tu
     known = cached(at_hand) if key else None
     if known is not None and prompt:
         return known
-    text = module_text(machine, layout) if known is None else known[0]
+    text = _written(machine, layout) if known is None else known[0]
     code = text, native.compile_object(text, optimised=not prompt)
     if key:
         keep(at_hand if prompt else key, *code)
     return code
+
+
+def _written(machine: Machine, layout: Layout) -> str:
+    from checker.kernel.functions import module_text  # noqa: PLC0415 (most code is there already)
+
+    return module_text(machine, layout)
 
 
 def _assembled(

@@ -9,6 +9,7 @@ from checker.kernel.actions import ActionWriter, Selection, Spent, plan, select
 from checker.kernel.columns import Columns
 from checker.kernel.commuting import Wanted, commuting, wanted_row
 from checker.kernel.judging import StepJudge
+from checker.kernel.kernel import EXPLORE
 from checker.kernel.leading import evaluate, judge_beginning
 from checker.kernel.tallies import Count, tally
 from checker.layout.layout import Layout
@@ -65,9 +66,6 @@ _EXPAND_PARAMETERS = (
     "ptr noalias %states, i64 %count, ptr noalias %out, i64 %capacity, ptr noalias %meta,"
     " ptr noalias %ends, ptr noalias %status, ptr noalias %tallies"
 )
-
-EXPLORE = "define i64 @explore("
-"""What the text of a kernel with that function holds."""
 
 _EXPAND = (
     f"define i64 @expand({_EXPAND_PARAMETERS}) {{\n"

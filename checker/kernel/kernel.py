@@ -57,6 +57,9 @@ from checker.llvm.meta import META_BITS, NUMBER
 
 Words = NDArray[np.int64]
 
+EXPLORE = "define i64 @explore("
+"""What the text of a kernel with that function holds."""
+
 
 @dataclass(frozen=True)
 class Kernel:

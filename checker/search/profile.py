@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from checker.kernel.kernel import Kernel, Words
-from checker.kernel.timing import measure
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 
@@ -53,6 +52,8 @@ def profile_of(machine: Machine, layout: Layout, kernel: Kernel, expanded: Words
     started = time.perf_counter()
     chosen = np.unique(np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.int64))
     sample = expanded[chosen]
+    from checker.kernel.timing import measure  # noqa: PLC0415 (what writes kernels)
+
     timing = measure(machine, layout, kernel, sample)
     degrees = np.sort(timing.degrees)
     high = degrees[-(-95 * len(degrees) // 100) - 1]

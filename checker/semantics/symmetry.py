@@ -16,6 +16,9 @@ from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, T
 from checker.semantics.successor import State
 from checker.semantics.values import RecordValue, bag_value, code_of, map_value
 
+IDS_MAX = 15
+"""Ids of a symmetric type that native code renames: none and all of them fit 16 nibbles."""
+
 Renaming = Mapping[str, Mapping[object, object]]
 """For the name of an id type: what each of its ids is called afterwards."""
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import checker
 from checker.errors import InternalError
-from checker.kernel.functions import EXPLORE
-from checker.kernel.kernel import Kernel
+from checker.kernel.kernel import EXPLORE, Kernel
 from checker.llvm.native import NativeCode, cached, compile_object, keep, toolchain
 
 

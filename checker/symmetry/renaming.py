@@ -1,7 +1,7 @@
 """Renaming symmetric ids in native code: the cells of a value with every id in it replaced.
 
 A *naming* of an id type is one integer: nibble i holds what id i is called afterwards. So a type
-has at most `IDS_MAX` ids, and renaming an id is a shift and a mask.
+has at most `semantics.symmetry.IDS_MAX` ids, and renaming an id is a shift and a mask.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ from checker.llvm.code import Operand, Ref
 from checker.llvm.frame import Frame, Value
 from checker.llvm.slots import insert_sorted
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
-
-IDS_MAX = 15
-"""Ids of a symmetric type: none and all of them fit 16 nibbles."""
 
 NIBBLE = 4
 """Bits of a naming for each id."""

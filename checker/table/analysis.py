@@ -34,8 +34,7 @@ class TableAnalysis:
 
 def analyse_table(table: StateTable) -> TableAnalysis:
     """Return the analysis of a table's graph, from its initial and created states."""
-    # A tenth of a second, which specifications without tables need not spend.
-    import networkx as nx  # noqa: PLC0415
+    import networkx as nx  # noqa: PLC0415 (a tenth of a second, which reading need not spend)
 
     order = {name: index for index, (name, _) in enumerate(table.states)}
     graph = nx.DiGraph()
@@ -43,19 +42,14 @@ def analyse_table(table: StateTable) -> TableAnalysis:
     graph.add_edges_from((move.origin, move.target) for move in table.transitions)
     graph.add_edges_from(table.restores)
     beginnings = sorted({*table.initial, *table.created}, key=order.__getitem__)
-    reachable = set(beginnings).union(*(nx.descendants(graph, state) for state in beginnings))
     condensed = nx.condensation(graph)
     groups = nx.lexicographical_topological_sort(
         condensed,
         key=lambda group: min(order[state] for state in condensed.nodes[group]["members"]),
     )
     return TableAnalysis(
-        unreachable=tuple(state for state in order if state not in reachable),
-        dead_ends=tuple(
-            state
-            for state in order
-            if state not in table.final and not set(graph.successors(state)) - {state}
-        ),
+        unreachable=_unreachable(table),
+        dead_ends=_dead_ends(table),
         components=tuple(
             tuple(sorted(condensed.nodes[group]["members"], key=order.__getitem__))
             for group in groups
@@ -88,9 +82,29 @@ def _dominators(
     return MappingProxyType(chains)
 
 
+def _moves(table: StateTable) -> set[tuple[str, str]]:
+    return {(move.origin, move.target) for move in table.transitions} | set(table.restores)
+
+
+def _unreachable(table: StateTable) -> tuple[str, ...]:
+    moves = _moves(table)
+    reached: set[str] = set()
+    waiting = [*table.initial, *table.created]
+    while waiting:
+        state = waiting.pop()
+        if state not in reached:
+            reached.add(state)
+            waiting += [target for origin, target in moves if origin == state]
+    return tuple(name for name, _ in table.states if name not in reached)
+
+
+def _dead_ends(table: StateTable) -> tuple[str, ...]:
+    left = {origin for origin, target in _moves(table) if origin != target}
+    return tuple(name for name, _ in table.states if name not in left | set(table.final))
+
+
 def lint_table(table: StateTable) -> tuple[Diagnostic, ...]:
     """Return the warnings of a table: L401 unreachable states, L402 states without a way out."""
-    analysis = analyse_table(table)
     places = dict(zip((name for name, _ in table.states), table.state_spans, strict=False))
 
     def warn(code: str, state: str, message: str, help_: str) -> Diagnostic:
@@ -105,7 +119,7 @@ def lint_table(table: StateTable) -> tuple[Diagnostic, ...]:
                 f"no way leads to the state `{state}` of `{table.name}`",
                 "add the transition that leads there, or list it in `created:`",
             )
-            for state in analysis.unreachable
+            for state in _unreachable(table)
         ),
         *(
             warn(
@@ -114,6 +128,6 @@ def lint_table(table: StateTable) -> tuple[Diagnostic, ...]:
                 f"no way leads out of the state `{state}` of `{table.name}`",
                 "add a transition, or mark it `final: true`",
             )
-            for state in analysis.dead_ends
+            for state in _dead_ends(table)
         ),
     )
