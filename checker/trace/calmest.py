@@ -31,7 +31,7 @@ STATES_MAX = 1_000_000
 JUDGED_MAX = 40_000
 """Ends of runs that are judged one by one, by the reference semantics."""
 
-NEAR_STATES, NEAR_JUDGED = 20_000, 500
+NEAR_STATES, NEAR_JUDGED = 100_000, 500
 """The same where nobody asked: what is found in a second or two."""
 
 SHOWN = ("always", "step", "refines", "legal", "deadlock")
@@ -77,7 +77,8 @@ def calmest(
 
 def near(trace: Trace, interrupt: Interrupt | None = None) -> tuple[Trace, ...]:
     """Return the calmest run where it is soon found: `trace` itself where none is calmer."""
-    found = calmest(trace, 1, interrupt, NEAR_STATES, NEAR_JUDGED)
+    states = NEAR_STATES if trace.loop is None else NEAR_STATES // 5
+    found = calmest(trace, 1, interrupt, states, NEAR_JUDGED)
     return tuple(one if calmness(one) < calmness(trace) else trace for one in found)
 
 
