@@ -217,8 +217,9 @@ def chart(trace: Trace, parties: Lanes) -> Chart | None:
     rows = _rows(plan)
     bottom = rows[trace.length].bottom
     again = len(steps) > HEADS_AGAIN
+    loop = _loop(trace, rows)
     return Chart(
-        width=math.ceil(places[len(names)]),
+        width=math.ceil(max(places[len(names)], 46 + _width(loop.text) * BOLD if loop else 0)),
         height=math.ceil(bottom + LINE * (2 if again else 0)),
         top=TOP,
         bottom=math.ceil(bottom),
@@ -228,7 +229,7 @@ def chart(trace: Trace, parties: Lanes) -> Chart | None:
             _arrow(plan, number, travel, places, rows) for number, travel in enumerate(way.travels)
         ),
         waits=tuple(_waiting(plan, wait, places, rows) for wait in way.waits),
-        loop=_loop(trace, rows),
+        loop=loop,
         heads_again=again,
         ends=tuple(rows[number].bottom for number in range(trace.length + 1)),
     )

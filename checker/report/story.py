@@ -120,7 +120,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A run that is shown once, with all that it is the answer to."""
+    """A run that is shown once, with all that it is the answer to.
+
+    `telling`: some of its steps are known to change what the failed part reads.
+    """
 
     number: int
     length: int
@@ -128,6 +131,7 @@ class Story:
     chart: Chart | None
     parts: tuple[Part, ...]
     causes: tuple[StepView, ...]
+    telling: bool
     loop_end: str
     loop_text: tuple[str, ...]
     ending: str
@@ -177,6 +181,7 @@ def _story(
         chart=drawn,
         parts=tuple(views),
         causes=matter if any(step.aside for step in steps) else (),
+        telling=any(item.telling for step in steps for item in step.details),
         loop_end=loop_end(trace),
         loop_text=tuple(loop_text(trace)),
         ending=_ending(traces),
