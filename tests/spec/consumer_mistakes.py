@@ -474,6 +474,12 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      consumer[c].state = BLOCKED\n",
         "forgotten_ids",
     ),
+    ("consumer_rewrite_09", "who_is_down_has_nothing"): (
+        "consumer.yaml",
+        "      consumer[c].owned = false\n      consumer[c].state = DOWN\n",
+        "      consumer[c].state = DOWN\n",
+        "option_1c",
+    ),
     ("consumer_rewrite_09", "nobody_waits_for_a_dead_coordinator"): (
         "consumer.yaml",
         (

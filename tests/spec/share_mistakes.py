@@ -226,6 +226,9 @@ SHARE_WOVEN = {
         "deletions_end": "row deletion_ends: the row is missing",
     },
     ("share_partition", "default"): {
+        "acknowledgements_do_what_they_ask": (
+            "procedure begin_transition: `target == AVAILABLE` taken for true"
+        ),
         "answers_mean_what_they_say": "definition target: `a == RELEASE` taken for false",
         "count_is_of_deliveries": "procedure take: without `record[o].delivery_count += 1`",
         "done_is_done": "procedure end_transitions: `success` taken for false",
