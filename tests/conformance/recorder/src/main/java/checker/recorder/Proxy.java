@@ -29,6 +29,7 @@ final class Proxy {
     private final Map<String, Set<Link>> links = new ConcurrentHashMap<>();
     private final Set<String> dead = ConcurrentHashMap.newKeySet();
     private final Set<String> dropping = ConcurrentHashMap.newKeySet();
+    private final Map<String, Long> stalled = new ConcurrentHashMap<>();
     private int lines;
     private int connections;
     private long last;
@@ -56,6 +57,23 @@ final class Proxy {
     /** Swallows the next answer to a client and breaks the connection. */
     void drop(String who) {
         dropping.add(who);
+    }
+
+    /** Holds back what comes from and goes to a client for a while, as if its machine were paused. */
+    void stall(String who, int milliseconds) {
+        note("Stall", who, milliseconds + " ms");
+        stalled.put(who, System.nanoTime() + milliseconds * 1_000_000L);
+    }
+
+    /** Returns when a client is not held back. */
+    private void pass(String who) throws IOException {
+        for (Long until = stalled.get(who); until != null && System.nanoTime() < until; until = stalled.get(who)) {
+            try {
+                Thread.sleep(5);
+            } catch (InterruptedException over) {
+                throw new IOException(over);
+            }
+        }
     }
 
     synchronized void note(String kind, String who, String text) {
@@ -139,12 +157,13 @@ final class Proxy {
         }
 
         /** Writes the line of a request; false where its client is dead. */
-        private boolean isTold(byte[] frame) {
+        private boolean isTold(byte[] frame) throws IOException {
             ApiKeys api = ApiKeys.forId(ByteBuffer.wrap(frame).getShort());
             ByteBuffer buffer = ByteBuffer.wrap(frame);
             RequestHeader header = RequestHeader.parse(buffer);
             String who = header.clientId();
             links.computeIfAbsent(who, name -> ConcurrentHashMap.newKeySet()).add(this);
+            pass(who);
             if (dead.contains(who)) {
                 return false;
             }
@@ -178,7 +197,8 @@ final class Proxy {
         }
 
         /** Writes the line of an answer; false where it is swallowed. */
-        private boolean isPassed(RequestHeader header, byte[] frame) {
+        private boolean isPassed(RequestHeader header, byte[] frame) throws IOException {
+            pass(header.clientId());
             synchronized (Proxy.this) {
                 String who = header.clientId();
                 boolean dropped = dead.contains(who) || dropping.remove(who) || client.isClosed();

@@ -28,7 +28,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Starts a broker in this process, has consumers of one protocol join its group, leave, die, pause and lose their
+ * Starts a broker in this process, has consumers of one protocol join its group, leave, die, stall and lose their
  * connections, at random from a seed, and writes what passed between them and the broker.
  *
  * <p>Arguments: file, protocol (classic, consumer, share), seconds, seed, session timeout in milliseconds.
@@ -176,6 +176,7 @@ public final class Recorder {
             }
             case 7 -> proxy.cut(name);
             case 8 -> proxy.drop(name);
+            case 9 -> proxy.stall(name, session / 2 + chance.nextInt(session));
             default -> Thread.sleep(session / 2);
         }
     }
