@@ -3,9 +3,10 @@
     python tests/conformance/record.py run.jsonl --protocol consumer --seconds 20 --seed 1
     checker validate consumer_group_848 run.jsonl
 
-A broker of Kafka runs in one process on loopback, and its own clients join a group, leave, die, stall
-and lose their connections and answers, at random from the seed. A proxy between them writes a line for
-each request and each answer. Needs what the adapters need; says what is missing and ends with 3.
+A broker of Kafka runs in one process on loopback, and its own clients join a group, leave, die,
+stall and lose their connections and answers, at random from the seed. A proxy between them writes a
+line for each request and each answer. Needs what the adapters need; says what is missing and ends
+with 3.
 """
 
 from __future__ import annotations
