@@ -26,14 +26,6 @@ SHARE_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "",
         "two_records",
     ),
-    ("share_delivery", "old_leaders_write_nothing"): (
-        "share_coordinator.yaml",
-        (
-            "    when: e != coordinator.value.leader_epoch or len(coordinator.pending) == 0\n"
-            "    do: |\n      if e != coordinator.value.leader_epoch:\n"
-        ),
-        "    when: len(coordinator.pending) == 0\n    do: |\n      if false:\n",
-    ),
     ("share_delivery", "the_dead_are_waited_for"): (
         "member.yaml",
         "held_by(e, o, m) and member[m].membership == JOINED",
