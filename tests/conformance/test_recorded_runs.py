@@ -44,10 +44,12 @@ def answers(lines: list[dict[str, Any]], who: str) -> list[dict[str, Any]]:
     ]
 
 
-def judged(changed: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
+def judged(
+    changed: list[dict[str, Any]], folder: Path, system: str = "consumer_group_848"
+) -> dict[str, Any]:
     log = folder / "changed.jsonl"
     log.write_text("".join(f"{json.dumps(line)}\n" for line in changed))
-    return judge(log)
+    return judge(log, system=system)
 
 
 def test_three_consumers_that_join_are_explained() -> None:
@@ -191,9 +193,7 @@ def test_a_classic_run_with_one_line_changed_is_not(
 ) -> None:
     run = read(CLASSIC)
     falsify(run)
-    log = tmp_path / "changed.jsonl"
-    log.write_text("".join(f"{json.dumps(line)}\n" for line in run))
-    assert judge(log, system="classic_group")["verdict"] == "diverges"
+    assert judged(run, tmp_path, "classic_group")["verdict"] == "diverges"
 
 
 # ------------------------------------------------------------------- records of a share partition
@@ -271,6 +271,4 @@ def test_records_of_a_run_with_one_line_changed_are_not(
 ) -> None:
     run = of_partition(read(RECORDS), 0)
     falsify(run)
-    log = tmp_path / "changed.jsonl"
-    log.write_text("".join(f"{json.dumps(line)}\n" for line in run))
-    assert judge(log, system="share_partition")["verdict"] == "diverges"
+    assert judged(run, tmp_path, "share_partition")["verdict"] == "diverges"
