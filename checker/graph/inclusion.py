@@ -19,7 +19,20 @@ from numpy.typing import NDArray
 
 from checker.errors import Interruption
 from checker.graph.labelled import LabelledGraph
-from checker.graph.refinement import NONE, PLACES, place_pairs, refine, sort_steps, walk_product
+from checker.graph.refinement import (
+    KNOWN,
+    LOOKED_AT,
+    NEW_PAIR,
+    NEW_STEP,
+    NONE,
+    OLD_PAIR,
+    OLD_STEP,
+    PLACES,
+    place_pairs,
+    refine,
+    sort_steps,
+    walk_product,
+)
 from checker.search.board import Numbers
 from checker.search.progress import Interrupt, interrupted
 
@@ -174,8 +187,8 @@ def _walked(
     both = [(begun[0][look], begun[1][look]) for look in sorted(begun[0].keys() & begun[1].keys())]
     walk = _Walk(seen, [pair for pair in both if not same or pair[0] != pair[1]], same=same)
     found = walk.run(interrupt, [run is None for run in runs])
-    for side in (0, 1):
-        pair, step = found[2 * side : 2 * side + 2]
+    own = ((OLD_PAIR, OLD_STEP), (NEW_PAIR, NEW_STEP))
+    for side, (pair, step) in enumerate((found[a], found[b]) for a, b in own):
         if runs[side] is None and pair != NONE:
             nodes, keys = walk.way(pair, side)
             nodes.append(int(seen[side].targets[step]))
@@ -202,19 +215,22 @@ class _Walk:
     def run(self, interrupt: Interrupt | None, wanted: list[bool]) -> list[int]:
         """Walk until nothing is left, or of each wanted side a step of its own is found."""
         found = np.full(PLACES, NONE, np.int64)
-        found[0] = NONE if wanted[0] else 0
-        found[2] = NONE if wanted[1] else 0
+        for place, is_wanted in zip((OLD_PAIR, NEW_PAIR), wanted, strict=True):
+            found[place] = NONE if is_wanted else 0
         old, new = self.seen
         while True:
             if interrupted(interrupt):
-                raise Interruption(f"{int(self.progress[1]):,} pairs of states were found")
+                raise Interruption(f"{int(self.progress[KNOWN]):,} pairs of states were found")
             index = np.zeros(1 << (2 * len(self.pairs) - 1).bit_length(), np.int32)
-            place_pairs(self.pairs, int(self.progress[1]), index)
+            place_pairs(self.pairs, int(self.progress[KNOWN]), index)
             walk_product(
                 old.offsets, old.keys, old.targets, new.offsets, new.keys, new.targets,
                 int(self.same), self.pairs, self.parents, index, self.progress, found,
             )  # fmt: skip
-            done = self.progress[0] == self.progress[1] or (found[[0, 2]] != NONE).all()
+            done = (
+                self.progress[LOOKED_AT] == self.progress[KNOWN]
+                or (found[[OLD_PAIR, NEW_PAIR]] != NONE).all()
+            )
             if done or len(self.pairs) >= WALKED_MAX:
                 self.whole = bool(done)
                 return [int(number) for number in found]

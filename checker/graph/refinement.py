@@ -14,8 +14,15 @@ from checker.search.board import Numbers
 from checker.search.visited import mix
 
 NONE = -1
+# Places of `found` in `walk_product`: the pair at which a side has a step of its own, and the step.
+OLD_PAIR = 0
+OLD_STEP = 1
+NEW_PAIR = 2
+NEW_STEP = 3
 PLACES = 4
-"""Numbers in `found` of `walk_product`: of each side the pair and the step that it alone has."""
+# Places of its `progress`: how many pairs were looked at, and how many there are.
+LOOKED_AT = 0
+KNOWN = 1
 
 _OTHER = 0x9E3779B97F4A7
 
@@ -152,15 +159,15 @@ def walk_product(
     """Walk both graphs at once, breadth first, until each side has a step that the other has not.
 
     On each side what is seen of a step says where it leads. A pair is two states, the old one in
-    the upper half. `progress` is how many pairs were looked at, and how many there are; it stands
-    still where there is no room for more. `same`: states with one number behave alike.
+    the upper half. `progress` stands still where there is no room for more pairs. `same`: states
+    with one number behave alike.
     """
     mask = len(index) - 1
     low = (1 << 32) - 1
-    head = progress[0]
-    tail = progress[1]
+    head = progress[LOOKED_AT]
+    tail = progress[KNOWN]
     room = True
-    while room and head < tail and (found[0] == NONE or found[2] == NONE):
+    while room and head < tail and (found[OLD_PAIR] == NONE or found[NEW_PAIR] == NONE):
         old = pairs[head] >> 32
         new = pairs[head] & low
         i = old_offsets[old]
@@ -179,14 +186,14 @@ def walk_product(
             elif old_keys[i] > new_keys[j]:
                 side = 1
             if side < 0:
-                if found[0] == NONE:
-                    found[0] = head
-                    found[1] = i
+                if found[OLD_PAIR] == NONE:
+                    found[OLD_PAIR] = head
+                    found[OLD_STEP] = i
                 i += 1
             elif side > 0:
-                if found[2] == NONE:
-                    found[2] = head
-                    found[3] = j
+                if found[NEW_PAIR] == NONE:
+                    found[NEW_PAIR] = head
+                    found[NEW_STEP] = j
                 j += 1
             else:
                 key = old_keys[i]
@@ -216,5 +223,5 @@ def walk_product(
                         ahead = new_keys[j] == key
         if room:
             head += 1
-    progress[0] = head
-    progress[1] = tail
+    progress[LOOKED_AT] = head
+    progress[KNOWN] = tail

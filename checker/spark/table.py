@@ -122,7 +122,9 @@ class Expander:
             elif self.table.bytes >= most_bytes and self.table.numbers[candidates.USED] > 0:
                 return False
             else:
-                self.table.make_room(max(self.desk.capacity, int(self.table.numbers[2])))
+                self.table.make_room(
+                    max(self.desk.capacity, int(self.table.numbers[candidates.USED]))
+                )
 
 
 def shares(states: Words, shards: int) -> tuple[int, ...]:
