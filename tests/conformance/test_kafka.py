@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from adapter import SUBJECTS, build, missing, module_of
 from click.testing import CliRunner
+from record import RELEASE
 from run_all import RUNS
 
 from checker.cli.conform import conform
+from checker.cli.validate import validate
 
 ADAPTER = Path(__file__).parent / "adapter.py"
+RECORD = Path(__file__).parent / "record.py"
 
 Built = tuple[str, str]
 """A system and a release of Kafka whose adapter is built."""
@@ -25,15 +29,19 @@ RELEASES = [(name, release) for name, subject in SUBJECTS.items() for release in
 def built(request: pytest.FixtureRequest) -> Built:
     """An adapter that is built; without the tools or artefacts, a skip."""
     name, release = request.param
+    build_or_skip(module_of(name), release)
+    return name, release
+
+
+def build_or_skip(module: str, release: str) -> None:
     lacking = missing()
     if lacking is not None:
         pytest.skip(lacking)
-    failed = build(module_of(name), release)
+    failed = build(module, release)
     if failed is not None and "offline" not in failed and not _is_network(failed):
         pytest.fail(failed)
     if failed is not None:
         pytest.skip(f"Kafka's artefacts are not here and cannot be fetched: {failed[-300:]}")
-    return name, release
 
 
 def _is_network(text: str) -> bool:
@@ -88,3 +96,16 @@ def test_dead_letters_are_as_the_model_has_them(built: Built) -> None:
 def test_every_subject_is_driven_in_every_release() -> None:
     driven = {name: {r for run in runs for r in run.releases} for name, runs in RUNS.items()}
     assert driven == {name: set(subject.releases) for name, subject in SUBJECTS.items()}
+
+
+def test_a_run_of_a_broker_is_recorded_and_explained(tmp_path: Path) -> None:
+    """Both commands of the manual: one records, one validates."""
+    build_or_skip("recorder", RELEASE)
+    log = tmp_path / "run.jsonl"
+    command = [sys.executable, str(RECORD), str(log), "--protocol", "share", "--seconds", "6"]
+    subprocess.run(command, check=True, capture_output=True)
+    assert "ShareFetch" in log.read_text()
+    outcome = CliRunner().invoke(
+        validate, ["share_partition", str(log), "--progress", "none"], standalone_mode=False
+    )
+    assert outcome.return_value == 0, outcome.output
