@@ -58,7 +58,7 @@ def sent(machine: Machine) -> tuple[Kernel, Sent]:
 
 
 def beginning(kernel: Kernel) -> Level:
-    driver = Driver(kernel, 1)
+    driver = Driver(kernel, 1, None)
     found = driver.begin(lambda: None)
     driver.close()
     assert isinstance(found, Level)
