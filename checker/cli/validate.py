@@ -29,7 +29,7 @@ from checker.conformance.explain import Explanation, Limits, explain
 from checker.conformance.log import Log, judged_values
 from checker.conformance.mapping import read_mapping
 from checker.conformance.places import Taken
-from checker.conformance.recording import Recording, Value
+from checker.conformance.recording import Recording, Size, Value
 from checker.conformance.space import Space
 from checker.errors import UsageError
 from checker.report import terminal
@@ -138,19 +138,25 @@ class _Judge:
     observer: flow.Observer
     interrupt: Event
     models: dict[Decided, tuple[Mapped, Space]] = field(default_factory=dict)
+    decided: dict[tuple[Size, ...], Decided] = field(default_factory=dict)
+    """What the logs decide, by what they are asked for it: for most values the same."""
 
     def all_told(self, run_file: Path | None, *, midway: bool) -> list[story.Told]:
         """Return the verdict for each value of the mapping's `each`; where it is one log, once."""
         mapping = read_mapping(mapping_file(self.spec, self.given, recorded=True))
         each = () if mapping.recording.lines is None else mapping.recording.lines.each
-        judged: dict[str, story.Told] = {}
+        judged: dict[tuple[Decided, str], story.Told] = {}
         found = []
         for value in judged_values(self.logs, each):
             recording = mapping.recording.of(value)
+            if recording.sizes not in self.decided:
+                self.decided[recording.sizes] = decided_by(recording, self.logs)
+            decided = self.decided[recording.sizes]
             alone = run_file is not None or not value
-            same = story.key(value) if alone else Log(self.logs, recording).digest()
+            same = decided, story.key(value) if alone else Log(self.logs, recording).digest()
             if same not in judged:
-                judged[same] = self.told(recording, value, run_file, midway=midway)
+                model = self.model(decided)
+                judged[same] = self.told(recording, model, value, run_file, midway=midway)
             found.append(replace(judged[same], value=value))
         if not found:
             names = ", ".join(one.name for one in each)
@@ -158,10 +164,16 @@ class _Judge:
         return found
 
     def told(
-        self, recording: Recording, value: Value, run_file: Path | None, *, midway: bool
+        self,
+        recording: Recording,
+        model: tuple[Mapped, Space],
+        value: Value,
+        run_file: Path | None,
+        *,
+        midway: bool,
     ) -> story.Told:
         """Return the verdict on the logs, read for a value of the mapping's `each`."""
-        found, space = self.model(decided_by(recording, self.logs))
+        found, space = model
         self.observer.stage("explain")
         begun = time.perf_counter()
         most = self.limits.places

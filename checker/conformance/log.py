@@ -82,8 +82,8 @@ class Log:
             yield event
 
     def digest(self) -> str:
-        """Return the same for logs of which the same is read, and for no others."""
-        found = hashlib.sha256(repr(sized(self.files, self.recording.sizes)).encode())
+        """Return the same for logs of which the same events are read, and for no others."""
+        found = hashlib.sha256()
         for event in self.events():
             found.update(repr(replace(event, text="")).encode())
         return found.hexdigest()
