@@ -19,8 +19,11 @@ from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
 from checker.machine.relations import holds_symmetric
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
-from checker.machine.walk import children, walk
+from checker.machine.walk import children, statements_inside
 from checker.source import Span
+
+_ORDERING = frozenset({t.Compare, t.Extreme, t.Fold, t.Literal})
+"""The nodes that may know an order of ids, or name some of them (`_orders`)."""
 
 _LOOKS_AT_ALL = frozenset({"all", "any", "sum", "min", "max"})
 """Comprehensions whose value is no id of those they run over."""
@@ -51,10 +54,12 @@ def _uses(machine: Machine, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]
         node = waiting.pop()
         if id(node) not in seen:
             seen.add(id(node))
-            yield from _orders(node)
-            if isinstance(node, t.Leads):
-                yield from _elsewhere(node, kinds)
-            waiting.extend(children(node))
+            kind = type(node)
+            if kind in _ORDERING:
+                yield from _orders(node)
+            elif kind is t.Leads:
+                yield from _elsewhere(node, kinds)  # type: ignore[arg-type]
+            waiting += children(node)
 
 
 def _diagnostic(what: str, span: Span) -> Diagnostic:
@@ -124,7 +129,7 @@ def _drawn(machine: Machine, action: Action, kinds: frozenset[str]) -> Iterator[
     """
     drawn = {
         node.type.name: node
-        for node in walk(*action.body)
+        for node in statements_inside(action.body)
         if isinstance(node, t.Fresh) and node.type.name in kinds
     }
     for name, statement in drawn.items():
@@ -145,7 +150,7 @@ def _elsewhere(node: t.Leads, kinds: frozenset[str]) -> Iterator[tuple[str, Span
     for found in node.other.unlike:
         yield f"in {node.other.name}: {found.message}", found.span
     for action in (node.other.initial, *node.other.actions):
-        for statement in walk(*action.body):
+        for statement in statements_inside(action.body):
             if isinstance(statement, t.Fresh) and statement.type.name in kinds:
                 what = f"row {action.name} of {node.other.name} draws the least id that is free"
                 yield what, statement.span

@@ -18,7 +18,7 @@ from checker.machine import terms as t
 from checker.machine.machine import Action
 from checker.machine.relations import item_of
 from checker.machine.types import Set, Type
-from checker.machine.walk import walk
+from checker.machine.walk import statements_inside
 from checker.source import Span
 from checker.table.problems import Problems
 
@@ -82,7 +82,7 @@ def _action(context: Context, node: ast.Name) -> Action | None:
 
 def _require_decided(action: Action, span: Span) -> None:
     """Raise Wrong (Y309) where effects may find that the row cannot run after all."""
-    for part in walk(*action.body):
+    for part in statements_inside(action.body):
         may_give_up = isinstance(part, t.Require) or (
             isinstance(part, t.Send)
             and part.when_full == "block"
@@ -93,7 +93,7 @@ def _require_decided(action: Action, span: Span) -> None:
                 "Y309",
                 f"the effects of `{action.name}` may find that it cannot run",
                 span,
-                found=f"what {part.span} says",  # type: ignore[attr-defined]
+                found=f"what {part.span} says",
                 expected="a row that `when` decides: no require, pick_if_any or call, no channel "
                 "that blocks",
                 help="ask for what it needs in an expression of its own",

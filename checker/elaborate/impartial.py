@@ -18,6 +18,14 @@ from checker.machine.relations import holds_symmetric
 from checker.machine.types import Bag, Map, Set
 from checker.machine.walk import Node, children
 
+_MATTERS = frozenset(
+    {
+        t.Fold, t.Let, t.Local, t.Contains, t.Count, t.Pick, t.For, Binding, t.Generator, t.Cast,
+        t.Choose, t.Next, t.Length,
+    }
+)  # fmt: skip
+"""The nodes of which anything is said here; most are others."""
+
 _REDUCTIONS = frozenset({"any", "all", "sum", "min", "max", "set"})
 
 
@@ -55,6 +63,9 @@ def _partial(machine: Machine) -> Iterator[tuple[t.Fold, str]]:
     unordered: dict[str, t.Fold] = {}
     while waiting:
         node, content = waiting.pop()
+        if type(node) not in _MATTERS:
+            waiting += [(part, False) for part in children(node)]
+            continue
         match node:
             case t.Fold("sequence") if not content and _runs_over_ids(node):
                 yield node, "this sequence has an order"
@@ -64,7 +75,7 @@ def _partial(machine: Machine) -> Iterator[tuple[t.Fold, str]]:
                 unordered[name] = fold
             case t.Local(name) if not content and name in unordered:
                 yield unordered[name], "this sequence has an order"
-        waiting.extend((part, _only_content(node, part, whole=content)) for part in children(node))
+        waiting += [(part, _only_content(node, part, whole=content)) for part in children(node)]
 
 
 def _only_content(node: Node, part: Node, *, whole: bool) -> bool:

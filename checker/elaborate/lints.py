@@ -270,7 +270,7 @@ def _reads(root: Node) -> set[str]:
             continue
         if isinstance(node, t.Read) and node.variable != assigned:
             found.add(node.variable)
-        waiting.extend((child, assigned) for child in children(node))
+        waiting += [(child, assigned) for child in children(node)]
     return found
 
 

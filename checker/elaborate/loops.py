@@ -18,7 +18,7 @@ from checker.machine.machine import Action
 from checker.machine.order import met_by_name
 from checker.machine.types import Bag, Map, Option, Range, Set, Type, Union
 from checker.machine.types import Sequence as SequenceType
-from checker.machine.walk import children, walk
+from checker.machine.walk import children, statements_inside, walk
 from checker.source import Span
 
 _SHARED = frozenset({"union", "less", "grows", "shrinks", "put", "taken", "same", "answered"})
@@ -33,7 +33,7 @@ _Steps = tuple[tuple[str, object], ...]
 def partial_loops(action: Action) -> Iterator[tuple[str, Span]]:
     """Yield the loops of an action that may depend on the order of ids, and why."""
     mentions: Counter[str] | None = None
-    for node in walk(*action.body):
+    for node in statements_inside(action.body):
         if not isinstance(node, t.For) or not met_by_name(node.domain) or _is_one(node.domain):
             continue
         if mentions is None:
@@ -92,7 +92,7 @@ class _Round:
         inside = _mentions(*loop.body)
         self._assigned = {
             node.name
-            for node in walk(*loop.body)
+            for node in statements_inside(loop.body)
             if isinstance(node, t.SetLocal | t.Pick | t.For | t.Fresh)
         }
         self._outliving = {name for name in self._assigned if mentions[name] > inside[name]}
@@ -173,7 +173,7 @@ class _Round:
             if self._is_own(value):
                 once = sum(
                     isinstance(node, t.SetLocal | t.Pick | t.For) and node.name == name
-                    for node in walk(*self._loop.body)
+                    for node in statements_inside(self._loop.body)
                 )
                 self._own |= {name} if once == 1 else set()
             self._look(value)

@@ -177,6 +177,8 @@ class Blocks:
 
     def leave_if(self, flag: Flag, target: str) -> None:
         """Jump to `target` if `flag`, else go on."""
+        if flag is False:
+            return
         stay = self.new_label()
         self.fork(flag, target, stay)
         self.label(stay)

@@ -148,9 +148,13 @@ class Code(Blocks):
     def add(self, left: Operand, right: Operand) -> Operand:
         """Sum; sums with constants are joined."""
         if isinstance(left, int):
+            if isinstance(right, int):
+                return signed(left + right)
             left, right = right, left
-        if not isinstance(right, int) or isinstance(left, int):
+        if not isinstance(right, int):
             return self.op("add", left, right)
+        if right == 0:
+            return left
         base, constant = self._sums.get(left, (left, 0))
         constant = signed(constant + right)
         result = self.op("add", base, constant)
@@ -304,6 +308,8 @@ class Code(Blocks):
 
     def shift(self, ref: Ref, offset: Operand) -> Ref:
         """Return the place `offset` cells further."""
+        if offset == 0:
+            return ref
         return Ref(ref.base, self.add(ref.offset, offset))
 
     def pointer(self, ref: Ref) -> str:

@@ -28,6 +28,8 @@ from checker.source import NOWHERE
 
 def convert(frame: Frame, value: Value, source: Shape, target: Shape) -> Value:
     """Return `value` as one of `target`; an evaluation error where it is not one."""
+    if source is target:
+        return value
     result, fits = fit(frame, value, source, target)
     frame.require(fits)
     return result

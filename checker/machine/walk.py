@@ -27,6 +27,7 @@ _STATEMENTS = get_args(Statement)
 _TERM_TYPES = frozenset(TERMS)
 _STATEMENT_TYPES = frozenset(_STATEMENTS)
 _HOLDS_NODES = re.compile(r"\b(Term|Statement|Place|Step|Generator|Binding)\b")
+_HOLDS_STATEMENTS = re.compile(r"\bStatement\b")
 _SAYS_WHERE = frozenset({"type", "span"})
 
 
@@ -47,21 +48,44 @@ def plain(kind: type) -> tuple[str, ...]:
     return tuple(item.name for item in fields(kind) if item.name not in held)
 
 
+_INSIDE: dict[type, Callable[[Node], list[Node]]] = {}
+_ONE_NODE = frozenset({"Term", "Place"})
+_ROW_OF_NODES = frozenset(
+    {"tuple[Term, ...]", "tuple[Statement, ...]", "tuple[Step, ...]", "tuple[Generator, ...]"}
+)
+
+
 def children(node: Node) -> list[Node]:
     """Return the nodes directly inside a node, in order."""
     kind = type(node)
-    names = _PARTS.get(kind)
-    if names is None:
-        names = parts(kind)
-    found: list[Node] = []
-    for name in names:
-        value = getattr(node, name)
-        if type(value) is tuple:
-            if value:
+    inside = _INSIDE.get(kind)
+    if inside is None:
+        inside = _INSIDE[kind] = _looking_into(kind)
+    return inside(node)
+
+
+def _looking_into(kind: type) -> Callable[[Node], list[Node]]:
+    """Return what finds the nodes in a node of a class: short for what most classes are like."""
+    names = parts(kind)
+    if not names:
+        return lambda _: []
+    held = operator.attrgetter(*names)
+    said = {str(item.type) for item in fields(kind) if item.name in names}
+    if said <= _ONE_NODE:
+        return (lambda node: [held(node)]) if len(names) == 1 else (lambda node: list(held(node)))
+    if len(names) == 1 and said <= _ROW_OF_NODES:
+        return lambda node: list(held(node))
+
+    def inside(node: Node) -> list[Node]:
+        found: list[Node] = []
+        for value in (held(node),) if len(names) == 1 else held(node):
+            if type(value) is tuple:
                 _add_nodes(value, found)
-        elif value is not None:
-            found.append(value)
-    return found
+            elif value is not None:
+                found.append(value)
+        return found
+
+    return inside
 
 
 _IS_NODE: dict[type, bool] = {}
@@ -94,11 +118,26 @@ def terms_inside(node: Node) -> Iterator[Term]:
 
 def statements_inside(statements: Iterable[Statement]) -> Iterator[Statement]:
     """Yield statements and all statements inside them, outer before inner."""
-    for statement in statements:
+    waiting = list(statements)
+    waiting.reverse()
+    while waiting:
+        statement = waiting.pop()
         yield statement
-        for child in children(statement):
-            if type(child) in _STATEMENT_TYPES:
-                yield from statements_inside((child,))  # type: ignore[arg-type]
+        kind = type(statement)
+        names = _STATEMENT_PARTS.get(kind)
+        if names is None:
+            names = _STATEMENT_PARTS[kind] = _holding_statements(kind)
+        for name in reversed(names):
+            waiting.extend(reversed(getattr(statement, name)))
+
+
+_STATEMENT_PARTS: dict[type, tuple[str, ...]] = {}
+
+
+def _holding_statements(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields of a statement's class that hold statements, in order."""
+    held = (item.name for item in fields(kind) if _HOLDS_STATEMENTS.search(str(item.type)))
+    return tuple(held)
 
 
 def walk(*nodes: Node) -> Iterator[Node]:

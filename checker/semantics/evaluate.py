@@ -484,7 +484,7 @@ def _attempts(
         return
     first, rest = generators[0], generators[1:]
     try:
-        domain = elements(first.domain.type, evaluate(first.domain, context))
+        domain = _domain(first.domain, context)
     except EvaluationError as error:
         yield error
         return
@@ -516,10 +516,17 @@ def each(generators: tuple[Generator, ...], context: Context) -> Iterator[Contex
         yield context
         return
     first, rest = generators[0], generators[1:]
-    for value in elements(first.domain.type, evaluate(first.domain, context)):
+    for value in _domain(first.domain, context):
         row = context.bind(first.name, value)
         if first.condition is None or evaluate(first.condition, row):
             yield from each(rest, row)
+
+
+def _domain(term: Term, context: Context) -> list[object]:
+    """Return what a generator runs over, in order."""
+    if isinstance(term, terms.Everything):
+        return list(values(term.type.item))
+    return elements(term.type, evaluate(term, context))
 
 
 _MEANING: dict[type, Callable[[Any, Context], Any]] = {
