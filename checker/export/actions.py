@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from checker.errors import InternalError
 from checker.export.expressions import Expressions, Scope, item_type, may_fail, members
-from checker.export.names import assigned, atomic, bracketed, identifier, place
+from checker.export.names import assigned, atomic, bracketed, identifier, listed, place
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
 from checker.machine.terms import Place, Statement, Term
@@ -133,7 +133,7 @@ class Actions:
         if atomic(text) and not now:
             return [], scope.named(name, text)
         own, inside = scope.bind(name.strip("#"))
-        return [f"\\E {own} \\in {{{text}}} :"], inside.named(name, own)
+        return [f"\\E {own} \\in {listed(text)} :"], inside.named(name, own)
 
     def _set(self, variable: str, text: str, scope: Scope) -> tuple[Lines, Scope]:
         """Let a variable have a new value."""
@@ -141,7 +141,7 @@ class Actions:
             return [], replace(scope, state={**scope.state, variable: text})
         own = identifier(variable, scope.bound)
         inside = replace(scope.reserve(own), state={**scope.state, variable: own})
-        return [f"\\E {own} \\in {{{text}}} :"], inside
+        return [f"\\E {own} \\in {listed(text)} :"], inside
 
     def _join(
         self,
@@ -309,7 +309,7 @@ class Actions:
             f"    {_call(loop, [left, *parameters])} ==",
             f"      IF {left} = {'<<>>' if row else '{}'}",
             *indented(_branch("THEN", ends), 6),
-            *indented(_branch("ELSE", [f"\\E {own} \\in {{{first}}} :", *body]), 6),
+            *indented(_branch("ELSE", [f"\\E {own} \\in {listed(first)} :", *body]), 6),
             "IN",
             _call(loop, [domain, *self._arguments(variables, names, scope)]),
         ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from checker.errors import InternalError
-from checker.export.names import atomic, bracketed, identifier, place, quoted
+from checker.export.names import atomic, bracketed, identifier, listed, place, quoted
 from checker.export.values import Values, included
 from checker.machine import terms as t
 from checker.machine.builtins import NAMED
@@ -287,7 +287,7 @@ class Expressions:
         return f"{text} /\\ {left} # {right}" if term.strict else text
 
     def _set_of(self, term: t.SetOf, scope: Scope) -> str:
-        return f"{{{', '.join(self.text(item, scope) for item in term.items)}}}"
+        return listed(*(self.text(item, scope) for item in term.items))
 
     def _everything(self, term: t.Everything, _: Scope) -> str:
         return self.values.set_of(term.type.item)
@@ -366,9 +366,9 @@ class Expressions:
         return f"CASE {' [] '.join(cases)}"
 
     def _extreme(self, term: t.Extreme, scope: Scope) -> str:
-        items = ", ".join(self.text(item, scope) for item in term.items)
+        items = listed(*(self.text(item, scope) for item in term.items))
         before = self.values.before(term.type, term.span)
-        return f"{'First' if term.operator == 'min' else 'Last'}({{{items}}}, {before})"
+        return f"{'First' if term.operator == 'min' else 'Last'}({items}, {before})"
 
     def _apply(self, term: t.Apply, scope: Scope) -> str:
         plain = NAMED[term.function].plain

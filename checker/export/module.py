@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from checker.export.actions import LEGAL, Actions, Lines, conjuncts, indented
 from checker.export.expressions import ROW, Expressions, Scope, bound
-from checker.export.names import LIBRARY, assigned, identifier, quoted
+from checker.export.names import LIBRARY, assigned, identifier, listed, quoted
 from checker.export.values import Values, require_written, unwritten
 from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, Action, Machine, Property
@@ -282,7 +282,7 @@ class _Writer:
             if name in used:
                 own = identifier(f"{name} at first", scope.bound)
                 scope = scope.reserve(own)
-                lines.append(f"\\E {own} \\in {{{text}}} :")
+                lines.append(f"\\E {own} \\in {listed(text)} :")
                 state[name] = own
             else:
                 state[name] = text

@@ -121,3 +121,17 @@ def assigned(text: str) -> str:
 def bracketed(text: str) -> str:
     """Return an expression that can stand in any place."""
     return text if atomic(text) else f"({text})"
+
+
+_PART = re.compile(r"\w+ \\in ")
+"""How a set begins that is a part of another one: `{x \\in S : ...}`."""
+
+
+def listed(*items: str) -> str:
+    r"""Return the set of these items; `{x \in S \/ p}` would be read as the beginning of a part of S.
+
+    >>> listed("1", "x + 1"), listed("x \\in S \\/ p")
+    ('{1, x + 1}', '{(x \\in S \\/ p)}')
+    """
+    texts = (bracketed(item) if _PART.match(item) else item for item in items)
+    return f"{{{', '.join(texts)}}}"

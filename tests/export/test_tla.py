@@ -163,6 +163,26 @@ def test_a_set_of_truth_values_is_no_part_of_a_set(tmp_path: Path) -> None:
     assert "FALSE \\in {(k \\in {1, 2}) : k \\in 0.." in text
 
 
+@needs_tlc
+def test_a_truth_value_that_begins_like_a_part_of_a_set_is_a_value(tmp_path: Path) -> None:
+    """`{n \\in S \\/ p}` would be read as the beginning of `{n \\in S : ...}`."""
+    row = """
+  - row: notes
+    when: n == 3
+    do: |
+      low = n in {1, 2} or n == 3
+      if low:
+          n = 5
+      last = none
+"""
+    module = module_of(flow.machine_of(str(lamp(tmp_path, row)), "default", {}), "lamp")
+    assert "low \\in {(n \\in {1, 2} \\/" in module.text
+    told = run_tlc(module, module.configuration)
+    assert "exception" not in told.output
+    ours = flow.check(flow.Request(str(tmp_path / "system.yaml")), flow.Silent())
+    assert told.distinct == ours.exploration.distinct
+
+
 def test_names_are_never_those_of_tla() -> None:
     assert identifier("THEN") == "THEN_1"
     assert identifier("none") == "none_1"
