@@ -128,7 +128,7 @@ _PART = re.compile(r"\w+ \\in ")
 
 
 def listed(*items: str) -> str:
-    r"""Return the set of these items; `{x \in S \/ p}` would be read as the beginning of a part of S.
+    r"""Return the set of these items; `{x \in S \/ p}` would be read as a part of S.
 
     >>> listed("1", "x + 1"), listed("x \\in S \\/ p")
     ('{1, x + 1}', '{(x \\in S \\/ p)}')

@@ -739,12 +739,6 @@ CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "not controller.queued and not controller.completing\n",
         "election_of_2_8",
     ),
-    ("topic_deletion", "a_loss_makes_nothing_eligible"): (
-        "controller.yaml",
-        "      if controller.known and len(started) > 0:\n",
-        "      if controller.known:\n",
-        "storage_errors",
-    ),
     ("topic_deletion", "an_election_that_waited_is_done"): (
         "controller.yaml",
         "      if controller.taking_over:\n",
