@@ -446,6 +446,48 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "    loader.group.type = absent\n",
         "conversions",
     ),
+    ("consumer_group_replay", "a_record_says_what_its_kind_says"): (
+        "writer.yaml",
+        "    append(current_assignment, m, false, 0, false)\n",
+        "    append(current_assignment, m, false, 1, false)\n",
+        "one_member",
+    ),
+    ("consumer_group_replay", "each_change_has_the_next_epoch"): (
+        "writer.yaml",
+        "      bury_member(m)\n      live.clock += 1\n",
+        "      bury_member(m)\n      live.clock += 2\n",
+        "one_member",
+    ),
+    ("consumer_group_replay", "an_append_is_a_batch"): (
+        "writer.yaml",
+        "      log.batches += 1\n      append(group, none, false, 0, false)\n",
+        "      append(group, none, false, 0, false)\n",
+        "one_member",
+    ),
+    ("consumer_group_replay", "a_group_is_simple_by_an_offset_only"): (
+        "loader.yaml",
+        "    loader.group.type = absent\n",
+        "    loader.group.type = simple\n",
+        "one_member",
+    ),
+    ("consumer_group_replay", "who_has_only_subscribed_holds_nothing"): (
+        "loader.yaml",
+        "members:\n            loader.group.members[m] = MemberState(epoch=0, holds=false)",
+        "members:\n            loader.group.members[m] = MemberState(epoch=0, holds=true)",
+        "one_member",
+    ),
+    ("consumer_group_replay", "offsets_of_a_classic_group_are_its_members"): (
+        "writer.yaml",
+        "live.group.type in {absent, simple, consumer_group}",
+        "true",
+        "offsets_of_each_type",
+    ),
+    ("consumer_group_replay", "a_commit_makes_a_simple_group_of_nothing_only"): (
+        "writer.yaml",
+        "      if live.group.type == absent:\n          live.group.type = simple\n",
+        "      live.group.type = simple\n",
+        "offsets",
+    ),
     ("consumer_group_replay", "the_live_group_has_one_owner"): (
         "writer.yaml",
         "m in live.group.members and not is_held()",
