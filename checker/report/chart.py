@@ -39,7 +39,7 @@ BOLD = 1.11
 
 NOTE_SIZE = 12.5 / 13
 
-LINE = 17
+LINE = 16
 TOP = 44
 FIRST_LANE = 52
 GAP_MIN = 120
@@ -387,17 +387,17 @@ def _letter(letter: str) -> float:
 
 def _rows(plan: _Plan) -> dict[int, _Row]:
     """Return the heights of each step; 0 is the initial state, where the lanes begin."""
-    rows = {0: _Row(TOP, TOP, {}, TOP + 8)}
+    rows = {0: _Row(TOP, TOP, {}, TOP + 4)}
     for step in plan.trace.steps[1:]:
         column = plan.column(plan.way.actors[step.number])
-        dot = rows[step.number - 1].bottom + 18
+        dot = rows[step.number - 1].bottom + 15
         heard = any(
             travel.ended == step.number and plan.column(travel.origin) >= column
             for travel in plan.way.travels
             if plan.column(travel.target) == column
         )
         # What comes from the right ends where the text would be.
-        label = dot + (20 if heard else 0)
+        label = dot + (19 if heard else 0)
         last = label + LINE * len(plan.notes[step.number])
         sends = {}
         for number, travel in enumerate(plan.way.travels):
@@ -409,12 +409,12 @@ def _rows(plan: _Plan) -> dict[int, _Row]:
             for travel in plan.way.travels
         ):
             last += LINE
-        rows[step.number] = _Row(dot, label, sends, last + 12)
+        rows[step.number] = _Row(dot, label, sends, last + 10)
     number = plan.trace.length
     loop = plan.trace.loop
     if any(travel.ended is None for travel in plan.way.travels) or loop is not None:
         end = rows[number]
-        rows[number] = replace(end, bottom=end.bottom + 30)
+        rows[number] = replace(end, bottom=end.bottom + 24)
     return rows
 
 

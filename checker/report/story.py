@@ -28,13 +28,16 @@ from checker.report.telling import grouped, other_file
 from checker.report.travels import Journey, journey
 from checker.report.variants import designs_read
 from checker.report.vocabulary import vocabulary
-from checker.semantics.successor import State
+from checker.semantics.successor import Event, State
 from checker.semantics.values import MapValue, format_value
 from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Reason, Step, Trace
 
 FEW = 2
-"""Changes beside the telling ones that are shown at once."""
+"""Changes of a step that are shown at once where none is known to tell more than another."""
+
+TELLING = 3
+"""Telling changes of a step that are shown at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,9 @@ class StepView:
     """A step as it is read: its name and marks, what happened.
 
     Its row's prose, source and place are given where the row comes first; `designs` are the
-    constants on which the row's text depends and that are not the default here. `matters` is why
-    the failed part depends on it; a step that does not, of a run where others do, is `aside`.
+    constants on which the row's text depends and that are not the default here. `told` are the
+    details that are shown at once. `matters` is why the failed part depends on it; a step that does
+    not, of a run where others do, is `aside`.
     """
 
     number: int
@@ -64,6 +68,7 @@ class StepView:
     prose: str
     designs: tuple[tuple[str, str], ...]
     details: tuple[Detail, ...]
+    told: tuple[Detail, ...]
     wrong: tuple[str, ...]
     source: str
     place: str
@@ -75,23 +80,25 @@ class StepView:
     aside: bool
 
     @property
-    def others(self) -> tuple[Detail, ...]:
-        """The changes of what the failed part does not read, where they are several."""
-        found = tuple(item for item in self.details if not item.label and not item.telling)
-        return found if len(found) > FEW else ()
+    def folded(self) -> tuple[Detail, ...]:
+        """What happened besides."""
+        return tuple(item for item in self.details if item not in self.told)
 
     @property
-    def told(self) -> tuple[Detail, ...]:
-        """What happened, without `others`."""
-        return tuple(item for item in self.details if item not in self.others)
+    def fold(self) -> str:
+        """What is behind the fold, in a word or two."""
+        if not self.folded:
+            return "source"
+        return f"{len(self.folded)} more" if self.told else "changes"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What one trace shows: the property, why it matters, why it has the value it has.
 
-    `decisive` are the parts that decide, `bindings` for whom, `given` the other parts that hold
-    them up; `chain` is the whole condition, part by part.
+    `decisive` are the parts that decide, `known` the values in them that they do not say
+    themselves, `bindings` for whom, `given` the other parts that hold them up; `chain` is the whole
+    condition, part by part.
     """
 
     name: str
@@ -99,6 +106,7 @@ class Answer:
     why: str
     verb: str
     decisive: tuple[tuple[Reason, str], ...]
+    known: tuple[tuple[str, str], ...]
     bindings: tuple[tuple[str, str], ...]
     given: tuple[str, ...]
     chain: tuple[tuple[Reason, str], ...]
@@ -120,10 +128,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A run that is shown once, with all that it is the answer to.
-
-    `telling`: some of its steps are known to change what the failed part reads.
-    """
+    """A run that is shown once, with all that it is the answer to."""
 
     number: int
     length: int
@@ -131,7 +136,6 @@ class Story:
     chart: Chart | None
     parts: tuple[Part, ...]
     causes: tuple[StepView, ...]
-    telling: bool
     loop_end: str
     loop_text: tuple[str, ...]
     ending: str
@@ -181,7 +185,6 @@ def _story(
         chart=drawn,
         parts=tuple(views),
         causes=matter if any(step.aside for step in steps) else (),
-        telling=any(item.telling for step in steps for item in step.details),
         loop_end=loop_end(trace),
         loop_text=tuple(loop_text(trace)),
         ending=_ending(traces),
@@ -229,18 +232,32 @@ def _answer(trace: Trace) -> Answer:
         if reason.values and reason.value == "true" and reason not in decisive
     ]
     chain = tuple(zip(trace.reasons, told, strict=True))
+    bindings = tuple(item for reason in trace.reasons for item in reason.bindings)
     return Answer(
         name=trace.property_name,
         title=title(trace),
         why=trace.why,
         verb="holds" if trace.kind == "sometimes" else "fails",
         decisive=tuple((reason, reason_text(reason)) for reason in decisive),
-        bindings=tuple(item for reason in trace.reasons for item in reason.bindings),
+        known=_known(decisive, dict(bindings)),
+        bindings=bindings,
         given=tuple(dict.fromkeys(text.removesuffix(" is true") for text in given)),
         chain=chain if len(chain) > 1 else (),
         failure=f"{failure.code}: {failure.message}, {failure.place}" if failure else "",
         notes=trace.notes,
     )
+
+
+def _known(decisive: Iterable[Reason], bindings: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the values in the parts that decide, each once; what those parts say, left out."""
+    found = {
+        part: value
+        for reason in decisive
+        for part, value in reason.values
+        if bindings.get(part) != value
+        and (reason.value, reason.text) not in {("true", f"{part} == {value}"), (value, part)}
+    }
+    return tuple(found.items())
 
 
 def _ending(traces: Iterable[Trace]) -> str:
@@ -272,17 +289,34 @@ def _steps(traces: list[Trace], way: Journey, result: Result) -> tuple[StepView,
     for step in trace.steps:
         first = firsts[step.row] == step.number
         view = _step(trace, step, reads, first=first)
+        aside = bool(matter) and step.number not in matter and bool(step.number)
         found.append(
             replace(
                 view,
+                told=() if aside or not step.number else _told(view.details),
                 lane=way.actors.get(step.number, ""),
                 prose=told.get(step.number, ""),
                 designs=tuple((name, values[name]) for name in designs.get(step.row, ()) if first),
                 matters=matter.get(step.number, ()) or (("the end",) if view.breaks else ()),
-                aside=bool(matter) and step.number not in matter and bool(step.number),
+                aside=aside,
             )
         )
+    if not any(item.telling for view in found for item in view.details):
+        return tuple(
+            view if view.aside or not view.number else replace(view, told=_first(view.details))
+            for view in found
+        )
     return tuple(found)
+
+
+def _first(details: Iterable[Detail]) -> tuple[Detail, ...]:
+    """Return the first changes; how often something may still happen says little."""
+    plain = (item for item in details if not item.label and not item.place.startswith("budget."))
+    return tuple(plain)[:FEW]
+
+
+def _told(details: Iterable[Detail]) -> tuple[Detail, ...]:
+    return tuple(item for item in details if item.telling)[:TELLING]
 
 
 def _step(trace: Trace, step: Step, reads: tuple[str, ...], *, first: bool) -> StepView:
@@ -291,7 +325,7 @@ def _step(trace: Trace, step: Step, reads: tuple[str, ...], *, first: bool) -> S
         named = ", ".join(f"{name} = {value}" for name, value in binding_texts(step.bindings))
         details.append(Detail("with", named, "", telling=False))
     details += [
-        Detail(event.label, event_name(event), event.channel, telling=False)
+        Detail(event.label, event_name(event), event.channel, _read(event, reads))
         for event in step.events
     ]
     details += [
@@ -315,6 +349,7 @@ def _step(trace: Trace, step: Step, reads: tuple[str, ...], *, first: bool) -> S
         prose="",
         designs=(),
         details=tuple(details),
+        told=(),
         wrong=tuple(wrong),
         source=step.source if first else "",
         place=place(span).rpartition(":")[0] if first else "",
@@ -325,6 +360,11 @@ def _step(trace: Trace, step: Step, reads: tuple[str, ...], *, first: bool) -> S
         matters=(),
         aside=False,
     )
+
+
+def _read(event: Event, reads: Iterable[str]) -> bool:
+    """Whether the failed part reads the channel that a message goes into or comes out of."""
+    return event.variable in {name.partition("[")[0] for name in reads}
 
 
 def flattened(machine: Machine, state: State) -> dict[str, str]:

@@ -80,6 +80,10 @@ def test_a_run_is_walked_by_button_and_by_key(tmp_path: Path) -> None:
     page = files.rendered(result, committed=False)[files.HTML]
     once = after(page, "document.querySelector('.forth').click();", tmp_path)
     assert current(once) == ["1"]
+    assert open_folds(once) == ["1"]
+    assert open_folds(page) == []
+    every = after(page, "document.querySelector('.unfold').click();", tmp_path)
+    assert len(open_folds(every)) > 1
     keys = "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'j', bubbles: true}));"
     assert current(after(page, keys * 2, tmp_path)) == ["2"]
     back = "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', bubbles: true}));"
@@ -94,3 +98,9 @@ def current(dom: str) -> list[str]:
         if re.search(r'class="[^"]*\bon\b', text)
         and (number := re.search(r'data-step="(\d+)"', text))
     ]
+
+
+def open_folds(dom: str) -> list[str]:
+    """The numbers of the steps of which all that they did is shown."""
+    items = re.findall(r'<li id="story-1-step-(\d+)"(.*?)(?=<li id=|</ol>)', dom, re.DOTALL)
+    return [number for number, text in items if re.search(r"<details[^>]* open", text)]

@@ -19,6 +19,7 @@ from checker.report.chart import chart
 from checker.report.hypertext import linked
 from checker.report.lanes import Lanes, lanes
 from checker.report.result import Result
+from checker.report.story import story_views
 from checker.report.travels import journey
 from checker.report.variants import mended, settings
 from checker.semantics.successor import Event
@@ -139,7 +140,7 @@ def test_the_page_begins_with_the_answer() -> None:
         "no_ghost_members after 5 steps",
         "A member that no client knows of blocks every rebalance",
         "What differs from kafka_7824_fixed , which holds",
-        "member_id_required false true KIP-394",
+        "member_id_required false here, true there KIP-394",
         "coordinator.members is {m1: 0, m2: 0}",
         "Why it happened",
         "1 client_poll_sends_join(c1)",
@@ -232,6 +233,24 @@ def test_a_late_message_is_slanted_and_later_steps_stand_lower() -> None:
         _, y1, _, y2 = map(float, re.findall(r"-?[\d.]+", arrow.path))
         assert y2 > y1
     assert all(mark.label.x < shown.width and mark.y < shown.height for mark in shown.marks)
+
+
+def test_a_step_shows_what_the_failed_part_reads_and_folds_the_rest() -> None:
+    found = story_views(ghosts(), {})[0].parts[0].steps
+    assert [[item.text for item in step.told] for step in found] == [
+        [],
+        [],
+        [],
+        [],
+        ["coordinator.members[m1]: +0"],
+        ["coordinator.members[m2]: +0"],
+    ]
+    assert all(
+        sorted(map(str, (*step.told, *step.folded))) == sorted(map(str, step.details))
+        for step in found
+    )
+    assert [step.fold for step in found[:2]] == ["source", "changes"]
+    assert not re.search(r"<details[^>]*more[^>]*open", page_of(ghosts()))
 
 
 def test_labels_say_first_what_tells_messages_of_a_kind_apart() -> None:

@@ -85,6 +85,11 @@
     out.classList.toggle("wrong", Boolean(here && !here.ok));
     out.textContent = !here ? "" : told.length > 1 ? "is " + here.text + " (" + told.join(", ") + ")" : here.ok ? "is " + here.text + " throughout" : here.text;
   }
+  // The step that is looked at shows all it did; the one before is folded again.
+  function unfold(root, item) {
+    each(root, "details.walked", function (box) { box.open = false; box.classList.remove("walked"); });
+    each(item, "details.more:not([open])", function (box) { box.open = true; box.classList.add("walked"); });
+  }
   function show(place, number, move) {
     var root = stories[place], last = root.querySelectorAll("li[data-step]").length - 1;
     number = Math.max(0, Math.min(last, number));
@@ -96,6 +101,7 @@
       function (item) { item.classList.add("on"); });
     var item = root.querySelector("li[data-step='" + number + "']"), phase = item.closest("details.phase");
     if (phase) { phase.open = true; }
+    unfold(root, item);
     item.setAttribute("aria-current", "step");
     root.querySelector(".where").textContent = "Step " + number + " of " + last + ": " +
       item.querySelector(".called").textContent;
@@ -119,16 +125,21 @@
       var word = name.split(".")[0].split("[")[0];
       if (components.indexOf(word) < 0) { components.push(word); }
     });
-    choices(bar.querySelector(".component"), components);
-    choices(bar.querySelector(".property"), Object.keys(root.data.reads));
+    choices(root.querySelector(".component"), components);
+    choices(root.querySelector(".property"), Object.keys(root.data.reads));
     bar.hidden = false;
     root.querySelector("details.state").hidden = false;
     state(root, 0);
     bar.querySelector(".back").addEventListener("click", function () { current = place; go(-1); });
     bar.querySelector(".forth").addEventListener("click", function () { current = place; go(1); });
-    each(bar, "select", function (item) { item.addEventListener("change", function () { filter(root); }); });
+    bar.querySelector(".unfold").addEventListener("click", function () {
+      var open = this.getAttribute("aria-pressed") !== "true";
+      this.setAttribute("aria-pressed", String(open));
+      each(root, "ol.steps details.more", function (box) { box.open = open; box.classList.remove("walked"); });
+    });
+    each(root, ".filters select", function (item) { item.addEventListener("change", function () { filter(root); }); });
     root.querySelector(".ask").addEventListener("input", function () { ask(root, shown[place] || 0); });
-    bar.querySelector(".variable").addEventListener("input", function () { filter(root); });
+    root.querySelector(".variable").addEventListener("input", function () { filter(root); });
     each(root, "[data-step]", function (item) {
       item.addEventListener("click", function (event) {
         if (!event.target.closest("a, details.more") && !String(window.getSelection())) {
