@@ -39,6 +39,9 @@ from checker.verdict.vacuity import Vacuity, asking, looked, refusing
 
 BUILT_IN = ("legal", "deadlock")
 
+BRIEF_STATES = 50_000
+"""Where no more states than this are declared, code is written that is there sooner and slower."""
+
 
 class Observer(Protocol):
     """Who is told how far a run is."""
@@ -127,7 +130,8 @@ def check_machine(
     native, compile_seconds = None, 0.0
     if engine.native:
         prompt = request.engine != "spark" and not request.profile
-        native, compile_seconds = compiled(asked, observer, prompt=prompt)
+        brief = prompt and soon_over(machine) and not (request.checkpoint or request.resume)
+        native, compile_seconds = compiled(asked, observer, prompt=prompt, brief=brief)
     observer.stage("explore")
     exploration = engine.explore(asked, native, orders(request, observer, interrupt))
     observer.stage("judge")
@@ -181,16 +185,24 @@ def others(
     return tuple(further), tuple(trace.property_name for trace in calm)
 
 
-def compiled(machine: Machine, observer: Observer, *, prompt: bool = False) -> tuple[Native, float]:
+def soon_over(machine: Machine) -> bool:
+    """Whether a search is declared to meet so few states that writing code is most of a check."""
+    expected = None if machine.expectation is None else machine.expectation.distinct
+    return expected is not None and expected <= BRIEF_STATES
+
+
+def compiled(
+    machine: Machine, observer: Observer, *, prompt: bool = False, brief: bool = False
+) -> tuple[Native, float]:
     """Pack the states of a machine and build its native code; also the seconds that took.
 
-    `prompt`: code that is there in a moment will do.
+    `prompt` and `brief`: code that is there in a moment will do, see `build`.
     """
     started = time.perf_counter()
     observer.stage("pack")
     layout = pack(machine)
     observer.stage("build")
-    kernel = build(machine, layout, prompt=prompt)
+    kernel = build(machine, layout, prompt=prompt, brief=brief)
     return (layout, kernel), time.perf_counter() - started
 
 

@@ -246,6 +246,8 @@ class ActionWriter:
         self._failure(error, following)
 
     def _unrolls(self, index: int, instances: int) -> bool:
+        if not self.frame.unrolling:
+            return False
         operations = instances * (30 + self._cost_from(index))
         return operations <= UNROLLED_ACTION and self.spent.operations < UNROLLED_MODULE
 

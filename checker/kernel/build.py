@@ -33,6 +33,9 @@ ACTIONS_MAX = ACTION_MASK + 1
 _AT_HAND = "-prompt"
 """What the keys of code end in that was compiled in a moment."""
 
+_BRIEF = "-brief"
+"""What the keys of code have in them that is written for a search that is soon over."""
+
 _IGNORED = {"span", "about", "source", "sources", "headings", "why", "path", "help"} | {
     "warnings",
     "expectation",
@@ -43,24 +46,30 @@ _IGNORED = {"span", "about", "source", "sources", "headings", "why", "path", "he
 
 
 def build(
-    machine: Machine, layout: Layout, *, use_cache: bool = True, prompt: bool = False
+    machine: Machine,
+    layout: Layout,
+    *,
+    use_cache: bool = True,
+    prompt: bool = False,
+    brief: bool = False,
 ) -> Kernel:
     """Return the kernel of `machine` over states packed by `layout`.
 
     The first time for a machine this compiles it; later its code comes from the user's cache
     directory. `prompt`: code that is there in a moment and slower will do, until a search has
-    gone on for so long that faster code pays (`Kernel.refinement`). SpecificationError (R611) for
-    more properties or rows than fit a kernel's words, EnvironmentFailure where no native code can
-    be generated.
+    gone on for so long that faster code pays (`Kernel.refinement`). `brief`: so will code that is
+    written in less time, for a search that is soon over (`functions.Writer`).
+    SpecificationError (R611) for more properties or rows than fit a kernel's words,
+    EnvironmentFailure where no native code can be generated.
     """
     _require_room(machine)
     _require_few_ids(machine)
     with deep_recursion():
-        key = fingerprint(machine) if use_cache else ""
+        key = fingerprint(machine) + _BRIEF * brief if use_cache else ""
         known = cached(key) if use_cache else None
         refined = known is not None or not prompt
         if known is None:
-            known = _compiled(machine, layout, key, prompt=prompt)
+            known = _compiled(machine, layout, key, prompt=prompt, brief=brief)
     if refined or native.is_plain(known[0]):
         return _assembled(machine, layout, *known, None)
     text = known[0]
@@ -73,23 +82,25 @@ def build(
     return _assembled(machine, layout, *known, Refinement(text, finish))
 
 
-def _compiled(machine: Machine, layout: Layout, key: str, *, prompt: bool) -> tuple[str, bytes]:
+def _compiled(
+    machine: Machine, layout: Layout, key: str, *, prompt: bool, brief: bool
+) -> tuple[str, bytes]:
     """Return IR and object code of a machine, and keep them under `key`, if there is one."""
     at_hand = f"{key}{_AT_HAND}"
     known = cached(at_hand) if key else None
     if known is not None and prompt:
         return known
-    text = _written(machine, layout) if known is None else known[0]
+    text = _written(machine, layout, brief=brief) if known is None else known[0]
     code = text, native.compile_object(text, optimised=not prompt)
     if key:
         keep(at_hand if prompt else key, *code)
     return code
 
 
-def _written(machine: Machine, layout: Layout) -> str:
-    from checker.kernel.functions import module_text  # noqa: PLC0415 (most code is there already)
+def _written(machine: Machine, layout: Layout, *, brief: bool) -> str:
+    from checker.kernel.text import module_text  # noqa: PLC0415 (most code is there already)
 
-    return module_text(machine, layout)
+    return module_text(machine, layout, brief=brief)
 
 
 def _assembled(

@@ -29,13 +29,10 @@ from checker.llvm.meta import (
     SKIPPED,
     STEP,
 )
-from checker.llvm.native import heading
 from checker.llvm.states import (
-    DECLARATIONS,
     Sink,
     differs,
     places_of,
-    sink_functions,
     unpack,
     unpacked_before,
     word_place,
@@ -79,9 +76,14 @@ TICKS = "call i64 @llvm.readcyclecounter()"
 
 
 class Writer:
-    """Writes the functions of one machine; what they share."""
+    """Writes the functions of one machine; what they share.
 
-    def __init__(self, machine: Machine, layout: Layout) -> None:
+    `brief`: what is written and translated sooner, and runs slower. Loops stay loops, and every
+    successor is looked up; what is found is the same.
+    """
+
+    def __init__(self, machine: Machine, layout: Layout, *, brief: bool = False) -> None:
+        self.brief = brief
         self.machine = machine
         self.layout = layout
         self.constants = Constants()
@@ -96,7 +98,7 @@ class Writer:
         self.deltas = deltas((item.condition for item in self.steps), self.analysis)
         self.asked = asked_of(machine.actions, self.steps, self.analysis)
         self._judges = bool(machine.bounds or machine.step_bounds or self.steps)
-        self.commuting = commuting(machine, self.analysis)
+        self.commuting = None if brief else commuting(machine, self.analysis)
         self.columns = Columns(self.variable_shapes, self.constants)
         self.selections = [
             select(self.analysis, self.variable_shapes, plan(self.analysis, action))
@@ -398,7 +400,9 @@ class Writer:
     # ---------------------------------------------------------------------------------- parts
 
     def _frame(self, code: Code, error: str) -> Frame:
-        return Frame(code, self.constants, self.shapes, self.analysis, evaluate, {}, error)
+        frame = Frame(code, self.constants, self.shapes, self.analysis, evaluate, {}, error)
+        frame.unrolling = not self.brief
+        return frame
 
     def _arrays(self, code: Code, names: Iterable[str]) -> dict[str, Ref]:
         wanted = set(names)
@@ -645,32 +649,3 @@ class Writer:
                     yield binding.condition
             for statement in statements_inside(action.body):
                 yield from terms_inside(statement)
-
-
-def timed_text(machine: Machine, layout: Layout) -> str:
-    """Return the LLVM IR of `expand` alone, timed."""
-    writer = Writer(machine, layout)
-    expand = writer.expand(timed=True)
-    declarations = [
-        *heading(len(layout.leaves)),
-        DECLARATIONS,
-        "declare i64 @llvm.readcyclecounter()",
-    ]
-    tables = [writer.constants.text(), writer.commuting_table()]
-    return "\n".join([*declarations, *tables, sink_functions(layout), expand])
-
-
-def module_text(machine: Machine, layout: Layout) -> str:
-    """Return the LLVM IR of a machine's kernel."""
-    writer = Writer(machine, layout)
-    functions = [
-        sink_functions(layout),
-        writer.initial(),
-        writer.expand(),
-        writer.check(),
-        writer.observe(),
-    ]
-    if reduces(machine):
-        functions.append(writer.canonical())
-    tables = [writer.constants.text(), writer.commuting_table()]
-    return "\n".join([*heading(len(layout.leaves)), DECLARATIONS, *tables, *functions])

@@ -55,15 +55,15 @@ class StepJudge:
         names = frozenset[str]().union(*map(read_ahead, (*asked, *domains)))
         assert frame.following is not None
         unpack(code, self.layout, self.target, names, frame.following, self.fixed)
-        frame.unrolling = not delta.generators
+        frame.unrolling = unrolling and not delta.generators
 
         failed = self._failures(delta)
 
         def visit() -> None:
-            frame.unrolling = True
+            frame.unrolling = unrolling
             for number, condition in delta.conditions:
                 self._judge(number, condition, failed, again=bool(delta.generators))
-            frame.unrolling = not delta.generators
+            frame.unrolling = unrolling and not delta.generators
 
         each(frame, delta.generators, visit)
         if failed is not None:

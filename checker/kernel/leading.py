@@ -78,6 +78,7 @@ def _row(
     inner = Frame(
         code, frame.constants, frame.shapes, frame.analysis, evaluate, dict(start), frame.error
     )
+    inner.unrolling = frame.unrolling
     nowhere = cast("Sink", None)
     tables = {table.name: table for table in other.tables}
     writer = _Finder(inner, action, nowhere, 0, start, shapes, tables, spent)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from checker.kernel.build import deep_recursion, fingerprint
-from checker.kernel.functions import timed_text
 from checker.kernel.kernel import Kernel, Words
+from checker.kernel.text import timed_text
 from checker.layout.layout import Layout
 from checker.llvm.meta import ERROR
 from checker.llvm.native import NativeCode, cached, compile_object, keep

@@ -29,13 +29,13 @@ Step = tuple[int, tuple[int, ...]]
 """A meta word and a packed state."""
 
 
-def require_agreement(machine: Machine, *, states: int = 100) -> int:
+def require_agreement(machine: Machine, *, states: int = 100, brief: bool = False) -> int:
     """Compare what kernel and interpreter say of up to `states` reachable states.
 
     Returns how many were compared.
     """
     layout = pack(machine)
-    kernel = build(machine, layout, use_cache=False)
+    kernel = build(machine, layout, use_cache=False, brief=brief)
     calls = Calls(kernel)
     found = [step.state for step in _initial(machine, layout, calls) if step.state is not None]
     known = dict.fromkeys(found)

@@ -76,6 +76,11 @@ def test_seeded_machines(seed: int) -> None:
     require_agreement(seeded_machine(seed), states=12)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_written_in_brief(seed: int) -> None:
+    require_agreement(seeded_machine(seed), states=12, brief=True)
+
+
 @given(machine=machines())
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 def test_random_machines(machine: Machine) -> None:
