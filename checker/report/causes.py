@@ -14,6 +14,9 @@ from collections.abc import Iterable
 from checker.report.travels import Journey
 from checker.trace.trace import Change, Reason, Step, Trace
 
+SENT = "sent the"
+"""How a reason begins that is prose; the others are changes."""
+
 _KEYS = re.compile(r"\[[^\]]*\]")
 
 
@@ -69,7 +72,7 @@ def causes(trace: Trace, way: Journey, reads: tuple[str, ...]) -> dict[int, tupl
             if travel.sent not in found:
                 open_steps.append(travel.sent)
             name = str(getattr(travel.message, "name", "a message"))
-            text = f"sent the {name} of step {number}"
+            text = f"{SENT} {name} of step {number}"
             told = found.setdefault(travel.sent, [])
             told += [] if text in told else [text]
     return {number: tuple(found[number]) for number in sorted(found)}

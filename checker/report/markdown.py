@@ -6,10 +6,12 @@ changes only when what it reports changes.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from checker.machine.machine import Machine
+from checker.report.causes import SENT, causes, reads_of
 from checker.report.headline import (
     CALM,
     counts_by_heading,
@@ -27,7 +29,8 @@ from checker.report.lanes import Lanes, lanes
 from checker.report.result import Result
 from checker.report.sequence import sequence
 from checker.report.telling import grouped, other_file
-from checker.report.variants import mended
+from checker.report.travels import journey
+from checker.report.variants import mended, settings
 from checker.search.exploration import Exploration
 from checker.semantics.values import format_value
 from checker.trace.naming import binding_texts, event_name, place, step_name
@@ -36,6 +39,12 @@ from checker.verdict.judge import PropertyVerdict
 
 STEPS_DRAWN = 60
 """Longer traces get no sequence diagram: renderers refuse very large ones."""
+
+
+SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
+
+CAUSES_SHOWN = 3
+"""Changes of a step that are named where it is said why it happened."""
 
 
 def report(result: Result, files: Mapping[str, str]) -> str:
@@ -69,6 +78,7 @@ def report(result: Result, files: Mapping[str, str]) -> str:
         ],
     )
     lines += _constants(machine)
+    lines += _left_out(result)
     lines += _coverage(machine, result.exploration)
     if machine.warnings:
         lines += ["## Warnings", ""]
@@ -80,17 +90,53 @@ def report(result: Result, files: Mapping[str, str]) -> str:
 
 
 def _differing(result: Result) -> list[str]:
-    """Return what differs from the variant in which the broken properties hold."""
+    """Return what differs from the variant in which the broken properties hold, or the defaults."""
     broken = [item.declared or item.name for item in result.verdict.broken]
-    found = mended(result, broken) if broken else None
-    if found is None:
+    if not broken:
+        return []
+    found = mended(result, broken)
+    compared = found.settings if found else [item for item in settings(result) if item.differs]
+    if not compared:
         return []
     rows = [
         (code(item.name), code(item.value), code(item.default), text(item.about))
-        for item in found.settings
+        for item in sorted(compared, key=lambda item: not item.chosen)
     ]
-    head = ("constant", "here", "there", "meaning")
-    return [f"What differs from {code(found.name)}, which holds:", "", *table(head, rows)]
+    head = ("constant", "here", "there" if found else "default", "meaning")
+    other = f"{code(found.name)}, which holds" if found else "the specification's defaults"
+    return [f"What differs from {other}:", "", *table(head, rows)]
+
+
+def _left_out(result: Result) -> list[str]:
+    """Return what the model leaves out, the first sentence of each, folded."""
+    left_out = result.document.abstractions if result.verdict.broken else ()
+    if not left_out:
+        return []
+    told = [f"* {text(SENTENCE.split(item, maxsplit=1)[0])}" for item in left_out]
+    summary = "<summary>Left out of the model, each in a sentence</summary>"
+    return ["<details>", summary, "", *told, "", "</details>", ""]
+
+
+def _why(traces: Sequence[Trace], parties: Lanes) -> list[str]:
+    """Return the steps that what failed depends on; nothing where all do, or it is unknown."""
+    trace = traces[0]
+    found = causes(trace, journey(trace, parties), reads_of(traces))
+    if not found or len(found) == trace.length:
+        return []
+    lines = [f"{len(found)} of {trace.length} steps changed what the failed part reads, or sent"]
+    lines = ["Why it happened: " + lines[0] + " what such a step received.", ""]
+    for step in trace.steps:
+        if step.number in found:
+            told = "; ".join(
+                text(item) if item.startswith(SENT) else code(item)
+                for item in found[step.number][:CAUSES_SHOWN]
+            )
+            more = len(found[step.number]) - CAUSES_SHOWN
+            told += f" and {more} more" if more > 0 else ""
+            lines.append(
+                f"* step {step.number}, {code(step_name(step))}" + f": {told}" * bool(told)
+            )
+    return [*lines, ""]
 
 
 def _traces(traces: Sequence[Trace], files: Mapping[str, str], parties: Lanes) -> list[str]:
@@ -105,6 +151,7 @@ def _traces(traces: Sequence[Trace], files: Mapping[str, str], parties: Lanes) -
             lines += ["In the last state:", "", *fenced("text", "\n".join(_reason_lines(trace)))]
         lines += [f"* {text(note)}" for note in trace.notes]
         lines += [""] if trace.notes else []
+    lines += _why(traces, parties)
     trace = traces[0]
     told = stories(trace)
     for step in trace.steps:

@@ -8,6 +8,7 @@ from machines import counter, lamp
 from results import result_of
 
 from checker import flow
+from checker.report import markdown
 from checker.report.causes import causes, concerns, deciding, reads_of
 from checker.report.chart import chart
 from checker.report.headline import fault_mark
@@ -234,3 +235,19 @@ def test_the_states_of_the_page_are_those_of_the_trace() -> None:
     assert "PREPARING_REBALANCE" in data["machines"]["client.state"]
     assert data["reads"] == {"no_ghost_members": ["coordinator.members"]}
     assert "<" not in states_data(result.machine, trace.steps)
+
+
+def test_markdown_says_why_it_happened_what_constants_mean_and_what_is_left_out() -> None:
+    result = checked("classic_group", "kafka_12890")
+    told = markdown.report(result, {})
+    assert "Why it happened: 5 of 7 steps changed what the failed part reads" in told
+    assert "* step 1, `client_poll_sends_join(c1)`: sent the JoinGroup of step 2\n" in told
+    assert "* step 4, " not in told
+    assert "`client[c1].process: running → hung`" in told
+    assert "| `pending_sync_timeout` | `false` | `true` | KAFKA-12890: members" in told
+    assert "\n* Time is left out.\n" in told
+    assert "A timer is armed or not" not in told
+    alone = replace(result, document=replace(result.document, instances=()))
+    assert "What differs from the specification's defaults:" in markdown.report(alone, {})
+    whole = checked("two_phase", "default")
+    assert "Left out of the model" not in markdown.report(whole, {})
