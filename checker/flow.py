@@ -39,7 +39,7 @@ from checker.verdict.vacuity import Vacuity, asking, looked, refusing
 
 BUILT_IN = ("legal", "deadlock")
 
-BRIEF_STATES = 50_000
+BRIEF_STATES = 100_000
 """Where no more states than this are declared, code is written that is there sooner and slower."""
 
 
