@@ -42,7 +42,7 @@ GROWTH = 3
 LEAST = 1000
 """So many states more a mutant may have in any case."""
 
-BEYOND = 100_000
+BEYOND = 1_000_000
 """States of a mutant of an instance that must be violated, where the violation is gone."""
 
 CHUNKS = (64, 1024, 8192)
