@@ -83,6 +83,11 @@ class Mark:
     label: Label
     notes: tuple[Label, ...]
 
+    @property
+    def radius(self) -> int:
+        """How large the dot is that its number fits."""
+        return _radius(self.number)
+
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
@@ -342,6 +347,10 @@ def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
     return [*lines, *(text.removeprefix(own) for text in moved)][:NOTES_MAX]
 
 
+def _radius(number: int) -> int:
+    return RADIUS if number <= 99 else 14 if number <= 999 else 18
+
+
 def _kind(trace: Trace, step: Step) -> str:
     if step.number == trace.length and trace.loop is None and trace.kind != "sometimes":
         return "breaks"
@@ -421,8 +430,9 @@ def _rows(plan: _Plan) -> dict[int, _Row]:
 def _mark(plan: _Plan, step: Step, places: list[float], row: _Row) -> Mark:
     name = plan.way.actors[step.number]
     x = places[plan.column(name)]
+    beside = x + 6 + _radius(step.number)
     notes = tuple(
-        Label(x + 17, row.label + 4.5 + LINE * (number + 1), _fitted(note, NOTE_MAX), note)
+        Label(beside, row.label + 4.5 + LINE * (number + 1), _fitted(note, NOTE_MAX), note)
         for number, note in enumerate(plan.notes[step.number])
     )
     return Mark(
@@ -432,7 +442,7 @@ def _mark(plan: _Plan, step: Step, places: list[float], row: _Row) -> Mark:
         y=row.dot,
         bottom=max([row.dot, *row.sends.values()]),
         kind=_kind(plan.trace, step),
-        label=Label(x + 17, row.label + 4.5, _called(step), step_name(step)),
+        label=Label(beside, row.label + 4.5, _called(step), step_name(step)),
         notes=notes,
     )
 
