@@ -87,6 +87,18 @@ SHARE_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         ),
         "growing_topic",
     ),
+    ("share_group", "who_crashed_is_gone"): (
+        "client.yaml",
+        '      "client[m].state": CRASHED\n',
+        '      "client[m].state": JOINING\n',
+        "progress",
+    ),
+    ("share_group", "only_who_is_assigned_begins"): (
+        "state.yaml",
+        "not state[p].begun and any(p in client[m].assignment for m in Member)\n",
+        "not state[p].begun\n",
+        "growing_topic",
+    ),
     ("share_group", "only_dead_groups_are_strangers"): (
         "coordinator.yaml",
         "    when: m in coordinator.sessions and not alive(m)\n",
