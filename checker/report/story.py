@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -32,6 +33,8 @@ from checker.semantics.successor import Event, State
 from checker.semantics.values import MapValue, format_value
 from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Reason, Step, Trace
+
+NEGATED = re.compile(r"not ([\w.\[\]]+)$")
 
 FEW = 2
 """Changes of a step that are shown at once where none is known to tell more than another."""
@@ -105,7 +108,7 @@ class Answer:
     title: str
     why: str
     verb: str
-    decisive: tuple[tuple[Reason, str], ...]
+    decisive: tuple[tuple[Reason, str, str], ...]
     known: tuple[tuple[str, str], ...]
     bindings: tuple[tuple[str, str], ...]
     given: tuple[str, ...]
@@ -236,9 +239,9 @@ def _answer(trace: Trace) -> Answer:
     return Answer(
         name=trace.property_name,
         title=title(trace),
-        why=trace.why,
+        why=_sentence(trace.why),
         verb="holds" if trace.kind == "sometimes" else "fails",
-        decisive=tuple((reason, reason_text(reason)) for reason in decisive),
+        decisive=tuple((reason, *_told_plainly(reason)) for reason in decisive),
         known=_known(decisive, dict(bindings)),
         bindings=bindings,
         given=tuple(dict.fromkeys(text.removesuffix(" is true") for text in given)),
@@ -246,6 +249,21 @@ def _answer(trace: Trace) -> Answer:
         failure=f"{failure.code}: {failure.message}, {failure.place}" if failure else "",
         notes=trace.notes,
     )
+
+
+def _told_plainly(reason: Reason) -> tuple[str, str]:
+    """Return a part of a condition and its value; of a plain `not x`, what `x` is."""
+    denied = NEGATED.match(reason.text)
+    other = {"true": "false", "false": "true"}.get(reason.value)
+    if denied is not None and other is not None:
+        return denied[1], other
+    return reason.text or "a part of it", reason.value
+
+
+def _sentence(text: str) -> str:
+    """Return prose that begins with a capital, unless it begins with a name of the model."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
 def _known(decisive: Iterable[Reason], bindings: dict[str, str]) -> tuple[tuple[str, str], ...]:

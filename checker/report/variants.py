@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -93,7 +94,12 @@ def mended(result: Result, broken: Iterable[str]) -> Mended | None:
         for name, item in by_name.items()
         if name in other
     )
-    ordered = sorted(differing, key=lambda item: not item.chosen)
+    # The design that the instance is named after, by its ticket, is what the reader looks for.
+    tickets = re.findall(r"\d{3,}", result.machine.instance)
+    ordered = sorted(
+        differing,
+        key=lambda item: (not item.chosen, not any(number in item.about for number in tickets)),
+    )
     return Mended(entry.name.text, entry.about, tuple(ordered))
 
 

@@ -17,7 +17,7 @@ from checker.report.phases import LEAST, MOST, phases
 from checker.report.result import Result
 from checker.report.story import flattened, states_data, story_views
 from checker.report.travels import journey
-from checker.report.variants import designs_read
+from checker.report.variants import designs_read, mended
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue
 from checker.trace.trace import Change, Move, Reason, Step, Trace
@@ -251,3 +251,15 @@ def test_markdown_says_why_it_happened_what_constants_mean_and_what_is_left_out(
     assert "What differs from the specification's defaults:" in markdown.report(alone, {})
     whole = checked("two_phase", "default")
     assert "Left out of the model" not in markdown.report(whole, {})
+
+
+def test_a_page_says_things_plainly_and_the_ticket_it_is_named_after_first() -> None:
+    fetches = checked("share_partition", "kafka_19227")
+    answer = story_views(fetches, {})[0].answers[0]
+    assert answer.why.startswith("A consumer waits")
+    fixed = mended(fetches, ["no_fetch_waits_in_vain"])
+    assert fixed is not None
+    names = [item.name for item in fixed.settings]
+    assert names == ["write_wakes_fetches", "waiting_fetches", "in_flight_limit"]
+    denied = story_views(checked("offset_commit", "kafka_14201"), {})[0].answers[0]
+    assert [told[1:] for told in denied.decisive] == [("history.simple_refused", "true")]
