@@ -101,7 +101,8 @@ def _all_met(lines: Sequence[Line]) -> str:
 
 def instance_table(lines: Sequence[Line], folder: str) -> list[str]:
     """Return a line for each instance: what it is about, what was found; `folder` has reports."""
-    head = ("instance", "about", "found", "states", "depth")
+    # Names do not wrap: in a column of their own, sentences would be left a word a line.
+    head = ("instance", "found", "states", "depth")
     return table(head, [_cells(line, folder) for line in lines])
 
 
@@ -109,14 +110,14 @@ def _cells(line: Line, folder: str) -> tuple[str, ...]:
     name = code(line.instance)
     if line.report:
         name = f"[{name}]({folder}{line.instance}/{PAGE})"
+    about = text(line.about)
     found = line.verdict
     if line.met is None:
         found = f"not run; declared {line.expected}"
     elif not line.met:
         found = f"**{line.verdict}**, declared {line.expected}"
     return (
-        name + (" (full)" if line.tier == "full" else ""),
-        text(line.about),
+        name + (" (full)" if line.tier == "full" else "") + f"<br>{about}" * bool(about),
         found,
         "" if line.distinct is None else f"{line.distinct:,}",
         "" if line.depth is None else str(line.depth),

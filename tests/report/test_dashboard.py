@@ -27,9 +27,9 @@ def test_every_instance_has_a_line_and_violations_a_report() -> None:
     files = ["README.md", "a.itf.json", "verdict.json"]
     assert sorted(wanted) == ["README.md", *(f"group/bug/{name}" for name in files)]
     page = wanted["README.md"]
-    assert "| `default` |  | holds | 48,213 | 37 |" in page
-    assert "| [`bug`](group/bug/README.md) | One client. | violated: a |" in page
-    assert "| `default` |  | **violated: b**, declared holds | 12 | 0 |" in page
+    assert "| `default` | holds | 48,213 | 37 |" in page
+    assert "| [`bug`](group/bug/README.md)<br>One client. | violated: a |" in page
+    assert "| `default` | **violated: b**, declared holds | 12 | 0 |" in page
     assert page.startswith("# What the specifications show\n")
     assert pages(LINES, "Ours")["README.md"].startswith("# Ours\n")
 
@@ -91,5 +91,5 @@ def test_files_that_are_no_reports_stay(tmp_path: Path) -> None:
 def test_what_was_not_run_has_a_line_that_says_so() -> None:
     line = Line("group", "large", "full", "holds", "not run", 4_000_000, 60, met=None)
     page = pages([line])["README.md"]
-    assert "| `large` (full) |  | not run; declared holds | 4,000,000 | 60 |" in page
+    assert "| `large` (full) | not run; declared holds | 4,000,000 | 60 |" in page
     assert "yes, 1 not run" in page

@@ -28,7 +28,7 @@ def test_the_page_has_tables_properties_rows_levels_and_sources() -> None:
     parts = [line for line in text.splitlines() if line.startswith("## ")]
     assert parts[:2] == ["## Instances", "## Properties"]
     assert {"## State tables", "## Rows", "## States per level", "## Sources"} <= set(parts)
-    assert "| `default` | Two members. | holds | 9 | 2 |" in text
+    assert "| `default`<br>Two members. | holds | 9 | 2 |" in text
     assert "holds in 1; violated in 1: [`bug`](bug/README.md)" in text
     assert f"| `{names[0]}` | 0 of 1 | **never** |" in text
     assert f"| `{names[1]}` | 1 of 1 | 3 in `default` |" in text
