@@ -94,6 +94,22 @@ def world_of(
     return _declared(document, _instance(document, instance), overrides or {})
 
 
+def judged(document: Document, instance: str) -> frozenset[str]:
+    """Return the names of the declared properties that an instance judges, for `for:` of all.
+
+    Raises what `elaborate` raises of names, types and constants.
+    """
+    entry = _instance(document, instance)
+    world = _declared(document, entry, {})
+    named = None if entry.properties is None else {word.text for word in entry.properties}
+    return frozenset(
+        item.name.text
+        for item in document.properties
+        if (named is None or item.name.text in named)
+        and (item.only_if is None or constant_truth(world, item.only_if))
+    )
+
+
 def _declared(document: Document, entry: InstanceEntry, overrides: Mapping[str, Setting]) -> World:
     world = World(document, Problems(document.headings))
     declare_constants(world, settings_of(world, entry, overrides))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from checker.elaborate import judged
 from checker.machine.machine import Machine
 from checker.report.result import Result
 from checker.semantics.values import format_value
@@ -66,26 +67,26 @@ def settings(result: Result) -> tuple[Setting, ...]:
 def mended(result: Result, broken: Iterable[str]) -> Mended | None:
     """Return the variant in which the broken properties are declared to hold; None without one.
 
-    It is the one that differs in the fewest constants, at least one of them a design.
+    Of those that judge them it differs in the fewest constants, at least one of them a design; of
+    several, one that says so in its name (`kafka_1_fixed`) or its `about:`.
     """
-    wanted = set(broken)
+    wanted = {name.partition("(")[0] for name in broken} - {"legal", "deadlock"}
     document = result.document
     by_name = {item.name: item for item in settings(result)}
     here = {name: item.value for name, item in by_name.items()}
-    best: tuple[int, InstanceEntry, dict[str, str]] | None = None
+    own = re.compile(rf"{re.escape(result.machine.instance)}(_|\b)")
+    close: list[tuple[tuple[int, bool], InstanceEntry, dict[str, str]]] = []
     for entry in document.instances:
-        judged = None if entry.properties is None else {word.text for word in entry.properties}
         holds = entry.expect is not None and entry.expect.verdict in {"holds", None}
-        if not holds or (judged is not None and wanted - judged - {"legal", "deadlock"}):
-            continue
-        if entry.expect is not None and entry.expect.property is not None:
+        if not holds or (entry.expect is not None and entry.expect.property is not None):
             continue
         there = _effective(document, entry)
         other = {name: text for name, text in there.items() if here.get(name, text) != text}
-        if not any(by_name[name].chosen for name in other) or len(other) > FEW:
-            continue
-        if best is None or len(other) < best[0]:
-            best = len(other), entry, other
+        if any(by_name[name].chosen for name in other) and len(other) <= FEW:
+            says_so = own.match(entry.name.text) or own.search(entry.about)
+            close.append(((len(other), not says_so), entry, other))
+    nearest = sorted(close, key=lambda item: item[0])
+    best = next((it for it in nearest if wanted <= judged(document, it[1].name.text)), None)
     if best is None:
         return None
     _, entry, other = best

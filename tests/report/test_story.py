@@ -253,6 +253,24 @@ def test_markdown_says_why_it_happened_what_constants_mean_and_what_is_left_out(
     assert "Left out of the model" not in markdown.report(whole, {})
 
 
+def test_the_variant_that_holds_judges_what_is_broken_and_best_says_so() -> None:
+    """A nearer instance does not judge it; of two as near one is said to be the fixed form."""
+    result = checked("topic_deletion", "no_controller_is_elected")
+    fixed = mended(result, ["a_controller_is_elected"])
+    assert fixed is not None
+    assert fixed.name == "preferred_election"
+    assert {item.name for item in fixed.settings} == {"known_failures", "election_needs_record"}
+    other = mended(result, ["a_topic_leaves_the_queue_for_good"])
+    assert other is not None
+    silent = replace(
+        result.document,
+        instances=tuple(replace(entry, about="") for entry in result.document.instances),
+    )
+    nearest = mended(replace(result, document=silent), ["a_topic_leaves_the_queue_for_good"])
+    assert nearest is not None
+    assert nearest.name == "election_of_2_8"
+
+
 def test_a_page_says_things_plainly_and_the_ticket_it_is_named_after_first() -> None:
     fetches = checked("share_partition", "kafka_19227")
     answer = story_views(fetches, {})[0].answers[0]
@@ -260,6 +278,6 @@ def test_a_page_says_things_plainly_and_the_ticket_it_is_named_after_first() -> 
     fixed = mended(fetches, ["no_fetch_waits_in_vain"])
     assert fixed is not None
     names = [item.name for item in fixed.settings]
-    assert names == ["write_wakes_fetches", "waiting_fetches", "in_flight_limit"]
+    assert names == ["write_wakes_fetches", "write_failures", "leader_changes"]
     denied = story_views(checked("offset_commit", "kafka_14201"), {})[0].answers[0]
     assert [told[1:] for told in denied.decisive] == [("history.simple_refused", "true")]
