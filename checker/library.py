@@ -67,6 +67,11 @@ def find(name_or_path: str) -> Path:
     raise UsageError(f"there is no specification {name_or_path!r}; {advice}")
 
 
+def name_of(path: Path) -> str:
+    """Return what the specification in a file is called while it cannot be read."""
+    return path.resolve().parent.name if path.name == "system.yaml" else path.stem
+
+
 def explanation(code: str) -> str | None:
     """Return the page (Markdown) that explains a diagnostic's code, or None where there is none."""
     if re.fullmatch(r"[A-Z][0-9]{3}", code) is None:

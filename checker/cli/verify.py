@@ -208,7 +208,9 @@ def _tasks(
         try:
             documents.append(read(path))
         except SpecificationError as error:
-            task = Task(str(path), path.stem, "(specification)", "quick", str(path))
+            name = library.name_of(path)
+            at = error.diagnostics[0].span
+            task = Task(str(path), name, "(specification)", "quick", at.source.name, at.line)
             broken.append(refused(task, error))
     tasks = [task for document in documents for task in tasks_of(document)]
     if revision is not None:

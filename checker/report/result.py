@@ -46,8 +46,14 @@ class Result:
 
     @property
     def failures(self) -> tuple[Trace, ...]:
-        """The traces that show something wrong."""
-        return tuple(trace for trace in self.traces if trace.kind != "sometimes")
+        """The traces that show something wrong, that of the declared property first."""
+        declared = {
+            entry.expect.property.text
+            for entry in self.document.instances
+            if entry.name.text == self.machine.instance and entry.expect and entry.expect.property
+        }
+        wrong = [trace for trace in self.traces if trace.kind != "sometimes"]
+        return tuple(sorted(wrong, key=lambda trace: trace.property_name not in declared))
 
     @property
     def about(self) -> str:

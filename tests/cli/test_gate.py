@@ -84,6 +84,20 @@ def sarif(command: Command, toggle: str) -> list[dict[str, Any]]:
     return results
 
 
+def test_a_folder_that_cannot_be_read_is_called_by_its_name(command: Command) -> None:
+    Path("orders").mkdir()
+    Path("orders/system.yaml").write_text(f"{TOGGLE}\nwhatever: [\n")
+    result = command("verify", "orders", *ONE, "--junit", "out.xml")
+    assert result.code == 120
+    assert result.out.startswith("orders\n")
+    assert "declared:" not in result.out
+    (case,) = ET.parse("out.xml").iter("testcase")  # noqa: S314
+    assert case.get("classname") == "orders"
+    assert case.get("file") == "orders/system.yaml"
+    assert f"orders/system.yaml:{case.get('line')}:" in result.out
+    assert case.get("line") != "1"
+
+
 def test_sarif_has_the_counterexample_as_a_code_flow(command: Command, toggle: str) -> None:
     assert sarif(command, toggle) == []
     mended(toggle, "presses < most", "presses <= most")

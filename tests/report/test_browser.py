@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 
-def after(page: str, script: str, folder: Path) -> str:
+def after(page: str, script: str, folder: Path, size: str = "1280,900") -> str:
     """The elements of a page after a script of the test was run in it, as it would be pressed."""
     assert POLICY.search(page)
     open_to_tests = POLICY.sub("", page)
@@ -31,6 +31,7 @@ def after(page: str, script: str, folder: Path) -> str:
         CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
         "--disable-background-networking", "--disable-component-update", "--disable-sync",
         f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=4000", "--dump-dom",
+        f"--window-size={size}",
         file.as_uri(),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -88,6 +89,65 @@ def test_a_run_is_walked_by_button_and_by_key(tmp_path: Path) -> None:
     assert current(after(page, keys * 2, tmp_path)) == ["2"]
     back = "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', bubbles: true}));"
     assert current(after(page, keys * 2 + back, tmp_path)) == ["1"]
+
+
+PRINTING = "window.dispatchEvent(new Event('{}print'));"
+
+
+def test_what_is_printed_is_unfolded_and_folded_again_afterwards(tmp_path: Path) -> None:
+    page = page_of("two_phase", "commits_early")
+    folds = set(re.findall(r"<details( class=\"[^\"]*\")?", page))
+    assert len(folds) > 2
+    looked_at = "document.querySelector('.forth').click();"
+    before = after(page, looked_at, tmp_path)
+    printed = after(page, looked_at + PRINTING.format("before"), tmp_path)
+    closed = [text for text in details(printed) if " open" not in text]
+    assert set(closed) == {'<details class="state">'}  # a walk on paper goes nowhere
+    assert details(before) != details(printed)
+    back = looked_at + PRINTING.format("before") + PRINTING.format("after")
+    assert opened(details(after(page, back, tmp_path))) == opened(details(before))
+
+
+def page_of(name: str, instance: str) -> str:
+    result = flow.check(flow.Request(name, instance, workers=1), flow.Silent())
+    return files.rendered(result, committed=False)[files.HTML]
+
+
+def details(dom: str) -> list[str]:
+    """The folds of a page, as they are written."""
+    return re.findall(r"<details[^>]*>", dom)
+
+
+def opened(folds: list[str]) -> list[bool]:
+    return [" open" in text for text in folds]
+
+
+END = """
+    var ends = Array.from(document.querySelectorAll('.told'))
+      .filter(function (item) { return !item.closest('details:not([open])'); })
+      .map(function (item) { return Math.ceil(item.getBoundingClientRect().bottom + scrollY); });
+    document.body.setAttribute('data-seen', innerWidth + ' ' + document.documentElement.scrollWidth
+      + ' ' + Math.max.apply(null, ends));
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "instance"),
+    [
+        ("share_partition", "candidate_expired_below_start"),  # a shown fold more, and it is over
+        ("share_partition", "candidate_o2_metric"),
+        ("share_partition", "kafka_20672_for_ever"),  # two runs: one is told, one is behind a fold
+        ("coordinator_runtime", "without_answers_of_the_unload"),
+    ],
+)
+def test_a_short_run_is_told_on_two_screens(name: str, instance: str, tmp_path: Path) -> None:
+    dom = after(page_of(name, instance), END, tmp_path)
+    seen = re.search(r'data-seen="(\d+) (\d+) (-?\d+)"', dom)
+    assert seen is not None
+    width, wide, end = map(int, seen.groups())
+    assert width == 1280
+    assert wide <= width
+    assert 600 < end <= 2 * 900
 
 
 def current(dom: str) -> list[str]:

@@ -100,6 +100,7 @@
     each(root, "[data-step='" + number + "'], [data-sent='" + number + "'], [data-ended='" + number + "']",
       function (item) { item.classList.add("on"); });
     var item = root.querySelector("li[data-step='" + number + "']"), phase = item.closest("details.phase");
+    each(root, "details.also", function (box) { box.open = true; });
     if (phase) { phase.open = true; }
     unfold(root, item);
     item.setAttribute("aria-current", "step");
@@ -159,8 +160,12 @@
     if (found && stories[found[1] - 1]) { show(found[1] - 1, Number(found[2]), true); }
   }
   window.addEventListener("hashchange", named);
+  // Paper has no folds; what was opened for it is folded again afterwards.
   window.addEventListener("beforeprint", function () {
-    each(document, "details.phase", function (item) { item.open = true; });
+    each(document, "details:not([open]):not(.state)", function (item) { item.open = true; item.classList.add("printed"); });
+  });
+  window.addEventListener("afterprint", function () {
+    each(document, "details.printed", function (item) { item.open = false; item.classList.remove("printed"); });
   });
   named();
 }());
