@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -21,12 +22,14 @@ from checker.cli.options import overrides
 from checker.cli.progress import Style, observing
 from checker.errors import EnvironmentFailure, UsageError
 from checker.machine.machine import Machine
+from checker.report import terminal
 from checker.report.headline import plural
 from checker.search.limits import Limits
 from checker.search.progress import Interrupt
 from checker.semantics.values import format_value
 from checker.source import Span
 from checker.table import Document
+from checker.table.problems import nearest
 
 if TYPE_CHECKING:
     from checker.graph.difference import Difference, Side
@@ -45,7 +48,8 @@ class _Answer:
 
     `renamed` are rows that nobody said to have another name, with the names that were tried; only
     where both sides are `equal` so it is known, else it is a guess. Rows of both that are written
-    otherwise are `rewritten`, those of them that no step of either side takes `untaken`.
+    otherwise are `rewritten`, those of them that no step of either side takes `untaken`. Properties
+    that are written otherwise and judged as before are `reworded`, each with its verdict.
     """
 
     old: LabelledGraph
@@ -55,6 +59,7 @@ class _Answer:
     renamed: Mapping[str, str]
     rewritten: tuple[str, ...] = ()
     untaken: tuple[str, ...] = ()
+    reworded: tuple[tuple[str, str], ...] = ()
 
 
 @click.command()
@@ -131,12 +136,17 @@ def diff(
         for name in names
         if verdicts[0].get(name) != verdicts[1].get(name)
     )
-    rewritten, untaken = _rewritten([document for document, _ in prepared], answer)
-    answer = replace(answer, properties=changed, rewritten=rewritten, untaken=untaken)
+    documents = [document for document, _ in prepared]
+    rewritten, untaken = _rewritten(documents, answer)
+    reworded = _reworded(documents, *verdicts)
+    answer = replace(
+        answer, properties=changed, rewritten=rewritten, untaken=untaken, reworded=reworded
+    )
     if form == "json":
         click.echo(json.dumps(_object(answer), ensure_ascii=False))
     else:
-        click.echo("\n".join(_text(answer, markdown=form == "markdown")))
+        for line in _text(answer, markdown=form == "markdown"):
+            click.echo(line if form == "markdown" else _wrapped(line))
     if answer.difference.equal is None:
         return UNDECIDED
     return EQUAL if answer.difference.equal else DIFFERENT
@@ -148,10 +158,13 @@ def _compared(
     from checker.graph.difference import compare, guessed, renamed  # noqa: PLC0415
     from checker.graph.labelled import labelled_graph  # noqa: PLC0415
 
-    known = {action.name for action in machines[0].actions}
-    for row in rows:
-        if row not in known:
-            raise UsageError(f"--rename: {machines[0].name} has no row {row!r}")
+    for machine, names, whose in zip(machines, (rows, rows.values()), ("OLD", "NEW"), strict=True):
+        known = {action.name for action in machine.actions}
+        for row in names:
+            if row not in known:
+                close = nearest(row, known)
+                hint = f"; did you mean {close}?" if close else ""
+                raise UsageError(f"--rename: {whose} ({machine.name}) has no row {row!r}{hint}")
     graphs = []
     for machine in machines:
         graph = labelled_graph(replace(machine, symmetry=False), interrupt=interrupt)
@@ -180,14 +193,27 @@ def _rewritten(
     )
 
 
+def _reworded(
+    documents: list[Document], before: Mapping[str, str], after: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """Return the properties of both sides that say something else, though their verdict stayed."""
+    old, new = ({it.name.text: _texts(it) for it in document.properties} for document in documents)
+    return tuple(
+        (name, after[name])
+        for name, texts in new.items()
+        if name in old and texts != old[name] and name in after
+        if before.get(name) == after[name]
+    )
+
+
 def _texts(item: object) -> tuple[str, ...]:
-    """Return what is written in a row that a run can show: its cells, without prose and places."""
+    """Return what is written in a row or property that counts: cells, not prose and places."""
     if isinstance(item, str):
         return (" ".join(item.split()),)
     if isinstance(item, tuple):
         return tuple(text for part in item for text in _texts(part))
     if is_dataclass(item) and not isinstance(item, Span):
-        told = (field for field in fields(item) if field.name not in {"about", "source"})
+        told = (field for field in fields(item) if field.name not in {"about", "source", "why"})
         return tuple(text for field in told for text in _texts(getattr(item, field.name)))
     return ()
 
@@ -293,11 +319,23 @@ def _text(answer: _Answer, *, markdown: bool) -> Iterator[str]:
     for name, before, after in answer.properties:
         shown = f"`{name}`" if markdown else name
         yield f"{'* ' * markdown}property {shown}: {before} -> {after}"
+    for name, verdict in answer.reworded:
+        shown = f"`{name}`" if markdown else name
+        yield f"{'* ' * markdown}property {shown}: written otherwise; {verdict}, as before"
     for side, graph, word in (
         (found.lost, answer.old, "lost"),
         (found.gained, answer.new, "gained"),
     ):
         yield from _side(side, graph, word, markdown=markdown)
+
+
+def _wrapped(line: str) -> str:
+    """Return a line of text in as many lines as the terminal needs, indented alike."""
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    width = terminal.console().width
+    return textwrap.fill(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _named(names: tuple[str, ...], *, markdown: bool) -> str:
@@ -389,6 +427,7 @@ def _object(answer: _Answer) -> dict[str, object]:
         "untaken": list(answer.untaken),
         "shared": list(found.shared),
         "hidden": {"old": list(found.hidden[0]), "new": list(found.hidden[1])},
+        "reworded": [{"name": name, "verdict": verdict} for name, verdict in answer.reworded],
         "properties": [
             {"name": name, "old": before, "new": after} for name, before, after in answer.properties
         ],

@@ -174,13 +174,19 @@ def _sarif(problem: Problem, rules: list[str]) -> dict[str, object]:
 def _location(place: Place) -> dict[str, object]:
     found: dict[str, object] = {
         "physicalLocation": {
-            "artifactLocation": {"uri": quote(os.fsencode(_relative(place.file)))},
+            "artifactLocation": {"uri": _uri(place.file)},
             "region": {"startLine": place.line, "startColumn": place.column},
         }
     }
     if place.text:
         found["message"] = {"text": place.text}
     return found
+
+
+def _uri(file: str) -> str:
+    """Return a file relative to where the run began; one that lies elsewhere with its scheme."""
+    name = _relative(file)
+    return Path(name).as_uri() if Path(name).is_absolute() else quote(os.fsencode(name))
 
 
 # ----------------------------------------------------------------------------- GitHub annotations

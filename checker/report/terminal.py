@@ -109,7 +109,7 @@ def print_trace(out: Console, trace: Trace) -> None:
         for reason in trace.reasons:
             _print_reason(out, reason)
     for note in trace.notes:
-        out.print(Text(f"note: {note}", style="yellow"))
+        _print_indented(out, f"note: {note}", 0, "yellow")
 
 
 def _print_properties(out: Console, verdict: Verdict) -> None:

@@ -104,3 +104,33 @@ def test_an_archive_writes_below_its_folder_only(tmp_path: Path) -> None:
     unpack(packed.getvalue(), folder)
     assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == [folder / "a" / "b.yaml"]
     assert not Path("/absolute.yaml").exists()
+
+
+def test_a_property_that_says_something_else_is_named(
+    spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "weaker.yaml"
+    other.write_text(SYSTEM.replace("always: n < 3", "always: n < 4"))
+    assert diff(spec, str(other)) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("equal: ")
+    assert "property low: written otherwise; holds, as before\n" in told
+    other.write_text(SYSTEM.replace("three is too many", "three are too many"))
+    assert diff(spec, str(other)) == 0
+    assert "property" not in capsys.readouterr().out
+
+
+def test_a_new_name_that_no_row_has_is_refused(
+    spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.yaml"
+    other.write_text(SYSTEM.replace("ticks", "tocks"))
+    assert diff(spec, str(other), "--rename", "ticks=tock") == 2
+    assert "NEW (counter) has no row 'tock'; did you mean tocks?" in capsys.readouterr().err
+
+
+def test_lines_fit_a_hundred_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert diff("two_phase", "--new-set", "waits_for_all=false") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert any(line.startswith("    Prepared(manager=") for line in lines)

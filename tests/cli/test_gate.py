@@ -84,7 +84,8 @@ def sarif(command: Command, toggle: str) -> list[dict[str, Any]]:
     return results
 
 
-def test_a_folder_that_cannot_be_read_is_called_by_its_name(command: Command) -> None:
+def test_a_folder_that_cannot_be_read_is_called_by_its_name(command: Command, toggle: str) -> None:
+    Path(toggle).unlink()
     Path("orders").mkdir()
     Path("orders/system.yaml").write_text(f"{TOGGLE}\nwhatever: [\n")
     result = command("verify", "orders", *ONE, "--junit", "out.xml")
@@ -113,6 +114,17 @@ def test_sarif_has_the_counterexample_as_a_code_flow(command: Command, toggle: s
     assert len(texts) == 5
     lines = {step["location"]["physicalLocation"]["region"]["startLine"] for step in flow}
     assert TOGGLE.splitlines().index("  - row: press") + 1 in lines
+
+
+def test_a_file_elsewhere_is_a_whole_uri_in_sarif(
+    command: Command, toggle: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    (tmp_path / "a place").mkdir()
+    monkeypatch.chdir(tmp_path / "a place")
+    (result,) = sarif(command, f"../{toggle}")
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == (tmp_path / toggle).resolve().as_uri()
 
 
 def test_a_fingerprint_stays_where_lines_move(command: Command, toggle: str) -> None:
