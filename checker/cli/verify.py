@@ -199,7 +199,8 @@ def _tasks(
     With them, by path, the digests of the texts of those that can. With a revision, only instances
     that are not the same there.
     """
-    paths = [library.find(spec) for spec in specs] or [
+    named = {path.resolve(): path for path in map(library.find, specs)}
+    paths = list(named.values()) or [
         entry.path for entry in library.shipped() if entry.kind != "table"
     ]
     documents: list[Document] = []
@@ -372,6 +373,7 @@ def _line(outcome: Outcome) -> Line:
         levels=outcome.levels,
         rows=outcome.rows,
         properties=outcome.properties,
+        failure=outcome.failure or "",
     )
 
 

@@ -30,7 +30,7 @@ class Line:
     """One instance on the dashboard; `report` holds the files of its own report, if any.
 
     `met` is None for one that was not run. `levels` are the states of each depth, `rows` the
-    successors of each row, `properties` their verdicts.
+    successors of each row, `properties` their verdicts, `failure` what is not as declared.
     """
 
     system: str
@@ -46,6 +46,16 @@ class Line:
     levels: Sequence[int] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
+    failure: str = ""
+
+    @property
+    def unlike(self) -> tuple[str, ...]:
+        """What to say of one that is not as declared: the verdict declared, or the figures."""
+        if self.met is not False:
+            return ()
+        if self.expected and self.expected != self.verdict:
+            return (f"declared: {self.expected}",)
+        return tuple(self.failure.splitlines())
 
 
 def pages(
@@ -115,7 +125,7 @@ def _cells(line: Line, folder: str) -> tuple[str, ...]:
     if line.met is None:
         found = f"not run; declared {line.expected}"
     elif not line.met:
-        found = f"**{line.verdict}**, declared {line.expected}"
+        found = f"**{line.verdict}**; {text('; '.join(line.unlike))}".removesuffix("; ")
     return (
         name + (" (full)" if line.tier == "full" else "") + f"<br>{about}" * bool(about),
         found,

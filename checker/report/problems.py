@@ -19,6 +19,7 @@ from checker import __version__
 from checker.errors import Diagnostic
 from checker.report.files import encoded
 from checker.report.result import Result
+from checker.report.telling import sentence
 from checker.source import NOWHERE, Span
 from checker.trace.naming import step_name
 from checker.trace.trace import Trace
@@ -91,7 +92,7 @@ def of_result(
                 machine.name,
                 machine.instance,
                 trace.property_name,
-                f"{text}. {trace.why}".strip(),
+                f"{text}. {sentence(trace.why)}".strip(),
                 at if where is None else _place(where),
                 _steps(trace),
             )

@@ -25,7 +25,7 @@ from checker.report.headline import (
 from checker.report.lanes import Lanes, lanes
 from checker.report.phases import phases
 from checker.report.result import Result
-from checker.report.telling import grouped, other_file
+from checker.report.telling import grouped, other_file, sentence
 from checker.report.travels import Journey, journey
 from checker.report.variants import designs_read
 from checker.report.vocabulary import vocabulary
@@ -239,7 +239,7 @@ def _answer(trace: Trace) -> Answer:
     return Answer(
         name=trace.property_name,
         title=title(trace),
-        why=_sentence(trace.why),
+        why=sentence(trace.why),
         verb="holds" if trace.kind == "sometimes" else "fails",
         decisive=tuple((reason, *_told_plainly(reason)) for reason in decisive),
         known=_known(decisive, dict(bindings)),
@@ -258,12 +258,6 @@ def _told_plainly(reason: Reason) -> tuple[str, str]:
     if denied is not None and other is not None:
         return denied[1], other
     return reason.text or "a part of it", reason.value
-
-
-def _sentence(text: str) -> str:
-    """Return prose that begins with a capital, unless it begins with a name of the model."""
-    first = text.partition(" ")[0]
-    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
 def _known(decisive: Iterable[Reason], bindings: dict[str, str]) -> tuple[tuple[str, str], ...]:

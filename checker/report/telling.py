@@ -15,6 +15,12 @@ from checker.trace.refinement import strays
 from checker.trace.trace import Reason, Trace
 
 
+def sentence(text: str) -> str:
+    """Return prose that begins with a capital, unless it begins with a name of the model."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+
+
 def grouped(failures: Iterable[Trace]) -> list[list[Trace]]:
     """Return traces by run: what an earlier run breaks too is told with it, not a second time.
 

@@ -215,8 +215,8 @@ def print_outcomes(out: Console, lines: Sequence[Line]) -> None:
             )
             out.print(Text(f"  {mark}", style=style) + Text(head[4:]), end="", soft_wrap=True)
             out.print(f"\n{' ' * len(head)}".join(texts), soft_wrap=True)
-            if not line.met and line.expected and line.expected != line.verdict:
-                out.print(f"      declared: {line.expected}", soft_wrap=True)
+            for text in line.unlike:
+                _print_indented(out, text, 6, "")
 
 
 def _figures(line: Line) -> str:

@@ -46,6 +46,15 @@ def test_progress_counts_and_the_end_is_summed_up(command: Command, toggle: str)
     assert "2 instances in " not in result.out
 
 
+def test_what_differs_stands_beside_the_instance(command: Command, toggle: str) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    result = command("verify", toggle, toggle, *ONE, "--report", "out")
+    assert "holds\n      distinct: expected 17, found 16\n" in result.out
+    assert "2 instances, 1 not as declared" in result.out  # named twice, run once
+    page = Path("out/README.md").read_text()
+    assert "**holds**; distinct: expected 17, found 16 |" in page
+
+
 def test_rows_that_fire_another_number_of_times_fail(command: Command, toggle: str) -> None:
     mended(toggle, "distinct: 16}", "distinct: 16, rows: {press: 24, forget: 4}}")
     result = command("verify", toggle, *ONE)

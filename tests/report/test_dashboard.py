@@ -29,7 +29,7 @@ def test_every_instance_has_a_line_and_violations_a_report() -> None:
     page = wanted["README.md"]
     assert "| `default` | holds | 48,213 | 37 |" in page
     assert "| [`bug`](group/bug/README.md)<br>One client. | violated: a |" in page
-    assert "| `default` | **violated: b**, declared holds | 12 | 0 |" in page
+    assert "| `default` | **violated: b**; declared: holds | 12 | 0 |" in page
     assert page.startswith("# What the specifications show\n")
     assert pages(LINES, "Ours")["README.md"].startswith("# Ours\n")
 
