@@ -205,6 +205,12 @@ SHARE_WOVEN = {
             "`coordinator.members[m].previous_epoch = coordinator.members[m].epoch`"
         ),
         "sharing_is_even": ("procedure assign_remaining: `len(holders(p)) <= sharing(ps, ms)`"),
+        "state_is_as_it_was_asked_for": (
+            "row initialise_state: without `state[p].state_epoch = state_epoch`"
+        ),
+        "subscriptions_are_taken_over": (
+            "row heartbeat: without `coordinator.members[m].topics = told_topics`"
+        ),
     },
     ("share_group", "fixed_deletion_only"): {
         "a_deleted_group_is_forgotten": "procedure forget_group: without `coordinator.epoch = 0`",
@@ -216,6 +222,10 @@ SHARE_WOVEN = {
         "strangers_have_no_target": (
             "procedure fence_member: without `coordinator.target[m] = empty`"
         ),
+        "who_leaves_says_so": (
+            "row consumer_leaves: "
+            "without `call(heartbeats[m], Heartbeat(epoch=-1, topics=none))`"
+        ),
     },
     ("share_group", "fixed_deletion_of_offsets"): {
         "marks_end_with_the_deletion": ("procedure begin_deletion: `empty` for `topics_to_delete`"),
@@ -225,9 +235,29 @@ SHARE_WOVEN = {
         "joining_consumers_become_members": (
             "row heartbeat_is_answered: `client[m].state` goes to `JOINING` for `STABLE`"
         ),
+        "leaves_are_heard": "row leave: the row is missing",
     },
     ("share_group", "progress_of_deletion"): {
         "deletions_end": "row deletion_ends: the row is missing",
+    },
+    ("share_group", "assignment_interval"): {
+        "timers_fire_when_they_run": (
+            "row assignment_interval_ends: `coordinator.interval` taken for true"
+        ),
+    },
+    ("share_group", "failing_initialisation"): {
+        "failed_initialisations_are_forgotten": (
+            "row partition_is_not_initialised: without `stop_initialising(p)`"
+        ),
+    },
+    ("share_group", "progress_of_changes"): {
+        "a_change_is_one": (
+            "row consumer_changes_its_subscription: "
+            "`topics_wanted != client[m].topics` taken for true"
+        ),
+    },
+    ("share_group", "three_partitions"): {
+        "each_member_begins_with_its_own": "procedure assign_remaining: `turn != 1`",
     },
     ("share_partition", "default"): {
         "acknowledgements_do_what_they_ask": (
@@ -300,11 +330,32 @@ SHARE_WOVEN = {
     ("share_state", "progress"): {
         "leaders_come_to_know_the_state": "row read: the row is missing",
     },
+    ("share_state", "as_in_kafka_confused"): {
+        "negative_epochs_read_nothing": (
+            "definition read_is_invalid: "
+            "`negative_epochs_refused and leader_epoch < 0` taken for false"
+        ),
+    },
+    ("share_state", "as_in_kafka_deletion"): {
+        "deleting_nothing_writes_nothing": (
+            "row delete: `coordinator.value.exists` taken for true"
+        ),
+    },
     ("share_state", "rare_snapshots"): {
         "only_a_higher_epoch_is_written_by_a_read": (
             "row read: `e == coordinator.leader_epoch` taken for false"
         ),
         "only_the_fenced_give_up": "row leader_cannot_write: `was_fenced` taken for true",
+        "only_who_has_a_successor_is_fenced": (
+            "definition read_is_fenced: `leader_epoch <= coordinator.leader_epoch`"
+        ),
+        "records_carry_what_they_say": "definition update_of: `0` one more",
+        "snapshots_come_when_they_are_due": (
+            "procedure append_change: `coordinator.updates >= updates_per_snapshot` taken for false"
+        ),
+        "updates_are_counted_from_what_was_due": (
+            "definition replayed_updates: `n >= updates_per_snapshot` taken for true"
+        ),
     },
     ("share_state", "three_deliveries"): {
         "no_delivery_is_skipped": "row leader_has_written: `1` one more",
