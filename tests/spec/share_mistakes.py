@@ -222,7 +222,7 @@ SHARE_WOVEN = {
         "strangers_have_no_target": (
             "procedure fence_member: without `coordinator.target[m] = empty`"
         ),
-        "who_leaves_says_so": (
+        "leaves_are_obeyed": (
             "row consumer_leaves: "
             "without `call(heartbeats[m], Heartbeat(epoch=-1, topics=none))`"
         ),
@@ -251,7 +251,7 @@ SHARE_WOVEN = {
         ),
     },
     ("share_group", "progress_of_changes"): {
-        "a_change_is_one": (
+        "nobody_tells_everything_for_nothing": (
             "row consumer_changes_its_subscription: "
             "`topics_wanted != client[m].topics` taken for true"
         ),
