@@ -188,9 +188,6 @@ SHARE_WOVEN = {
             "procedure reconcile: without "
             "`coordinator.members[m].epoch = coordinator.assignment_epoch`"
         ),
-        "old_epochs_are_fenced": (
-            "row heartbeat: `epoch != coordinator.members[m].epoch` taken for true"
-        ),
         "only_members_have_an_assignment": (
             "row heartbeat_is_answered: `client[m].state` goes to `JOINING` for `STABLE`"
         ),
@@ -213,6 +210,7 @@ SHARE_WOVEN = {
         ),
     },
     ("share_group", "fixed_deletion_only"): {
+        "what_is_deleted_is_gone": ("procedure forget_state: `0` one more"),
         "a_deleted_group_is_forgotten": "procedure forget_group: without `coordinator.epoch = 0`",
         "epochs_are_ordered": (
             "procedure forget_group: without `coordinator.assignment_epoch = 0`"
@@ -223,14 +221,21 @@ SHARE_WOVEN = {
             "procedure fence_member: without `coordinator.target[m] = empty`"
         ),
         "leaves_are_obeyed": (
-            "row consumer_leaves: "
-            "without `call(heartbeats[m], Heartbeat(epoch=-1, topics=none))`"
+            "row consumer_leaves: without `call(heartbeats[m], Heartbeat(epoch=-1, topics=none))`"
         ),
     },
     ("share_group", "fixed_deletion_of_offsets"): {
+        "only_what_is_there_is_deleted": ("row administrator_deletes_offsets: `len(here) >= 0`"),
         "marks_end_with_the_deletion": ("procedure begin_deletion: `empty` for `topics_to_delete`"),
     },
     ("share_group", "progress"): {
+        "who_left_hears_nothing": ("row consumer_crashes: without `close(heartbeats[m])`"),
+        "refused_consumers_join_again": (
+            "row heartbeat_is_refused: without `client[m].state = JOINING`"
+        ),
+        "the_group_epoch_rises_for_a_reason": (
+            "row heartbeat: `coordinator.assignment_epoch >= coordinator.epoch` taken for true"
+        ),
         "gone_consumers_are_removed": "row session_expires: without `fence_member(m)`",
         "joining_consumers_become_members": (
             "row heartbeat_is_answered: `client[m].state` goes to `JOINING` for `STABLE`"
@@ -241,16 +246,25 @@ SHARE_WOVEN = {
         "deletions_end": "row deletion_ends: the row is missing",
     },
     ("share_group", "assignment_interval"): {
+        "targets_keep_their_distance": (
+            "procedure update_target: `not coordinator.interval` taken for true"
+        ),
         "timers_fire_when_they_run": (
             "row assignment_interval_ends: `coordinator.interval` taken for true"
         ),
     },
     ("share_group", "failing_initialisation"): {
+        "failures_are_answered": (
+            "row initialise_state_fails: without "
+            "`answer(p, asker, StateInitialized(state_epoch=state_epoch, done=false))`"
+        ),
         "failed_initialisations_are_forgotten": (
             "row partition_is_not_initialised: without `stop_initialising(p)`"
         ),
     },
     ("share_group", "progress_of_changes"): {
+        "who_is_subscribed_wants_something": ("row consumer_subscribes: `len(topics_wanted) >= 0`"),
+        "answers_tell_what_is_asked": ("row heartbeat: `epoch != before.epoch` taken for true"),
         "nobody_tells_everything_for_nothing": (
             "row consumer_changes_its_subscription: "
             "`topics_wanted != client[m].topics` taken for true"
@@ -258,6 +272,28 @@ SHARE_WOVEN = {
     },
     ("share_group", "three_partitions"): {
         "each_member_begins_with_its_own": "procedure assign_remaining: `turn != 1`",
+    },
+    ("share_group", "fixed_lost_answer"): {
+        "groups_begin_with_epoch_2_and_die_by_their_deletion": (
+            "procedure enlist: without `coordinator.epoch = 1`"
+        ),
+        "new_topics_begin_where_the_group_says": (
+            "procedure initialise_what_is_new: `topic_of(p) in known` taken for true"
+        ),
+    },
+    ("share_group", "moving_coordinator"): {
+        "who_asks_for_deletions_is_answered": (
+            "procedure begin_deletion: `0` for `coordinator.incarnation`"
+        ),
+        "one_deletion_at_a_time": ("row coordinator_moves: without `coordinator.deletion = none`"),
+    },
+    ("share_group", "growing_topic"): {
+        "records_come_before_the_first_fetch": (
+            "row record_is_produced_early: `not state[p].produced` taken for true"
+        ),
+    },
+    ("share_group", "fixed_two_heartbeats"): {
+        "old_epochs_are_fenced": ("row heartbeat: `epoch_is_valid(m, epoch)` taken for true"),
     },
     ("share_partition", "default"): {
         "acknowledgements_do_what_they_ask": (
@@ -293,6 +329,7 @@ SHARE_WOVEN = {
         "window_is_bounded": "definition reach: `last - first <= room`",
     },
     ("share_state", "default"): {
+        "the_last_delivery_is_not_released": ("row leader_writes: `accept` taken for true"),
         "leaders_know_the_deliveries": (
             "row leader_has_read: without `leader[e].delivered = {o: batches[o].delivery for o in "
             "batches if not batches[o].accept}`"
@@ -331,17 +368,25 @@ SHARE_WOVEN = {
         "leaders_come_to_know_the_state": "row read: the row is missing",
     },
     ("share_state", "as_in_kafka_confused"): {
+        "the_outdated_are_told_that_they_are": ("definition write_is_invalid: `state_epoch <= 0`"),
         "negative_epochs_read_nothing": (
             "definition read_is_invalid: "
             "`negative_epochs_refused and leader_epoch < 0` taken for false"
         ),
     },
     ("share_state", "as_in_kafka_deletion"): {
+        "what_is_deleted_is_forgotten": (
+            "procedure commit: `record.kind == TOMBSTONE` taken for false"
+        ),
+        "nobody_asks_for_what_cannot_be": (
+            "row group_deletes: `group.state_epoch > 0` taken for true"
+        ),
         "deleting_nothing_writes_nothing": (
             "row delete: `coordinator.value.exists` taken for true"
         ),
     },
     ("share_state", "rare_snapshots"): {
+        "the_later_delivery_counts": ("definition beats: `not c.accept` without not"),
         "only_a_higher_epoch_is_written_by_a_read": (
             "row read: `e == coordinator.leader_epoch` taken for false"
         ),
