@@ -139,9 +139,11 @@ def verify(
     outcomes = broken + outcomes
     if updating:
         outcomes = expectations.update(outcomes, pinned)
-    _write(outcomes, junit_file, sarif_file)
     nothing = vacuous_everywhere(outcomes)
-    _print(outcomes, len(tasks) + len(broken), form, nothing)
+    _print(
+        outcomes, len(tasks) + len(broken), form, nothing
+    )  # first: a file may fail to be written
+    _write(outcomes, junit_file, sarif_file)
     codes = {outcome.exit_code for outcome in outcomes}
     codes |= {exits.UNWITNESSED} if nothing and vacuity == "error" else set()
     if interrupted:

@@ -108,6 +108,13 @@ def test_a_folder_that_cannot_be_read_is_called_by_its_name(command: Command, to
     assert case.get("line") != "1"
 
 
+def test_a_file_that_cannot_be_written_costs_no_result(command: Command, toggle: str) -> None:
+    result = command("verify", toggle, *ONE, "--junit", f"{toggle}/out.xml")
+    assert "2 instances, all as declared" in result.out
+    assert result.code == 2
+    assert "out.xml" in result.err or toggle in result.err
+
+
 def test_sarif_has_the_counterexample_as_a_code_flow(command: Command, toggle: str) -> None:
     assert sarif(command, toggle) == []
     mended(toggle, "presses < most", "presses <= most")
