@@ -160,6 +160,21 @@ SHARE_WOVEN = {
             "definition new: `o < partition.end_offset` taken for true"
         ),
     },
+    ("share_delivery", "progress"): {
+        "members_go_as_they_say": ("row member_leaves: without `member[m].membership = OUT`"),
+    },
+    ("share_delivery", "reordered_writes"): {
+        "the_fenced_give_up": ("row leader_cannot_read: `is_fenced` taken for false"),
+    },
+    ("share_delivery", "fixed_late_expiry"): {
+        "expired_records_wait_for_their_write": (
+            "row lock_expires: without "
+            "`leader[e].cache[o].written = expired_records_are_offered == at_once`"
+        ),
+    },
+    ("share_delivery", "fixed_moving_coordinator"): {
+        "a_load_has_what_was_kept": ("row coordinator_moves: `kept` taken for true"),
+    },
     ("share_delivery", "small_window"): {
         "window_is_bounded": (
             "definition new: `o < leader[e].start_offset + in_flight_limit` taken for true"
