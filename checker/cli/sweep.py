@@ -17,6 +17,7 @@ from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
 from checker.library import find
 from checker.report.figures import Figures, Table, written
+from checker.report.headline import plural
 from checker.report.plots import Bar, Bars, as_text
 from checker.search.limits import Limits
 from checker.sweep import (
@@ -171,7 +172,8 @@ def _settings(item: Size) -> str:
 def _line(item: Size) -> str:
     if item.refused:
         return f"{_settings(item)}: refused: {item.refused}"
-    return f"{_settings(item)}: {_verdict(item)}, {item.distinct:,} states, {item.seconds:.1f} s"
+    states = plural(item.distinct, "state")
+    return f"{_settings(item)}: {_verdict(item)}, {states}, {item.seconds:.1f} s"
 
 
 def _verdict(item: Size) -> str:

@@ -108,6 +108,14 @@ def test_what_is_printed_is_unfolded_and_folded_again_afterwards(tmp_path: Path)
     assert opened(details(after(page, back, tmp_path))) == opened(details(before))
 
 
+def test_a_step_of_a_folded_run_is_shown_where_it_is_linked_to(tmp_path: Path) -> None:
+    page = page_of("two_phase", "commits_early")
+    assert '<details class="also">' in page
+    dom = after(page, "location.hash = '#story-2-step-1';", tmp_path)
+    assert '<details class="also" open="">' in dom
+    assert current(dom) == ["1"]
+
+
 def page_of(name: str, instance: str) -> str:
     result = flow.check(flow.Request(name, instance, workers=1), flow.Silent())
     return files.rendered(result, committed=False)[files.HTML]
