@@ -324,6 +324,9 @@ SHARE_WOVEN = {
         "one_owner": "procedure take: without `record[o].owner = m`",
     },
     ("share_partition", "leader_change"): {
+        "a_new_leader_knows_nothing": (
+            "row leader_changes: without `share.find_next_fetch_offset = false`"
+        ),
         "state_is_read_as_written": (
             "row state_is_read: without "
             "`record[o].delivery_count = persisted.batches[o].delivery_count`"
@@ -333,6 +336,9 @@ SHARE_WOVEN = {
         "start_follows_the_log": "row fetch_below_the_log: without `follow_log_start()`",
     },
     ("share_partition", "progress_in_a_full_window"): {
+        "who_is_woken_can_fetch": (
+            "procedure end_with_error: `fetch_would_succeed()` taken for true"
+        ),
         "the_last_record_is_acquired": (
             "procedure acquire: without `room = share.end_offset - fetch_offset + 1`"
         ),
@@ -340,7 +346,21 @@ SHARE_WOVEN = {
     ("share_partition", "slow_fetches"): {
         "one_fetch_at_a_time": "row fetch_begins: `share.fetch is none` taken for true",
     },
+    ("share_partition", "three_deliveries"): {
+        "a_fetch_that_finds_nothing_remembers_it": (
+            "procedure nothing_to_find: `true` for `false`"
+        ),
+        "timers_do_what_they_are_for": (
+            "row lock_times_out: without `for k in locked: record[k].expired = true`"
+        ),
+    },
+    ("share_partition", "one_delivery"): {
+        "requests_are_written": ("row acknowledge_several: `refused < records` taken for true"),
+    },
     ("share_partition", "waiting_fetches"): {
+        "only_this_leader_is_answered": (
+            "row write_fails: `of_this_leader(leader_epoch)` taken for true"
+        ),
         "window_is_bounded": "definition reach: `last - first <= room`",
     },
     ("share_state", "default"): {
