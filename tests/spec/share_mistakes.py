@@ -357,6 +357,11 @@ SHARE_WOVEN = {
     ("share_partition", "one_delivery"): {
         "requests_are_written": ("row acknowledge_several: `refused < records` taken for true"),
     },
+    ("share_partition", "late_writes"): {
+        "what_is_stored_of_a_delivery_ends_once": (
+            "definition rank: `s == ACKNOWLEDGED` taken for true"
+        ),
+    },
     ("share_partition", "waiting_fetches"): {
         "only_this_leader_is_answered": (
             "row write_fails: `of_this_leader(leader_epoch)` taken for true"
