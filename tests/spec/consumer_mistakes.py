@@ -297,6 +297,36 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "stage != assigning and line_is_free(m)",
         "hanging_alone",
     ),
+    ("consumer_group_848", "who_is_back_is_not_away"): (
+        "coordinator.yaml",
+        "        member[m].epoch = 0\n        member[m].previous_epoch = 0\n",
+        "        member[m].previous_epoch = 0\n",
+        "static_members",
+    ),
+    ("consumer_group_848", "refusals_are_true"): (
+        "coordinator.yaml",
+        "      elif holder_of(instance) != m:\n          reply(call, HeartbeatFailed(error=FENCED_INSTANCE_ID))",
+        "      elif holder_of(instance) != m:\n          reply(call, HeartbeatFailed(error=UNKNOWN_MEMBER_ID))",
+        "static_members",
+    ),
+    ("consumer_group_848", "a_join_tells_everything"): (
+        "client.yaml",
+        "    client[m].state == JOINING or (not",
+        "    client[m].state == UNSUBSCRIBED or (not",
+        "hanging_alone",
+    ),
+    ("consumer_group_848", "callbacks_run_in_poll"): (
+        "reconciliation.yaml",
+        "      \"client[m].stage\": assigning\n    when: client[m].polling and not",
+        "      \"client[m].stage\": assigning\n    when: not",
+        "hanging_alone",
+    ),
+    ("consumer_group_848", "a_leave_that_nothing_hinders_goes_out"): (
+        "client.yaml",
+        "      if leave_is_always_sent or not client[m].waiting:\n",
+        "      if client[m].waiting:\n",
+        "kafka_16639",
+    ),
     ("consumer_group_migration", "given_to_nobody_that_must_wait"): (
         "consumer.yaml",
         "p for p in targeted_to(m) - keep if not is_held_by_another(p, m)",

@@ -51,6 +51,36 @@ COORDINATOR_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "COORDINATOR_LOAD_IN_PROGRESS if broker[b].phase != LOADING else NOT_COORDINATOR",
         "timeouts",
     ),
+    ("coordinator_failover", "memory_has_what_was_appended"): (
+        "requests.yaml",
+        "own, r)\n      broker[b].parked[r.serial] = call\n      if implementation == JAVA:\n",
+        "own, r)\n      broker[b].parked[r.serial] = call\n      if implementation == SCALA:\n",
+        "timeouts",
+    ),
+    ("coordinator_failover", "who_is_answered_has_asked"): (
+        "requests.yaml",
+        "      close(coordinator_calls[c])\n",
+        "",
+        "broken_connections",
+    ),
+    ("coordinator_failover", "who_waits_has_something_under_way"): (
+        "requests.yaml",
+        "      client[c].waits = false\n      if error == NONE:\n          history.fetched",
+        "      if error == NONE:\n          history.fetched",
+        "broken_connections",
+    ),
+    ("coordinator_failover", "who_is_refused_is_told_nothing_else"): (
+        "requests.yaml",
+        "WriteDone(error=NOT_COORDINATOR, serial=0)",
+        "WriteDone(error=NOT_COORDINATOR, serial=log.serial)",
+        "timeouts",
+    ),
+    ("coordinator_failover", "a_load_misses_the_last_record_only"): (
+        "leadership.yaml",
+        "      log.before = log.committed\n",
+        "",
+        "kafka_5600_last_record",
+    ),
     ("coordinator_runtime", "only_an_active_coordinator_runs_operations"): (
         "events.yaml",
         "when: head(OPERATION) and context.state == ACTIVE and what(context.queue[0].op) == READ",
