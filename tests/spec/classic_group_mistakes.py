@@ -115,6 +115,24 @@ CLASSIC_GROUP_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "true:\n          stop(c, fenced)",
         "static_poll_timeout",
     ),
+    ("classic_group", "an_unknown_id_is_given_up"): (
+        "client.yaml",
+        "      if error != REBALANCE_IN_PROGRESS and client[c].generation > 0:\n",
+        "      if error == ILLEGAL_GENERATION:\n",
+        "slow_timer",
+    ),
+    ("classic_group", "the_delay_is_extended_again_for_a_newcomer"): (
+        "timers.yaml",
+        "      coordinator.new_member_added = false\n      coordinator.extensions",
+        "      coordinator.extensions",
+        "delay_is_extended_twice",
+    ),
+    ("classic_group", "what_all_prefer_is_elected"): (
+        "protocols.yaml",
+        'vote(subscription): "prefers(subscription) if',
+        'vote(subscription): "1 - prefers(subscription) if 1 -',
+        "protocols",
+    ),
     ("classic_group", "assignments_go_to_the_current_generation"): (
         "requests.yaml",
         (

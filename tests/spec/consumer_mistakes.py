@@ -46,8 +46,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("classic_consumer", "a_former_coordinator_changes_nothing"): (
         "coordinator.yaml",
-        "is_here(place) and not has_older_requests(c, connection)\n    do: |\n      m = fresh",
-        "not has_older_requests(c, connection)\n    do: |\n      m = fresh",
+        "is_here(place) and not is_static(c) and not has_older_requests(c, connection)\n    do: |\n      m = fresh",
+        "not is_static(c) and not has_older_requests(c, connection)\n    do: |\n      m = fresh",
         "alone_with_a_moving_coordinator",
     ),
     ("classic_consumer", "an_answered_commit_is_over"): (
@@ -132,8 +132,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("classic_consumer", "whoever_goes_is_gone"): (
         "coordinator.yaml",
-        "    del coordinator.members[m]\n    if is_static():",
-        "    if is_static():",
+        "    del coordinator.members[m]\n    if m in coordinator.instances:",
+        "    if m in coordinator.instances:",
     ),
     ("classic_consumer", "a_group_is_served_where_it_is_loaded"): (
         "coordinator.yaml",
@@ -317,8 +317,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_848", "callbacks_run_in_poll"): (
         "reconciliation.yaml",
-        "      \"client[m].stage\": assigning\n    when: client[m].polling and not",
-        "      \"client[m].stage\": assigning\n    when: not",
+        '      "client[m].stage": assigning\n    when: client[m].polling and not',
+        '      "client[m].stage": assigning\n    when: not',
         "hanging_alone",
     ),
     ("consumer_group_848", "a_leave_that_nothing_hinders_goes_out"): (
@@ -490,7 +490,7 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_replay", "an_append_is_a_batch"): (
         "writer.yaml",
-        "      log.batches += 1\n      append(group, none, false, 0, false)\n",
+        "      begin_batch()\n      append(group, none, false, 0, false)\n",
         "      append(group, none, false, 0, false)\n",
         "one_member",
     ),
@@ -517,6 +517,30 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      if live.group.type == absent:\n          live.group.type = simple\n",
         "      live.group.type = simple\n",
         "offsets",
+    ),
+    ("consumer_group_replay", "a_load_has_something_to_read"): (
+        "loader.yaml",
+        "not loader.loading and len(log.written) > 0",
+        "not loader.loading",
+        "one_member",
+    ),
+    ("consumer_group_replay", "who_loads_has_taken_over"): (
+        "writer.yaml",
+        "not loader.loading and live.clock",
+        "live.clock",
+        "one_member",
+    ),
+    ("consumer_group_replay", "a_pass_takes_something_away"): (
+        "writer.yaml",
+        "i not in log.cleaned and not log.written[i].value",
+        "not log.written[i].value",
+        "one_member",
+    ),
+    ("consumer_group_replay", "a_partition_is_given_in_a_change_of_its_own"): (
+        "writer.yaml",
+        'settle(m, false)\n    actor: coordinator\n    source: "GroupMetadataManager.convertTo',
+        'settle(m, true)\n    actor: coordinator\n    source: "GroupMetadataManager.convertTo',
+        "conversions",
     ),
     ("consumer_group_replay", "the_live_group_has_one_owner"): (
         "writer.yaml",
