@@ -46,8 +46,10 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("classic_consumer", "a_former_coordinator_changes_nothing"): (
         "coordinator.yaml",
-        "is_here(place) and not is_static(c) and not has_older_requests(c, connection)\n"
-        "    do: |\n      m = fresh",
+        (
+            "is_here(place) and not is_static(c) and not has_older_requests(c, connection)\n"
+            "    do: |\n      m = fresh"
+        ),
         "not is_static(c) and not has_older_requests(c, connection)\n    do: |\n      m = fresh",
         "alone_with_a_moving_coordinator",
     ),
@@ -306,10 +308,14 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_848", "refusals_are_true"): (
         "coordinator.yaml",
-        "      elif holder_of(instance) != m:\n"
-        "          reply(call, HeartbeatFailed(error=FENCED_INSTANCE_ID))",
-        "      elif holder_of(instance) != m:\n"
-        "          reply(call, HeartbeatFailed(error=UNKNOWN_MEMBER_ID))",
+        (
+            "      elif holder_of(instance) != m:\n"
+            "          reply(call, HeartbeatFailed(error=FENCED_INSTANCE_ID))"
+        ),
+        (
+            "      elif holder_of(instance) != m:\n"
+            "          reply(call, HeartbeatFailed(error=UNKNOWN_MEMBER_ID))"
+        ),
         "static_members",
     ),
     ("consumer_group_848", "a_join_tells_everything"): (
