@@ -33,6 +33,99 @@ REPLICATION_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "          decide(none, quorum.isr - {b})\n",
         "          decide(b, quorum.isr - {b})\n",
     ),
+    ("isr_in_one_step", "what_is_asked_is_of_the_isr_it_knows"): (
+        "system.yaml",
+        "    when: f in leader.isr\n",
+        '    when: "true"\n',
+    ),
+    ("isr_in_one_step", "what_is_asked_is_kept_in_mind"): (
+        "system.yaml",
+        "      leader.asking = none\n",
+        "      leader.asking = leader.asking\n",
+    ),
+    ("isr_in_one_step", "who_is_gone_is_taken_out"): (
+        "system.yaml",
+        "do: decide(controller.isr - {f})",
+        "do: decide(controller.isr)",
+    ),
+    ("isr_in_one_step", "each_decision_is_told"): (
+        "system.yaml",
+        "Change(isr=isr, version=controller.version)",
+        "Change(isr=isr, version=0)",
+    ),
+    ("isr_in_one_step", "logs_grow_by_a_record"): (
+        "system.yaml",
+        "when: leader.ends[f] < leader.end\n",
+        "when: leader.ends[f] <= leader.end and leader.ends[f] <= offset_max\n",
+    ),
+    ("replication_in_one_step", "the_controller_elects_who_is_in_sync"): (
+        "controller.yaml",
+        "b in quorum.isr and quorum.leader != b\n",
+        "b in quorum.isr\n",
+    ),
+    ("replication_in_one_step", "who_is_taken_out_leads_no_more"): (
+        "controller.yaml",
+        "elif quorum.isr == {b}:",
+        "elif b in quorum.isr:",
+    ),
+    ("replication_in_one_step", "each_epoch_has_one_decision"): (
+        "declarations.yaml",
+        "Decision(leader=leader, isr=isr)",
+        "Decision(leader=leader, isr={b for b in Broker})",
+    ),
+    ("replication_in_one_step", "records_are_written_once"): (
+        "replicas.yaml",
+        "      producers.written += 1\n",
+        "      producers.written = min(producers.written + 1, 1)\n",
+    ),
+    ("replication_in_one_step", "the_leader_changes_the_isr_by_one"): (
+        "replicas.yaml",
+        "is_leader(l) and f not in replica[l].isr and has_reached_its_epoch(l)",
+        "is_leader(l) and has_reached_its_epoch(l)",
+    ),
+    ("replication_in_one_step", "who_lacks_the_log_can_be_taken_out"): (
+        "declarations.yaml",
+        "not follows(f, l) or len(replica[f].log) < len(replica[l].log) if design == KIP_320",
+        "not follows(f, l) if design == KIP_320",
+    ),
+    ("replication_in_one_step", "who_has_the_log_can_return"): (
+        "declarations.yaml",
+        "or replica[l].log[replica[l].high_watermark].epoch == replica[l].epoch",
+        "or replica[l].epoch < 0",
+    ),
+    ("replication_in_one_step", "followers_follow_another_one"): (
+        "replicas.yaml",
+        "(design != KIP_320 or leads(l) and replica[l].epoch == e)",
+        "(design != KIP_320 or leads(l))",
+    ),
+    ("replication_in_one_step", "who_hears_of_a_leader_can_follow"): (
+        "replicas.yaml",
+        "(design != KIP_320 or leads(l) and replica[l].epoch == e)",
+        "(design != KIP_320 or leads(l) and replica[l].epoch == e and e < epochs)",
+    ),
+    ("replication_in_one_step", "followers_copy_what_is_there"): (
+        "replicas.yaml",
+        "min(replica[l].high_watermark, len(replica[f].log))",
+        "min(replica[l].high_watermark, replica[f].high_watermark)",
+    ),
+    ("replication_in_one_step", "what_both_have_of_an_epoch_stays"): (
+        "declarations.yaml",
+        "replica[l].log[i].epoch > epoch)",
+        "replica[l].log[i].epoch >= epoch)",
+        "kip_101_to_the_end",
+    ),
+    ("replication_in_one_step", "a_log_that_parts_is_cut"): (
+        "replicas.yaml",
+        "    do: cut(f, last_in_common(l, f))\n",
+        "    do: cut(f, min(len(replica[f].log), replica[f].high_watermark))\n",
+        "kip_320_first_of_two",
+    ),
+    ("replication_in_one_step", "who_parts_can_truncate"): (
+        "replicas.yaml",
+        "when: leads(l) and replica[f].leader == l and logs_part(l, f)",
+        "when: leads(l) and replica[f].leader == l and len(replica[f].log) > 1 and logs_part(l, f)",
+        "kip_320_first_of_two",
+    ),
     ("replication", "who_is_elected_can_lead"): (
         "controller.yaml",
         "b in quorum.isr and quorum.leader != b and replica[b].up\n",
