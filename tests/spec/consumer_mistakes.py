@@ -353,12 +353,12 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_migration", "an_upgrade_keeps_the_assignment"): (
         "conversion.yaml",
-        "            member[m].claims = empty\n",
+        "            claim(m, empty, 0)\n",
         "            member[m].assigned = empty\n",
     ),
     ("consumer_group_migration", "a_conversion_knows_what_members_have"): (
         "conversion.yaml",
-        "            member[m].claims = empty\n",
+        "            claim(m, empty, 0)\n",
         "            member[m].assigned = empty\n",
     ),
     ("consumer_group_migration", "a_downgrade_keeps_the_generation"): (
