@@ -132,6 +132,7 @@ def test_every_instance_declares_its_figures(system: str) -> None:
             assert entry.expect is not None, entry.name.text
             assert entry.expect.distinct is not None, entry.name.text
             assert entry.expect.depth is not None, entry.name.text
+            assert entry.expect.generated is not None, entry.name.text
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
