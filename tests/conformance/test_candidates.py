@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from adapter import SUBJECTS, build, missing, module_of
+from record import RELEASE
 
 from checker import flow
 from checker.conformance.adapter import Adapter
@@ -81,6 +82,9 @@ OLDER = {
 WIDER = {("classic_group", "second_delay_is_not_extended"): {"generation_max": 3}}
 """Those whose run ends outside the bounds, with wider ones: nothing is driven outside."""
 
+SHOWN = {("consumer_group_migration", "candidate_upgrade_before_a_first_rebalance")}
+"""Those that a program of their own shows on the class, below."""
+
 FAST = {
     ("classic_group", "append_outlives_the_session"),
     ("share_group", "candidate_members_during_deletion"),
@@ -146,16 +150,38 @@ def test_the_class_goes_along_the_violating_run(system: str, instance: str) -> N
     assert difference is None, f"step {steps}: {difference}"
 
 
-def test_the_combiner_keeps_the_larger_state_of_one_delivery() -> None:
-    release = SUBJECTS["share_state"].releases[-1]
-    lacking = missing() or build("share_state", release)
+def said(module: str, release: str, main: str) -> list[str]:
+    """Return the lines that a program of a Maven module prints, skipping where it cannot run."""
+    lacking = missing() or build(module, release)
     if lacking is not None:
         pytest.skip(lacking[-300:])
-    target = HERE / "share_state" / "target" / release
+    target = HERE / module / "target" / release
     path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
-    command = ["java", "-cp", path, "org.apache.kafka.coordinator.share.Combined"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    assert said == ["ACKNOWLEDGED", "AVAILABLE"]  # of the same delivery, and of the next one
+    done = subprocess.run(["java", "-cp", path, main], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def test_the_combiner_keeps_the_larger_state_of_one_delivery() -> None:
+    lines = said(
+        "share_state",
+        SUBJECTS["share_state"].releases[-1],
+        "org.apache.kafka.coordinator.share.Combined",
+    )
+    assert lines == ["ACKNOWLEDGED", "AVAILABLE"]  # of the same delivery, and of the next one
+
+
+def test_the_upgrade_of_a_group_in_its_first_rebalance_throws() -> None:
+    release = SUBJECTS["consumer_group_848"].releases[-1]
+    lines = said("consumer_group_848", release, "org.apache.kafka.coordinator.group.EarlyUpgrade")
+    # who joined was waiting, and is refused, though the group stays what it was
+    assert lines == ["false", "NoSuchElementException", "REBALANCE_IN_PROGRESS", "classic"]
+
+
+@pytest.mark.slow
+def test_a_consumer_that_meets_a_first_rebalance_is_ended_by_its_broker() -> None:
+    lines = said("recorder", RELEASE, "checker.recorder.EarlyUpgrade")
+    assert "group consumer ended: UnknownServerException" in lines
+    assert "group classic has 2 partitions" in lines
 
 
 def test_every_page_names_runs_that_were_driven() -> None:
@@ -163,4 +189,4 @@ def test_every_page_names_runs_that_were_driven() -> None:
         text = page.read_text(encoding="utf-8")
         named = set(re.findall(r"checker check (\w+) --instance (\w+)", text))
         assert named or page.name == "README.md", page.name
-        assert named <= set(CONFIRMED) or "seen in the model only" in text, page.name
+        assert named <= set(CONFIRMED) | SHOWN or "seen in the model only" in text, page.name

@@ -336,6 +336,61 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      if client[m].waiting:\n",
         "kafka_16639",
     ),
+    ("consumer_group_migration", "what_is_given_up_is_not_assigned"): (
+        "consumer.yaml",
+        "        member[m].assigned = keep\n        member[m].pending = revoke\n",
+        "        member[m].pending = revoke\n",
+    ),
+    ("consumer_group_migration", "targets_are_members"): (
+        "conversion.yaml",
+        "    for p in targeted_to(m):\n        del coordinator.target[p]\n",
+        "    for p in empty & targeted_to(m):\n        del coordinator.target[p]\n",
+    ),
+    ("consumer_group_migration", "a_group_without_members_is_empty"): (
+        "classic.yaml",
+        "    prepare()\n    if nobody_is_there():\n",
+        "    prepare()\n    if nobody_is_there() and coordinator.epoch == 0:\n",
+    ),
+    ("consumer_group_migration", "who_settles_was_told_to"): (
+        "clients.yaml",
+        "stage = BUSY\n      client[m].waiting = true\n      call(calls[m], Consumer",
+        "stage = SETTLED\n      client[m].waiting = true\n      call(calls[m], Consumer",
+    ),
+    ("consumer_group_migration", "who_joins_waits_for_an_answer"): (
+        "clients.yaml",
+        "      if client[m].stage == BUSY:\n",
+        "      if client[m].stage == OUT:\n",
+        "lost_requests",
+    ),
+    ("consumer_group_migration", "sessions_end_for_those_who_are_gone"): (
+        "consumer.yaml",
+        "when: not is_classic() and is_member(m) and not is_up(m)\n",
+        "when: not is_classic() and not is_up(m) and client[m].stage == GONE\n",
+        "lost_requests",
+    ),
+    ("consumer_group_migration", "a_static_member_that_leaves_is_waited_for"): (
+        "consumer.yaml",
+        "          if client[m].static:\n",
+        "          if client[m].static and member[m].protocol == CLASSIC:\n",
+        "static_member",
+    ),
+    ("consumer_group_migration", "a_request_meets_one_row"): (
+        "classic.yaml",
+        " and not is_stranger(m) and not is_outdated(m, epoch)\n    do: |\n      if coord",
+        " and not is_outdated(m, epoch)\n    do: |\n      if coord",
+        "lost_requests",
+    ),
+    ("consumer_group_migration", "who_is_behind_is_told_to_rejoin"): (
+        "consumer.yaml",
+        "if is_behind(m) and member[m].state != UNREVOKED_PARTITIONS:",
+        "if is_behind(m) and member[m].state == UNRELEASED_PARTITIONS:",
+    ),
+    ("consumer_group_migration", "an_id_is_asked_for_everywhere"): (
+        "conversion.yaml",
+        "      if needs_id(m, false):\n",
+        "      if needs_id(m, true):\n",
+        "member_ids",
+    ),
     ("consumer_group_migration", "given_to_nobody_that_must_wait"): (
         "consumer.yaml",
         "p for p in targeted_to(m) - keep if not is_held_by_another(p, m)",

@@ -60,7 +60,7 @@ public final class Recorder {
         int client = free();
         int advertised = free();
         int internal = free();
-        startBroker(folder, client, advertised, internal, Integer.parseInt(args[4]));
+        startBroker(folder, client, advertised, internal, Integer.parseInt(args[4]), 0);
         try (PrintStream out = new PrintStream(Files.newOutputStream(Path.of(args[0])), false, "UTF-8")) {
             try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + internal))) {
                 admin.createTopics(List.of(new NewTopic(TOPIC, PARTITIONS, (short) 1))).all().get(60, TimeUnit.SECONDS);
@@ -95,13 +95,14 @@ public final class Recorder {
         thread.start();
     }
 
-    private static int free() throws Exception {
+    static int free() throws Exception {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }
     }
 
-    private static void startBroker(Path folder, int client, int advertised, int internal, int session) throws Exception {
+    static void startBroker(Path folder, int client, int advertised, int internal, int session, int delay)
+            throws Exception {
         int controller = free();
         Properties settings = new Properties();
         String host = "://127.0.0.1:";
@@ -114,7 +115,7 @@ public final class Recorder {
             "controller.listener.names", "CONTROLLER",
             "controller.quorum.voters", "1@127.0.0.1:" + controller,
             "log.dirs", folder.resolve("data").toString(),
-            "group.initial.rebalance.delay.ms", "0"));
+            "group.initial.rebalance.delay.ms", String.valueOf(delay)));
         settings.putAll(Map.of(
             "offsets.topic.num.partitions", "1", "offsets.topic.replication.factor", "1",
             "share.coordinator.state.topic.num.partitions", "1",
