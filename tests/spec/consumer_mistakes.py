@@ -391,6 +391,56 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      if needs_id(m, true):\n",
         "member_ids",
     ),
+    ("consumer_group_migration", "requests_say_what_is_so"): (
+        "clients.yaml",
+        "generation=client[m].epoch if len(client[m].owned) > 0 else 0))",
+        "generation=client[m].epoch))",
+        "lost_requests",
+    ),
+    ("consumer_group_migration", "a_leave_is_answered"): (
+        "classic.yaml",
+        "          remove_from_classic(m)\n      reply(call, LeaveDone())\n",
+        "          remove_from_classic(m)\n          reply(call, LeaveDone())\n",
+        "default",
+    ),
+    ("consumer_group_migration", "strangers_have_nothing"): (
+        "classic.yaml",
+        "    claim(m, empty, 0)\n    member[m].away = false\n",
+        "    member[m].away = false\n",
+    ),
+    ("consumer_group_migration", "who_did_not_join_is_no_member"): (
+        "classic.yaml",
+        "m not in coordinator.parked_join and not client[m].static:\n",
+        "m not in coordinator.parked_join and not client[m].static and not client[m].named:\n",
+        "lost_requests",
+    ),
+    ("consumer_group_migration", "somebody_asks_for_the_assignment"): (
+        "classic.yaml",
+        "when: len(coordinator.parked_sync) > 0\n",
+        "when: not nobody_is_there()\n",
+    ),
+    ("consumer_group_migration", "a_classic_group_has_no_target"): (
+        "conversion.yaml",
+        "    coordinator.assignment_epoch = 0\n",
+        "",
+    ),
+    ("consumer_group_migration", "a_settled_group_goes_on_when_its_last_consumer_is_replaced"): (
+        "conversion.yaml",
+        "member[k].epoch == coordinator.epoch\n",
+        "member[k].epoch < coordinator.epoch\n",
+        "static_member",
+    ),
+    ("consumer_group_migration", "some_errors_end_a_consumer"): (
+        "clients.yaml",
+        "    error in {GROUP_ID_NOT_FOUND, INCONSISTENT_GROUP_PROTOCOL, FENCED",
+        "    error in {GROUP_ID_NOT_FOUND, FENCED",
+        "disabled",
+    ),
+    ("consumer_group_migration", "one_heartbeat_at_a_time"): (
+        "clients.yaml",
+        "      client[m].waiting = true\n      if client[m].protocol == CLASSIC:\n",
+        "      if client[m].protocol == CLASSIC:\n",
+    ),
     ("consumer_group_migration", "given_to_nobody_that_must_wait"): (
         "consumer.yaml",
         "p for p in targeted_to(m) - keep if not is_held_by_another(p, m)",
