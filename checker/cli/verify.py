@@ -328,7 +328,7 @@ def _print(
     out = terminal.console()
     terminal.print_outcomes(out, [_line(outcome) for outcome in outcomes])
     for outcome in outcomes:
-        for text in (outcome.details, outcome.error):
+        for text in (outcome.failure, outcome.details, outcome.error):
             if text:
                 click.echo(f"\n{outcome.task.system} {outcome.task.instance}\n{text.rstrip()}")
     for system, item in nothing:
