@@ -23,6 +23,9 @@ from checker.trace.trace import Reason
 
 VALUES_SHOWN = 10
 DEPTH_SHOWN = 12
+HEAD_SHOWN = 140
+TAIL_SHOWN = 90
+"""Of a long text whose parts are told after it, what is shown: where it begins and how it ends."""
 
 Bindings = tuple[tuple[str, str], ...]
 
@@ -134,8 +137,17 @@ def _is_compound(term: Term) -> bool:
     )
 
 
+def _outline(text: str) -> str:
+    """Return a text whose parts are told after it, without its middle where it is long."""
+    if len(text) <= HEAD_SHOWN + TAIL_SHOWN:
+        return text
+    head = text[:HEAD_SHOWN].rsplit(" ", 1)[0]
+    tail = text[-TAIL_SHOWN:].split(" ", 1)[-1]
+    return f"{head} ... {tail}"
+
+
 def _headed(term: Term, value: object, depth: int) -> Reason:
-    return Reason(_text(term), format_value(value), place(term.span), depth, (), ())
+    return Reason(_outline(_text(term)), format_value(value), place(term.span), depth, (), ())
 
 
 def _quantifier(
@@ -148,7 +160,8 @@ def _quantifier(
     reads = tuple(
         dict.fromkeys(name for part in term.generators for name in _places(part.domain, context))
     )
-    return Reason(_text(term), format_value(value), place(term.span), depth, names, (), reads)
+    text = _outline(_text(term))
+    return Reason(text, format_value(value), place(term.span), depth, names, (), reads)
 
 
 def _written(name: str, context: Context) -> str:

@@ -96,3 +96,16 @@ def test_deep_conditions_are_explained_to_a_limit(depth: int) -> None:
         condition = t.Not(t.Not(condition, NOWHERE), NOWHERE)
     bound = t.Let("c", lit("c1", CLIENT), condition, BOOL, NOWHERE)
     assert why(bound)[-1][0] == "n[c] == 5"
+
+
+def test_a_long_text_whose_parts_follow_is_told_without_its_middle() -> None:
+    text = "all(" + " and ".join(["n[c] > 3"] * 60) + " for c in Client)"
+    long = Span(Source("spec.yaml", text), 1, 1, 1, len(text) + 1)
+    every = t.Fold("all", (t.Generator("c", everything(CLIENT), None),), LARGE, None, BOOL, long)
+    (head, *_), (part, *_) = why(every)
+    assert isinstance(head, str)
+    assert len(head) < 250 < len(text)
+    assert head.startswith("all(n[c] > 3 and ")
+    assert head.endswith(" for c in Client)")
+    assert " ... " in head
+    assert part == "n[c] > 3"  # what nothing follows is told whole
