@@ -30,6 +30,16 @@ def end_like_interrupts() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
+def ignore_interrupts() -> None:
+    """Ignore every signal of ENDING from now on: the exit code is known, and the process ends.
+
+    Python gives handlers of its own back to the system before it ends, and a second signal would
+    then kill the process in place of its exit code. One that is ignored stays ignored.
+    """
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @contextmanager
 def interruptible(engine: str) -> Iterator[Event]:
     """Yield an event that the first signal of ENDING sets.

@@ -17,7 +17,7 @@ from checker import __version__
 from checker.cli.collecting import collect_rarely
 from checker.cli.completing import complete
 from checker.cli.configuration import defaults
-from checker.cli.interrupts import end_like_interrupts
+from checker.cli.interrupts import end_like_interrupts, ignore_interrupts
 from checker.cli.streams import failure, open_streams
 from checker.errors import (
     CheckerError,
@@ -111,6 +111,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = run(arguments)
     except KeyboardInterrupt:  # the second one, while the first was answered
         code = exits.INTERRUPTED
+    ignore_interrupts()
     failed = failure(results)
     if failed is not None:
         click.echo(f"error: the output could not be written: {failed.strerror}", err=True)

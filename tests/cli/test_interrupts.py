@@ -2,10 +2,12 @@
 
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from command_processes import COUNTERS, ENDING, run_until, with_none
+from command_processes import COUNTERS, ENDING, environment, run_until, with_none
 
 
 @pytest.fixture
@@ -56,6 +58,30 @@ def test_a_second_one_ends_at_once(folder: Path, number: signal.Signals) -> None
     assert code == 130, err
     assert "Traceback" not in err
     assert ("interrupted twice" in err) or json.loads(out)["stopped_by"] == "interrupt"
+
+
+def test_one_after_the_exit_code_is_known_changes_nothing() -> None:
+    """Python lets go of its handlers before it ends; a second signal may come even then."""
+    program = """
+import os, signal
+from checker.cli.main import main
+
+class Late:
+    def __del__(self, kill=os.kill, process=os.getpid(), number=signal.SIGTERM):
+        kill(process, number)
+
+late = Late()
+main(["list"])
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_before_the_search_begins(folder: Path) -> None:

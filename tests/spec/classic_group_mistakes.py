@@ -109,6 +109,59 @@ CLASSIC_GROUP_WOVEN: dict[str, dict[str, str]] = {
 """Of instances: a property, and a mutant that breaks it there."""
 
 CLASSIC_GROUP_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("classic_group", "a_group_with_members_exists"): (
+        "joins.yaml",
+        (
+            "      create_group(m)\n      add_member(m, subscription, call)\n"
+            '    actor: coordinator\n    source: "GroupCoordinator'
+        ),
+        (
+            "      add_member(m, subscription, call)\n    actor: coordinator\n"
+            '    source: "GroupCoordinator'
+        ),
+        "mixed_members",
+    ),
+    ("classic_group", "an_append_is_what_it_says"): (
+        "coordinator.yaml",
+        "purpose=EMPTY_GROUP",
+        "purpose=ASSIGNMENT",
+        "commits_and_a_failover",
+    ),
+    ("classic_group", "an_expiry_tests_the_barrier"): (
+        "coordinator.yaml",
+        (
+            "_barrier:\n            test_barrier_in(coordinator.initial_delay and "
+            "implementation == kafka_3_9)"
+        ),
+        "_barrier:\n            test_barrier_in(coordinator.initial_delay)",
+        "slow_timer",
+    ),
+    ("classic_group", "an_id_is_issued_where_there_is_room"): (
+        "joins.yaml",
+        "is none and speaks_v4(call.client) and admits(none, subscription)",
+        "is none and speaks_v4(call.client)",
+        "kafka_9885_fixed",
+    ),
+    ("classic_group", "only_a_join_prepares"): (
+        "client.yaml",
+        "    if client[c].state != UNJOINED:\n        client[c].state = UNJOINED",
+        "    if client[c].state != UNJOINED:\n        client[c].state = PREPARING_REBALANCE",
+        "kafka_7824_fixed",
+    ),
+    ("classic_group", "who_joins_shares_a_protocol"): (
+        "joins.yaml",
+        (
+            "      i: client[call.client].instance\n"
+            "    when: i is not none and i in coordinator.static and admits(none, subscription)\n"
+            "    do: |\n      m = fresh(MemberId)\n      old"
+        ),
+        (
+            "      i: client[call.client].instance\n"
+            "    when: i is not none and i in coordinator.static and has_room(none)\n"
+            "    do: |\n      m = fresh(MemberId)\n      old"
+        ),
+        "returns_with_another_list",
+    ),
     ("classic_group", "a_late_fence_is_ignored"): (
         "client.yaml",
         "sent_as_it_is(c, m, generation):\n          stop(c, fenced)",
