@@ -109,6 +109,30 @@ CLASSIC_GROUP_WOVEN: dict[str, dict[str, str]] = {
 """Of instances: a property, and a mutant that breaks it there."""
 
 CLASSIC_GROUP_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("classic_group", "a_failed_write_is_told"): (
+        "group_record.yaml",
+        "answer_sync(m, timeout_error())",
+        "answer_sync(m, REBALANCE_IN_PROGRESS)",
+        "failed_append",
+    ),
+    ("classic_group", "processes_end_as_they_are_told"): (
+        "client.yaml",
+        (
+            "    only_if: oversized_records > 0\n    do: stop(c, failed)\n    actor: client\n"
+            '    source: "AbstractCoordinator JoinGroup'
+        ),
+        (
+            "    only_if: oversized_records > 0\n    do: stop(c, fenced)\n    actor: client\n"
+            '    source: "AbstractCoordinator JoinGroup'
+        ),
+        "static_record_too_large",
+    ),
+    ("classic_group", "who_has_synced_is_not_waited_for"): (
+        "requests.yaml",
+        "      coordinator.pending_sync.discard(m)\n      if implementation",
+        "      if implementation",
+        "kafka_2557_fixed",
+    ),
     ("classic_group", "a_group_with_members_exists"): (
         "joins.yaml",
         (
