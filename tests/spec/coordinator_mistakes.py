@@ -264,6 +264,69 @@ COORDINATOR_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "",
         "transactions_and_faults",
     ),
+    ("offset_commit", "every_request_is_answered_or_waits"): (
+        "procedures.yaml",
+        "            reply(item.call, DeleteResponse(error=e, serial=0))",
+        "            pass",
+        "deletion",
+    ),
+    ("offset_commit", "a_stable_fetch_waits_for_what_is_open"): (
+        "commits.yaml",
+        "i.record.kind == OFFSET",
+        "i.record.kind != OFFSET",
+        "scala_transactions",
+    ),
+    ("offset_commit", "a_dead_group_is_nothing"): (
+        "expiry.yaml",
+        "group.simple = false\n    group.owner",
+        "group.simple = true\n    group.owner",
+        "expiry_of_simple_groups",
+    ),
+    ("offset_commit", "who_has_left_is_no_member"): (
+        "membership.yaml",
+        "      group.members.discard(c)\n      loses_membership(c)",
+        "      loses_membership(c)",
+    ),
+    ("offset_commit", "who_joins_is_a_member"): (
+        "log.yaml",
+        "client[c].joining = false",
+        "client[c].joining = true",
+        "failover",
+    ),
+    ("offset_commit", "who_is_out_can_learn_it"): (
+        "membership.yaml",
+        "      and (c not in group.members or client[c].generation != group.generation)\n",
+        "      and c not in group.members\n",
+        "failover",
+    ),
+    ("offset_commit", "an_assignment_is_durable_when_it_is_known"): (
+        "client.yaml",
+        "\n      and (not any(i.record is not none and i.record.kind == GROUP for i in log.tail))",
+        "",
+        "static_members",
+    ),
+    ("offset_commit", "a_producer_waits_for_what_it_has_sent"): (
+        "client.yaml",
+        "          client[c].work = ENDING\n",
+        "",
+        "transactions_and_faults",
+    ),
+    ("offset_commit", "an_end_is_asked_for_once"): (
+        "transactions.yaml",
+        (
+            "    when: client[c].work == WRITTEN\n    do: |\n      client[c].work = ENDING\n"
+            "      if transaction[c].state == ONGOING "
+            "and transaction[c].epoch == client[c].epoch:\n"
+            "          transaction[c].state = ABORTING"
+        ),
+        (
+            "    when: client[c].work == WRITTEN\n    do: |\n"
+            "      if transaction[c].state == ONGOING "
+            "and transaction[c].epoch == client[c].epoch:\n"
+            "          transaction[c].state = ABORTING"
+        ),
+        "transactions",
+    ),
     ("offset_commit", "requests_are_answered"): (
         "commits.yaml",
         "    when: not stable\n",
