@@ -8,13 +8,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from checker import __version__, flow
-from checker.elaborate import elaborate
+from checker.elaborate import elaborate, world_of
 from checker.errors import EnvironmentFailure, SpecificationError, UsageError
 from checker.graph.endless import judge_endless
 from checker.kernel import build
@@ -104,6 +105,18 @@ def require_constants(document: Document, names: Iterable[str]) -> None:
             raise UsageError(f"{document.name.text} has no constant {name!r}{hint}")
 
 
+def require_values(
+    document: Document, instance: str, chosen: Iterable[tuple[tuple[str, Value], ...]]
+) -> None:
+    """Raise UsageError for a value that its constant can never have, before anything is searched.
+
+    What a specification says of its constants itself (`assume`) is for `measure` to find.
+    """
+    for settings in chosen:
+        with suppress(SpecificationError):
+            world_of(document, instance, dict(settings))
+
+
 def sizes(values: Mapping[str, Sequence[Value]]) -> Iterator[tuple[tuple[str, Value], ...]]:
     """Yield the settings of each size; the first constant changes slowest."""
     for chosen in itertools.product(*values.values()):
@@ -122,8 +135,6 @@ def measure(
         machine = elaborate(document, request.instance, dict(settings))
     except SpecificationError as error:
         return Size(settings, refused=error.diagnostics[0].message)
-    except UsageError as error:
-        return Size(settings, refused=str(error))
     machine = flow.reduced(flow.select(machine, request.properties), request.symmetry)
     exploration, verdict, control = _searched(machine, request, observer, interrupt)
     return Size(

@@ -109,9 +109,10 @@ def main(arguments: list[str] | None = None) -> None:
     end_like_interrupts()
     try:
         code = run(arguments)
+        ignore_interrupts()
     except KeyboardInterrupt:  # the second one, while the first was answered
+        ignore_interrupts()
         code = exits.INTERRUPTED
-    ignore_interrupts()
     failed = failure(results)
     if failed is not None:
         click.echo(f"error: the output could not be written: {failed.strerror}", err=True)

@@ -28,6 +28,7 @@ from checker.sweep import (
     measure_everywhere,
     ranges,
     require_constants,
+    require_values,
     settled,
     shown,
     sizes,
@@ -83,12 +84,14 @@ def sweep(
     Prints states, depth, seconds and verdict of each, a plot, and from which value on verdict,
     violated properties, rows that fire and states that machines are in stayed the same: evidence
     for larger sizes, no proof. Exit code 0: every size was searched; 20: one was stopped by a
-    limit; 120: the specification refuses all of them.
+    limit; 120: the specification refuses all of them; 2: a constant cannot have one of the values.
     """
     values = ranges(settings)
     document = read(find(spec))
     require_constants(document, values)
     elaborate(document, instance)  # an instance that is none is an error of every size
+    chosen = list(sizes(values))
+    require_values(document, instance, chosen)
     request = flow.Request(
         spec,
         instance,
@@ -100,7 +103,6 @@ def sweep(
         directory.mkdir(parents=True, exist_ok=True)  # what cannot be written is known before
     where = Where(engine, workers, master, conf)
     where.refuse()
-    chosen = list(sizes(values))
     found: list[Size] = []
     with observing(progress) as observer, where.interruptible() as interrupt:
         made = (

@@ -10,7 +10,7 @@ from checker.elaborate.connections import is_open, parked
 from checker.elaborate.context import Context, handles
 from checker.elaborate.definitions import inline
 from checker.elaborate.world import CallsInfo, ComponentInfo, World
-from checker.elaborate.wrong import Wrong
+from checker.elaborate.wrong import Consequence, Wrong
 from checker.machine import terms as t
 from checker.machine.builtins import NAMED
 from checker.machine.certain import certain
@@ -44,7 +44,10 @@ def name(context: Context, node: ast.expr, hint: Type | None) -> Term:
     assert isinstance(node, ast.Name)
     word, span, world = node.id, context.span(node), context.world
     if word in context.names:
-        return _placed(context.names[word], span)
+        found = context.names[word]
+        if isinstance(found, t.Local) and not found.name:
+            raise Consequence("N201", f"`{word}` has no meaning, as its cell is wrong", span)
+        return _placed(found, span)
     if word in context.maybe:
         raise Wrong(
             "N201",
@@ -65,6 +68,11 @@ def name(context: Context, node: ast.expr, hint: Type | None) -> Term:
     if word in world.types:
         return everything(world.types[word], span)
     return value_named(context, word, hint, span)
+
+
+def meaningless(span: Span) -> Term:
+    """Return what a name stands for whose cell is wrong: whatever uses it says nothing more."""
+    return t.Local("", NEVER, span)
 
 
 def _placed(term: Term, span: Span) -> Term:

@@ -11,7 +11,7 @@ from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.effects import Effects, Frame, Locals, settle
 from checker.elaborate.folded import constant_truth, evaluate
 from checker.elaborate.functions import interval
-from checker.elaborate.lookup import calls_target, everything
+from checker.elaborate.lookup import calls_target, everything, meaningless
 from checker.elaborate.messaging import send_message
 from checker.elaborate.places import place_of, read, table_of
 from checker.elaborate.triggers import Consumption, consume, parse, spontaneous
@@ -70,6 +70,7 @@ class _Row:
         for entry in row.bindings:
             with collecting(self.world.problems):
                 bindings.append(self._binding(entry))
+            self.names.setdefault(entry.name.text, meaningless(entry.name.span))
         self.names.update(found.late)
         span = row.span
         guard = build.conjunction([*self._affordable(fault), *self._inside(), self._when()], span)
@@ -151,6 +152,7 @@ class _Row:
             with collecting(self.world.problems):
                 value = self.context(cell).infer(expression(cell))
                 self.names[word.text] = self._let(word, value, bound)
+            self.names.setdefault(word.text, meaningless(word.span))
         condition = convert.truth(True, self.row.span)
         guard: Term = condition
         if self.row.when is not None:
@@ -183,6 +185,7 @@ class _Row:
             for word, let in row.lets:
                 with collecting(self.world.problems):
                     self._body_let(word, let, lets)
+                self.names.setdefault(word.text, meaningless(word.span))
             frame = Frame(
                 self.context(cell), self.allocator.unique(row.name.text), frozenset(self.names)
             )

@@ -31,11 +31,17 @@ class TooMuch(Wrong):
     """The specification as a whole is too large: nothing that follows is worth a message."""
 
 
+class Consequence(Wrong):
+    """A name is used whose own cell is wrong, which is told already: one mistake, one message."""
+
+
 @contextmanager
 def collecting(problems: Problems) -> Iterator[None]:
     """Keep the message of a `Wrong` raised inside, once, and go on after the block."""
     try:
         yield
+    except Consequence:
+        pass
     except TooMuch as wrong:
         _keep(problems, wrong.diagnostic)
         problems.raise_any()

@@ -448,7 +448,8 @@ def _fold(term: terms.Fold, context: Context) -> object:
         case "min" | "max":
             items = [evaluate(term.body, row) for row in rows]
             if not items:
-                raise EvaluationError("E507", f"{term.operator} of nothing", term.span)
+                best = "least" if term.operator == "min" else "greatest"
+                raise EvaluationError("E507", f"the {best} of nothing", term.span)
             return _best(term.operator, term.type, items)
         case "set":
             return frozenset(evaluate(term.body, row) for row in rows)

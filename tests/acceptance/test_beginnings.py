@@ -52,7 +52,7 @@ initial:
     [
         (FAILS, 75, "error E501: 4 is outside 0..3"),
         (SOMETIMES_FAILS, 75, "error E501: 4 is outside 0..3"),
-        (NO_VALUE, 75, "error E507: min of nothing"),
+        (NO_VALUE, 75, "error E507: the least of nothing"),
         (MOVES, 12, "illegal transition: lamp Off -> Off is not in table lamp"),
     ],
 )

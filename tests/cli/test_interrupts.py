@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from command_processes import COUNTERS, ENDING, environment, run_until, with_none
 
+from checker.cli import main as door
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -96,3 +98,21 @@ def test_what_the_parent_ignores_stays_ignored(folder: Path) -> None:
     code, out, err = run_until(folder, words, '"distinct"', *ENDING, handling=with_none)
     assert code == 20, err
     assert json.loads(out)["stopped_by"] == "seconds"
+
+
+def test_one_while_the_exit_code_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The door itself may be interrupted, between what a command answers and its last step."""
+    calls: list[str] = []
+
+    def ignored_late() -> None:
+        calls.append("ignore")
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(door, "end_like_interrupts", lambda: None)
+    monkeypatch.setattr(door, "ignore_interrupts", ignored_late)
+    monkeypatch.setattr(door, "run", lambda _arguments: 0)
+    with pytest.raises(SystemExit) as ended:
+        door.main(["list"])
+    assert ended.value.code == 130
+    assert len(calls) == 2

@@ -69,6 +69,10 @@ def test_what_a_specification_refuses_is_said(command: Command, toggle: str) -> 
     assert wrong.code == 2
     assert "did you mean most?" in wrong.err
     assert command("sweep", toggle, "--set", "most=3..1").code == 2
+    for value in ("x..y", "1..", "true", "1,,2", "1..2,3"):
+        wrong = command("sweep", toggle, "--set", f"most={value}")
+        assert (wrong.code, wrong.out) == (2, ""), value
+        assert "it is an integer" in wrong.err
     assert command("sweep", toggle, "--set", "most=1..2", "--instance", "none").code == 2
 
 

@@ -30,3 +30,20 @@ def test_what_people_try_first_is_answered_with_what_to_write(text: str, tmp_pat
     code, said = MISLED[text]
     found = next(item for item in caught.value.diagnostics if item.code == code)
     assert said in (found.help or "")
+
+
+def test_a_name_whose_cell_is_wrong_is_told_once(tmp_path: Path) -> None:
+    """What uses the name says nothing; what is wrong for a reason of its own does."""
+    path = tmp_path / "system.yaml"
+    path.write_text(
+        "system: p\nabout: x.\nvariables:\n  x: {type: 0..3, initial: '0'}\n"
+        "initial:\n  for: {f: gone}\n  do: x = f\n"
+        "rows:\n"
+        "  - row: a\n    for: {n: lost, q: '0..2'}\n    when: n > q\n    do: x = n\n"
+        "  - row: b\n    let:\n      k: missing + 1\n      m: k + 1\n      o: absent\n"
+        "    when: k > 2\n    do: x = m + o + k\n"
+    )
+    with pytest.raises(SpecificationError) as caught:
+        machine_of(str(path), "default", {})
+    told = [item.message.split("`")[1] for item in caught.value.diagnostics]
+    assert told == ["gone", "lost", "missing", "absent"]
