@@ -38,6 +38,9 @@ SUBJECTS = {
         "org.apache.kafka.coordinator.group.Subject", ("3.9.1", "4.1.1", "4.3.1")
     ),
     "consumer_group_848": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
+    "consumer_group_migration": Subject(
+        "org.apache.kafka.coordinator.group.Migration", ("4.3.1",), "consumer_group_848"
+    ),
     "controller": Subject("kafka.controller.Subject", ("2.8.2",)),
     "reassignment": Subject("kafka.controller.Reassignment", ("2.8.2",), "controller"),
     "replication_isr": Subject("org.apache.kafka.controller.Subject", ("4.3.1",)),

@@ -47,6 +47,13 @@ WALKS = (*AS_IN_4_3, "--cover", "rows")
 AS_RELEASED = ("--set", "own_instance_is_released=false")
 """What no release has yet of consumer_group_848."""
 
+AS_CONVERTED = (
+    *("--set", "rejoin_keeps_assignments=false", "--set", "downgrade_keeps_what_is_held=false"),
+    *("--set", "replacement_waits_for_others=false", "--set", "upgrade_needs_no_protocol=false"),
+    *("--set", "fenced_consumers_come_back=false"),
+)
+"""What GroupMetadataManager 4.3.1 has of the candidates of consumer_group_migration."""
+
 JAVA = ("4.1.1", "4.3.1")
 """The releases of GroupMetadataManager that are driven along classic_group."""
 
@@ -144,6 +151,19 @@ RUNS: dict[str, tuple[Run, ...]] = {
                 *("default", "leaving", "lost_heartbeats", "fencing", "moving_coordinator"),
                 *("older_coordinator", "waiting_for_a_target", "subscriptions", "hanging"),
                 *("static_and_dynamic", "commits", "commits_of_the_fenced"),
+            )
+        ),
+    ),
+    "consumer_group_migration": (
+        *(
+            Run(instance, ("4.3.1",), AS_CONVERTED)
+            for instance in ("disabled", "upgrade_only", "member_ids", "default")
+        ),
+        *(
+            Run(instance, ("4.3.1",), (*AS_CONVERTED, "--cover", "rows"))
+            for instance in (
+                *("lost_requests", "stalled_process", "static_member", "copy_of_a_static_member"),
+                "static_members_and_faults",
             )
         ),
     ),

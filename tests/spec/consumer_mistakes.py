@@ -364,8 +364,14 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_migration", "sessions_end_for_those_who_are_gone"): (
         "consumer.yaml",
-        "when: not is_classic() and is_member(m) and not is_up(m)\n",
+        "when: not is_classic() and is_member(m) and is_silent(m)\n",
         "when: not is_classic() and not is_up(m) and client[m].stage == GONE\n",
+        "lost_requests",
+    ),
+    ("consumer_group_migration", "a_lost_answer_fences_nobody"): (
+        "consumer.yaml",
+        "epoch == member[m].epoch or epoch == member[m].previous and owned <= member[m].assigned",
+        "epoch == member[m].epoch and len(owned) >= 0",
         "lost_requests",
     ),
     ("consumer_group_migration", "a_static_member_that_leaves_is_waited_for"): (
@@ -405,8 +411,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_migration", "strangers_have_nothing"): (
         "classic.yaml",
-        "    claim(m, empty, 0)\n    member[m].away = false\n",
-        "    member[m].away = false\n",
+        "    claim(m, empty, 0)\n    member[m].is_new = false\n",
+        "    member[m].is_new = false\n",
     ),
     ("consumer_group_migration", "who_did_not_join_is_no_member"): (
         "classic.yaml",

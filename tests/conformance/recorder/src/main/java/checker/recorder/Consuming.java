@@ -1,0 +1,58 @@
+package checker.recorder;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/** Consumers in threads of their own, and what becomes of them: the partitions of each, or the exception that ended it. */
+final class Consuming {
+    static final String TOPIC = "t";
+
+    private final int port;
+    private final ConcurrentLinkedQueue<String> said = new ConcurrentLinkedQueue<>();
+
+    Consuming(int port) {
+        this.port = port;
+    }
+
+    /** Polls for a time with the defaults; `name` is also the client's id. */
+    Thread start(String name, String protocol, String group, int seconds) {
+        Map<String, Object> settings = Map.of(
+            "bootstrap.servers", "127.0.0.1:" + port, "client.id", name,
+            "group.id", group, "group.protocol", protocol);
+        Thread thread = new Thread(() -> said.add(group + " " + name + " " + poll(settings, seconds)));
+        thread.start();
+        return thread;
+    }
+
+    private static String poll(Map<String, Object> settings, int seconds) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        Set<TopicPartition> assigned = Set.of();
+        try (Consumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            consumer.subscribe(List.of(TOPIC));
+            while (System.nanoTime() < end) {
+                consumer.poll(Duration.ofMillis(100));
+                assigned = Set.copyOf(consumer.assignment());
+            }
+            return "has " + assigned.size() + " partitions";
+        } catch (KafkaException ended) {
+            return "ended: " + ended.getClass().getSimpleName();
+        }
+    }
+
+    /** Prints a line for each, in the order in which they ended, and ends the process. */
+    void tell() {
+        said.forEach(System.out::println);
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
+    }
+}
