@@ -41,6 +41,9 @@ SUBJECTS = {
     "consumer_group_migration": Subject(
         "org.apache.kafka.coordinator.group.Migration", ("4.3.1",), "consumer_group_848"
     ),
+    "consumer_group_replay": Subject(
+        "org.apache.kafka.coordinator.group.Replay", ("4.3.1",), "consumer_group_848"
+    ),
     "controller": Subject("kafka.controller.Subject", ("2.8.2",)),
     "reassignment": Subject("kafka.controller.Reassignment", ("2.8.2",), "controller"),
     "replication_isr": Subject("org.apache.kafka.controller.Subject", ("4.3.1",)),

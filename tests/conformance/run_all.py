@@ -54,6 +54,12 @@ AS_CONVERTED = (
 )
 """What GroupMetadataManager 4.3.1 has of the candidates of consumer_group_migration."""
 
+AS_LOADED = (
+    *("--set", "other_type_gives_way=false"),
+    *("--set", "group_tombstone_takes_members=false"),
+)
+"""What GroupMetadataManager 4.3.1 has of the defects of consumer_group_replay."""
+
 JAVA = ("4.1.1", "4.3.1")
 """The releases of GroupMetadataManager that are driven along classic_group."""
 
@@ -166,6 +172,17 @@ RUNS: dict[str, tuple[Run, ...]] = {
                 "static_members_and_faults",
             )
         ),
+    ),
+    "consumer_group_replay": (
+        *(
+            Run(instance, ("4.3.1",), AS_LOADED)
+            for instance in ("offsets_of_each_type", "one_member")
+        ),
+        *(
+            Run(instance, ("4.3.1",), (*AS_LOADED, "--cover", "transitions"))
+            for instance in ("offsets", "conversions")
+        ),
+        Run("default", ("4.3.1",), (*AS_LOADED, "--cover", "rows")),
     ),
     "reassignment": (
         Run("cancelled", ("2.8.2",)),

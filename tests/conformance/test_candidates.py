@@ -49,6 +49,8 @@ CONFIRMED: dict[tuple[str, str], str | None] = {
     ("consumer_group_migration", "candidate_upgrade_after_a_downgrade"): None,
     ("consumer_group_migration", "candidate_upgrade_before_a_first_rebalance"): None,
     ("consumer_group_migration", "candidate_upgrade_of_a_second_rebalance"): None,
+    ("consumer_group_replay", "candidate_group_tombstone"): None,
+    ("consumer_group_replay", "kafka_21117"): None,
     ("reassignment", "kafka_13972"): None,
     ("reassignment", "kafka_14424"): None,
     ("reassignment", "stopped_replica_joins"): None,

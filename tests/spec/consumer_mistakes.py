@@ -568,8 +568,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_replay", "the_owner_is_loaded"): (
         "loader.yaml",
-        "loader.group.owner_epoch < epoch:",
-        "loader.group.owner_epoch > epoch:",
+        "        if loader.group.owner_epoch == loader.group.members[m].epoch:",
+        "        if loader.group.owner_epoch > 0:",
         "default",
     ),
     ("consumer_group_replay", "a_loaded_classic_group_is_as_written"): (
