@@ -11,6 +11,79 @@ CONSUMER_SYSTEMS = (
 )
 
 CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("classic_consumer", "who_waits_at_the_coordinator_is_a_member"): (
+        "coordinator.yaml",
+        "        del coordinator.parked_join[m]\n",
+        "        pass\n",
+        "static_restart",
+    ),
+    ("classic_consumer", "a_leader_stays_while_it_is_a_member"): (
+        "coordinator.yaml",
+        "        if coordinator.leader not in coordinator.members:\n",
+        "        if len(coordinator.members) > 0:\n",
+    ),
+    ("classic_consumer", "what_is_stored_is_the_group"): (
+        "coordinator.yaml",
+        "        log.leader = coordinator.leader\n",
+        "",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_join_is_answered_after_what_came_before"): (
+        "responses.yaml",
+        "COORDINATOR_NOT_AVAILABLE} and not an_older_answer_is_under_way(c)\n",
+        "COORDINATOR_NOT_AVAILABLE}\n",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_join_ends_before_it_is_forgotten"): (
+        "responses.yaml",
+        "  fail_join(c): |\n    client[c].join = FAILED\n",
+        "  fail_join(c): |\n    client[c].join = ABSENT\n",
+    ),
+    ("classic_consumer", "who_is_told_to_look_elsewhere_does"): (
+        "responses.yaml",
+        "    fail_join(c)\n    forget_coordinator(c)\n",
+        "    fail_join(c)\n",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_new_connection_is_another_one"): (
+        "user.yaml",
+        "            client[c].connection = 1 - client[c].connection\n",
+        "            client[c].connection = 1\n",
+        "lost_connection",
+    ),
+    ("classic_consumer", "an_absent_group_is_told_as_it_is"): (
+        "coordinator.yaml",
+        "else COORDINATOR_LOAD_IN_PROGRESS if coordinator.phase == LOADING else",
+        "else COORDINATOR_LOAD_IN_PROGRESS if coordinator.phase != ACTIVE else",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_broker_without_the_group_knows_no_members"): (
+        "coordinator.yaml",
+        "      is_here(place) and m is not none and m not in coordinator.pending and m not in",
+        "      m is not none and m not in coordinator.pending and m not in",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "a_connection_is_answered_in_order"): (
+        "coordinator.yaml",
+        "is_here(place) and not waits_behind_sync(c, connection)\n    do: |\n      e = fence",
+        "is_here(place) and connection >= 0\n    do: |\n      e = fence",
+    ),
+    ("classic_consumer", "every_request_is_answered_or_parked"): (
+        "coordinator.yaml",
+        "      reply(call, LeaveResponse())\n",
+        "      pass\n",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "an_id_is_given_to_who_has_none"): (
+        "coordinator.yaml",
+        "      coordinator.pending.add(m)\n",
+        "      pass\n",
+    ),
+    ("classic_consumer", "a_rebalance_ends_when_all_have_joined"): (
+        "coordinator.yaml",
+        "      park_join(m, claim, call)\n      test_barrier()\n",
+        "      park_join(m, claim, call)\n",
+    ),
     ("classic_consumer", "an_unknown_id_is_dropped_and_no_other"): (
         "user.yaml",
         "    if not keep_id:\n",
@@ -306,6 +379,36 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "        member[m].previous_epoch = 0\n",
         "static_members",
     ),
+    ("consumer_group_848", "who_is_stale_is_on_its_way_out"): (
+        "client.yaml",
+        "UNSUBSCRIBED\n      client[m].stale = false\n",
+        "UNSUBSCRIBED\n",
+        "hanging_alone",
+    ),
+    ("consumer_group_848", "callbacks_do_not_meet"): (
+        "client.yaml",
+        " and client[m].stage != assigning and line_is_free(m)\n",
+        " and line_is_free(m)\n",
+        "hanging_alone",
+    ),
+    ("consumer_group_848", "who_has_died_has_nothing"): (
+        "client.yaml",
+        "      client[m].stage = idle\n      client[m].applying = empty\n      create",
+        "      client[m].stage = idle\n      create",
+        "static_members",
+    ),
+    ("consumer_group_848", "the_group_epoch_rises_for_a_reason"): (
+        "coordinator.yaml",
+        "changed = topics is not none and topics != member[m].topics",
+        "changed = topics is not none",
+        "static_members",
+    ),
+    ("consumer_group_848", "an_assignment_is_told_for_a_reason"): (
+        "coordinator.yaml",
+        "tells = epoch == 0 or topics is not none and owned is not none or",
+        "tells = epoch == 0 or topics is not none or",
+        "subscriptions",
+    ),
     ("consumer_group_848", "refusals_are_true"): (
         "coordinator.yaml",
         (
@@ -367,6 +470,30 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "when: not is_classic() and is_member(m) and is_silent(m)\n",
         "when: not is_classic() and not is_up(m) and client[m].stage == GONE\n",
         "lost_requests",
+    ),
+    ("consumer_group_migration", "who_waits_is_a_member"): (
+        "classic.yaml",
+        "        del coordinator.parked_join[old]\n",
+        "        pass\n",
+        "copy_of_a_static_member",
+    ),
+    ("consumer_group_migration", "who_is_replaced_is_told_so"): (
+        "classic.yaml",
+        "    if old in coordinator.parked_sync:\n",
+        "    if old in coordinator.parked_join:\n",
+        "copy_of_a_static_member",
+    ),
+    ("consumer_group_migration", "a_member_is_new_until_a_rebalance"): (
+        "classic.yaml",
+        "          member[m].is_new = false\n      coordinator.epoch += 1\n",
+        "          pass\n      coordinator.epoch += 1\n",
+        "lost_requests",
+    ),
+    ("consumer_group_migration", "a_rebalance_chooses_a_protocol"): (
+        "classic.yaml",
+        "      keep_protocol(not nobody_is_there())\n",
+        "      keep_protocol(nobody_is_there())\n",
+        "candidate_stalled_consumer_is_ended",
     ),
     ("consumer_group_migration", "a_lost_answer_fences_nobody"): (
         "consumer.yaml",
