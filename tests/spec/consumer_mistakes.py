@@ -795,6 +795,41 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "m in live.group.members and not live.group.members[m].holds",
         "default",
     ),
+    ("consumer_rewrite_09", "who_failed_alone_is_cut_off"): (
+        "fetchers.yaml",
+        "    if has_line(i):\n        break_line(coordinator.line[i])\n",
+        "    break_line(coordinator.line[i])\n",
+        "option_1c",
+    ),
+    ("consumer_rewrite_09", "who_is_told_to_stop_has_stopped"): (
+        "fetchers.yaml",
+        "      consumer[c].owned = false\n      consumer[c].fetching = false\n      if",
+        "      consumer[c].owned = false\n      if",
+        "option_1c",
+    ),
+    ("consumer_rewrite_09", "nobody_answers_over_a_broken_line"): (
+        "fetchers.yaml",
+        "      consumer[c].generation = round\n      if consumer[c].connected:\n",
+        "      consumer[c].generation = round\n      if round >= 0:\n",
+        "option_1b_closes_unknown_id",
+    ),
+    ("consumer_rewrite_09", "a_dead_coordinator_holds_nothing"): (
+        "coordinator.yaml",
+        "    coordinator.task = false\n    coordinator.awaited = empty\n",
+        "    coordinator.task = false\n",
+        "option_1b_rediscovery",
+    ),
+    ("consumer_rewrite_09", "a_rebalance_that_is_cancelled_is_over"): (
+        "coordinator.yaml",
+        "      coordinator.dead.discard(id)\n      coordinator.state = STEADY\n",
+        "      coordinator.dead.discard(id)\n",
+        "forgotten_ids",
+    ),
+    ("consumer_rewrite_09", "a_generation_is_written_once"): (
+        "coordinator.yaml",
+        "    when: not coordinator.written\n",
+        "    when: coordinator.generation >= 0\n",
+    ),
     ("consumer_rewrite_09", "a_refusal_says_why"): (
         "coordinator.yaml",
         "not consumer[c].with_former\n    do: reply(call, Refused(error=STARTUP_NOT_COMPLETE))\n",

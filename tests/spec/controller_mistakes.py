@@ -12,6 +12,24 @@ CONTROLLER_SYSTEMS = (
     "reassignment",
 )
 CONTROLLER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("controller", "the_living_hear_of_the_dead"): (
+        "procedures.yaml",
+        "    if not leaderless:\n        send_metadata(controller.live)\n",
+        "    if leaderless:\n        send_metadata(controller.live)\n",
+        "shutdown_settles",
+    ),
+    ("controller", "who_has_stopped_knows_nothing"): (
+        "procedures.yaml",
+        "    broker[b].seen_leader = none\n",
+        "",
+        "shutdown_settles",
+    ),
+    ("controller", "an_election_is_served"): (
+        "controller.yaml",
+        "      elect_preferred_leader()\n      zookeeper.election = false\n",
+        "      elect_preferred_leader()\n",
+        "preferred_election",
+    ),
     ("controller", "a_record_begins_with_the_first_epoch"): (
         "procedures.yaml",
         "    zookeeper.leader_epoch += 1\n",

@@ -345,6 +345,7 @@ SHARE_WOVEN = {
     },
     ("share_partition", "slow_fetches"): {
         "one_fetch_at_a_time": "row fetch_begins: `share.fetch is none` taken for true",
+        "a_fetch_returns_what_the_log_has": "row fetch_begins: `can_acquire()` taken for true",
     },
     ("share_partition", "three_deliveries"): {
         "a_fetch_that_finds_nothing_remembers_it": (
