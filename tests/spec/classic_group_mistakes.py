@@ -127,6 +127,12 @@ CLASSIC_GROUP_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         ),
         "static_record_too_large",
     ),
+    ("classic_group", "who_has_stopped_wants_nothing"): (
+        "client.yaml",
+        "    client[c].changed = false\n    client[c].computed = none\n",
+        "    client[c].computed = none\n",
+        "subscriptions",
+    ),
     ("classic_group", "who_has_synced_is_not_waited_for"): (
         "requests.yaml",
         "      coordinator.pending_sync.discard(m)\n      if implementation",

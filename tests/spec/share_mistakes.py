@@ -318,6 +318,9 @@ SHARE_WOVEN = {
         "count_is_of_deliveries": "procedure take: without `record[o].delivery_count += 1`",
         "done_is_done": "procedure end_transitions: `success` taken for false",
         "entries_below_the_start_leave": "procedure move_start: without `forget(o)`",
+        "what_is_not_cached_is_nothing": (
+            "procedure forget: without `record[o].delivery_count = 0`"
+        ),
         "given_up_after_its_deliveries": (
             "procedure give_back: `record[o].delivery_count >= delivery_limit` taken for true"
         ),
