@@ -66,3 +66,10 @@ class Interruption(CheckerError):  # noqa: N818 - nothing went wrong
 
 class InternalError(Exception):
     """The checker contradicts itself (exit code 255); please report, with the specification."""
+
+
+def told(error: Exception) -> str:
+    """Return what a person reads of `error`: of a file, its name and what is the matter with it."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}"
+    return str(error)

@@ -139,7 +139,7 @@ def stop_and_resume(runs: Runs, place: Place) -> str:
 def graph_and_query(runs: Runs, place: Place) -> str:
     """Write a state graph and ask it."""
     path = f"{place.files.root}/{place.folder}/graph"
-    out_there = ["--out", path, *place.options]
+    out_there = ["--engine", "spark", "--out", path, *place.options]
     code, out, errors = checker(place.environment, "graph", *SMALL, *out_there)
     require(code == 0, errors)
     wanted = runs.local(SMALL)

@@ -26,6 +26,7 @@ from checker.errors import (
     InternalError,
     Interruption,
     SpecificationError,
+    told,
 )
 from checker.verdict import exits
 
@@ -149,7 +150,7 @@ def report(error: Exception) -> int:
         click.echo(f"interrupted: {error}", err=True)
         return exits.INTERRUPTED
     if isinstance(error, CheckerError | OSError):
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {told(error)}", err=True)
         return exits.INTERNAL if isinstance(error, EnvironmentFailure) else exits.USAGE
     traceback.print_exception(error, file=sys.stderr)
     kind = "contradicts itself" if isinstance(error, InternalError) else "failed"

@@ -97,7 +97,7 @@ def overrides(settings: tuple[str, ...]) -> dict[str, int | bool | str]:
 def _constant(text: str) -> int | bool | str:
     if text in {"true", "True", "false", "False"}:
         return text.lower() == "true"
-    if re.fullmatch(r"[+-]?\d{1,18}", text):
+    if re.fullmatch(r"[+-]?\d{1,4000}", text):
         return int(text)
     return text
 

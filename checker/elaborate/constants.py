@@ -12,7 +12,7 @@ from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.errors import SpecificationError, UsageError
 from checker.machine import terms as t
-from checker.machine.relations import VALUES_MAX, holds_symmetric, show
+from checker.machine.relations import INTEGER_LIMIT, VALUES_MAX, holds_symmetric, show
 from checker.machine.types import Enum, Id, Range, Type
 from checker.semantics.values import format_value
 from checker.source import Source, Span
@@ -171,7 +171,10 @@ def _value(
     if setting is None:
         return literal
     if isinstance(literal.type, Range):
-        return convert.integer(_as_integer(constant, setting), setting[1] or span)
+        number = _as_integer(constant, setting)
+        if abs(number) > INTEGER_LIMIT and setting[1] is None:
+            raise _refused(constant, setting, "it is an integer between -2**62 and 2**62")
+        return convert.integer(number, setting[1] or span)
     if isinstance(literal.value, bool) and isinstance(setting[0], bool):
         return convert.truth(setting[0], setting[1] or span)
     if isinstance(literal.type, Enum) and setting[0] in literal.type.members:

@@ -7,7 +7,7 @@ import unicodedata
 from pathlib import Path
 from typing import NoReturn
 
-from checker.errors import Diagnostic, SpecificationError
+from checker.errors import Diagnostic, SpecificationError, told
 from checker.source import Source, Span
 
 SIZE_MAX = 1 << 20
@@ -89,7 +89,7 @@ def _read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as failure:
         _fail(
             "T100",
-            f"the file cannot be read: {failure}",
+            f"the file cannot be read: {told(failure)}",
             nowhere,
             help_="check the path and its permissions",
         )

@@ -205,3 +205,17 @@ def test_progress_goes_to_stderr(command: Command, toggle: str) -> None:
     assert result.json["verdict"] == "holds"
     stages = [json.loads(line)["stage"] for line in result.err.splitlines()]
     assert stages[:3] == ["read", "elaborate", "explore"]
+
+
+def test_a_number_that_no_machine_holds_is_told(command: Command, toggle: str) -> None:
+    for digits in (19, 99, 4000):
+        result = command("check", toggle, "--set", "most=" + "9" * digits)
+        assert result.code == 2
+        assert "it is an integer between -2**62 and 2**62" in result.err
+
+
+def test_a_report_that_cannot_be_written_is_told(command: Command, toggle: str) -> None:
+    result = command("check", toggle, "--report", "/proc/nowhere")
+    assert result.code == 2
+    assert "error: /proc/nowhere: no such file or directory" in result.err
+    assert "Errno" not in result.err
