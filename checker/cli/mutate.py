@@ -50,6 +50,14 @@ KEPT = "kept"
     metavar="N",
     help="Take N mutants, the same ones every time.",
 )
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="S",
+    help="Which N --sample takes: a score of what nobody tuned on needs a new one.",
+)
 @spreading_options
 @click.option(
     "--out",
@@ -65,6 +73,7 @@ def mutate(
     every_tier: bool,
     rows: tuple[str, ...],
     sample: int | None,
+    seed: int,
     engine: str,
     workers: int | None,
     master: str | None,
@@ -84,7 +93,7 @@ def mutate(
     where.refuse()
     document = read(library.find(spec))
     instances = chosen_instances(document, names, every=every_tier)
-    mutants = _chosen(document, rows, sample)
+    mutants = _chosen(document, rows, sample, seed)
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
     kept = None if directory is None else directory / KEPT
@@ -104,7 +113,9 @@ def mutate(
     return _exit_code(campaign)
 
 
-def _chosen(document: Document, rows: tuple[str, ...], sample: int | None) -> list[Mutant]:
+def _chosen(
+    document: Document, rows: tuple[str, ...], sample: int | None, seed: int
+) -> list[Mutant]:
     """Return the mutants to judge; UsageError for a name that nothing has."""
     known = {item.name.text for item in document.rows}
     known |= {item.name.text for item in document.procedures}
@@ -119,7 +130,7 @@ def _chosen(document: Document, rows: tuple[str, ...], sample: int | None) -> li
     mutants = list(all_mutants(document, rows))
     if sample is None or sample >= len(mutants):
         return mutants
-    places = random.Random(0).sample(range(len(mutants)), sample)  # noqa: S311 - the same ones
+    places = random.Random(seed).sample(range(len(mutants)), sample)  # noqa: S311 - the same ones
     return [mutants[place] for place in sorted(places)]
 
 

@@ -193,6 +193,17 @@ def test_the_command(lamp: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "did you mean decides?" in capsys.readouterr().err
 
 
+def test_a_seed_takes_other_mutants(lamp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def taken(*options: str) -> list[tuple[str, str]]:
+        command(["mutate", str(lamp), "--sample", "5", *options, "--format", "json"])
+        found = json.loads(capsys.readouterr().out)["list"]
+        return [(mutant["where"], mutant["change"]) for mutant in found]
+
+    assert taken() == taken("--seed", "0")
+    assert taken("--seed", "1") == taken("--seed", "1")
+    assert taken() != taken("--seed", "1")
+
+
 def test_what_some_instance_may_still_see_is_undecided(lamp: Path) -> None:
     lamp.write_text(lamp.read_text() + "  again: {expect: {verdict: holds}}\n")
     document = read(lamp)
