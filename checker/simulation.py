@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from threading import Event
 
@@ -55,7 +55,7 @@ def parts(request: flow.Request, asked: Asked, parallel: int) -> Iterator[Walks]
 
 def walk(part: Walks) -> Simulation:
     """Make the walks of one part, on one core."""
-    machine, layout, kernel = _compiled(part.request)
+    machine, layout, kernel = compiled_here(part.request)
     return simulate(
         machine,
         layout,
@@ -107,12 +107,19 @@ def walk_everywhere(
 _Compiled = tuple[Machine, Layout, Kernel]
 
 _kept: list[tuple[flow.Request, _Compiled]] = []
-"""What was compiled last, for the parts that the same process makes next."""
+"""What was compiled last, for the runs that the same process makes next."""
 
 
-def _compiled(request: flow.Request) -> _Compiled:
+def compiled_here(
+    request: flow.Request, change: Callable[[Machine], Machine] | None = None
+) -> _Compiled:
+    """Return the machine of a request, as changed, compiled by this process or by an earlier run.
+
+    A process makes runs of one kind only, so that `change` is the same each time.
+    """
     if not _kept or _kept[0][0] != request:
         _, machine = flow.prepare(request, flow.Silent())
+        machine = machine if change is None else change(machine)
         layout = pack(machine)
         _kept[:] = [(request, (machine, layout, build(machine, layout)))]
     return _kept[0][1]

@@ -34,6 +34,7 @@ RANKS = (
     ("flow",),
     ("mutation",),
     ("testing", "conformance", "simulation", "sweep", "explore"),
+    ("hunting",),
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}

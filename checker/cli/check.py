@@ -134,12 +134,7 @@ def check(
             click.echo(json.dumps(specification_errors(spec, error.diagnostics)))
         raise
     print_result(result, form, properties, profile=profile)
-    if result.report.error is not None:
-        click.echo(f"error: the report could not be written: {result.report.error}", err=True)
-    elif directory is not None:
-        from checker.report import files  # noqa: PLC0415 (what writes pages, where they are wanted)
-
-        click.echo(f"report written to {directory / files.HTML} and {files.PAGE}", err=True)
+    tell_report(result, directory)
     kept = result.exploration.checkpoint
     if kept is not None and not result.exploration.exhaustive:
         click.echo(
@@ -148,6 +143,16 @@ def check(
             err=True,
         )
     return result.verdict.exit_code if result.report.error is None else exits.USAGE
+
+
+def tell_report(result: Result, directory: Path | None) -> None:
+    """Say on stderr where the report of a result is, or why there is none."""
+    if result.report.error is not None:
+        click.echo(f"error: the report could not be written: {result.report.error}", err=True)
+    elif directory is not None:
+        from checker.report import files  # noqa: PLC0415 (what writes pages, where they are wanted)
+
+        click.echo(f"report written to {directory / files.HTML} and {files.PAGE}", err=True)
 
 
 def print_result(

@@ -39,6 +39,7 @@ COMMANDS = {
     "export": "Write the model or its state graph for another tool.",
     "query": "Ask a state graph whether a state can be reached, and how.",
     "simulate": "Walk at random, seeded and reproducible.",
+    "hunt": "Look for what is wrong where there is too much to search.",
     "sweep": "Search a specification in several sizes, and compare them.",
     "explore": "Walk through a specification in the browser.",
     "step": "Walk through a specification in the terminal.",

@@ -19,6 +19,7 @@ STOPPED = {
     "evaluation_error": "stopped at an evaluation error",
     "depth": "stopped by the depth limit",
     "states": "stopped by the limit of states",
+    "steps": "ended after so many steps",
     "seconds": "stopped by the time limit",
     "memory": "stopped by the memory limit",
     "interrupt": "interrupted",
@@ -33,7 +34,11 @@ FINDINGS = {
 
 def headline(machine: Machine, exploration: Exploration, verdict: Verdict) -> str:
     """Return the verdict line: verdict, counts, how far, under which budgets and bounds."""
-    parts = [claim(verdict), _counts(machine, exploration), _extent(exploration)]
+    parts = [claim(verdict)]
+    if exploration.hunted:
+        parts.append(exploration.hunted)
+    else:
+        parts += [_counts(machine, exploration), _extent(exploration)]
     parts += [_budgets(machine), _cuts(machine, exploration)]
     return f"{verdict.overall}: " + ", ".join(part for part in parts if part)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from checker.search.outcome import Liveness
 
 StoppedBy = Literal[
-    "violation", "evaluation_error", "depth", "states", "seconds", "memory", "interrupt"
+    "violation", "evaluation_error", "depth", "states", "steps", "seconds", "memory", "interrupt"
 ]
 FindingKind = Literal[PropertyKind, "deadlock", "legal", "error"]
 
@@ -75,6 +75,9 @@ class Exploration:
     their depth; where they were too many for that, `endless` is what the engine itself judged.
     `seconds` are those of searching, before a checkpoint it went on from included.
     `checkpoint` is the last one it wrote; `profile` is there where it was asked for.
+
+    `hunted`: it was no search but hunts, and this says how many; there are no distinct states then,
+    `generated` are their steps, and no path is known to be a shortest one.
     """
 
     engine: str
@@ -96,6 +99,7 @@ class Exploration:
     endless: Liveness | None = field(default=None, repr=False, compare=False)
     checkpoint: Kept | None = None
     profile: Profile | None = field(default=None, compare=False)
+    hunted: str = ""
 
     @property
     def depth(self) -> int:

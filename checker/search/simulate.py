@@ -112,7 +112,7 @@ def simulate(
         finding=None if best is None else run.finding(layout, best),
         walk=best,
         witnessed=run.witnessed(),
-        sought=tuple(item.name for item in run.sometimes),
+        sought=tuple(item.name for item in run.watched.sometimes),
         rows=run.rows(),
         complete=not halted,
         lengths=tuple(np.sum([walker.lengths for walker in run.walkers], axis=0).tolist()),
@@ -158,12 +158,50 @@ def _added(rows: Sequence[WalkedRow]) -> WalkedRow:
     )
 
 
-class _Walker:
-    """One thread's numbers and buffers."""
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What walks look for: what is wrong of a step, of a state, and what is to be seen."""
 
-    def __init__(self, kernel: Kernel, initial: tuple[Words, Words], depth: int) -> None:
+    edges: tuple[Sought, ...]
+    checks: tuple[Sought, ...]
+    sometimes: tuple[Sought, ...]
+    deadlock: bool
+
+    def wrong(self, meta: int, flags: int) -> Sought:
+        """Return what is wrong at the end of a violating walk."""
+        for item in self.edges:
+            if meta & item.flag:
+                return item
+        for item in self.checks:
+            if flags & item.flag:
+                return item
+        return Sought(0, "deadlock", "deadlock")
+
+
+def watched_of(machine: Machine, kernel: Kernel) -> Watched:
+    """Return what walks on `machine` look for."""
+    checks = sought_checks(machine, kernel)
+    return Watched(
+        edges=(Sought(ERROR, "error", "error"), *sought_edges(machine, kernel)),
+        checks=tuple(item for item in checks if item.kind != "sometimes"),
+        sometimes=tuple(item for item in checks if item.kind == "sometimes"),
+        deadlock=machine.deadlock,
+    )
+
+
+class Walker:
+    """One thread's numbers (`size` of them) and buffers."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        initial: tuple[Words, Words],
+        depth: int,
+        watched: Watched,
+        size: int = places.SIZE,
+    ) -> None:
         self.words = kernel.words
-        self.numbers = np.zeros(places.SIZE, np.int64)
+        self.numbers = np.zeros(size, np.int64)
         self.states, self.initial_meta = (np.ascontiguousarray(part) for part in initial)
         self.state = np.zeros(kernel.words, np.int64)
         self.scratch = np.zeros(3, np.int64)
@@ -184,6 +222,10 @@ class _Walker:
         self.numbers[places.TALLIES] = self.tallies.ctypes.data
         self.numbers[places.TAKEN] = self.taken.ctypes.data
         self.numbers[places.BEST_WALK] = -1
+        self.numbers[places.DEPTH_MAX] = depth
+        self.numbers[places.WRONG_EDGES] = sum(item.flag for item in watched.edges)
+        self.numbers[places.WRONG_CHECKS] = sum(item.flag for item in watched.checks)
+        self.numbers[places.DEADLOCK_IS_WRONG] = watched.deadlock
         self.enlarge(1 << 10)
 
     def enlarge(self, capacity: int) -> None:
@@ -215,20 +257,13 @@ class _Run:
     halt: Numbers = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def __post_init__(self) -> None:
-        self.edges = (Sought(ERROR, "error", "error"), *sought_edges(self.machine, self.kernel))
-        checks = sought_checks(self.machine, self.kernel)
-        self.checks = tuple(item for item in checks if item.kind != "sometimes")
-        self.sometimes = tuple(item for item in checks if item.kind == "sometimes")
+        self.watched = watched_of(self.machine, self.kernel)
         self.initial = Stepper(self.kernel).initial()
         self.walkers = [self._walker() for _ in range(self.workers)]
 
-    def _walker(self) -> _Walker:
-        walker = _Walker(self.kernel, self.initial, self.depth)
-        walker.numbers[places.DEPTH_MAX] = self.depth
-        walker.numbers[places.SEED] = _signed(self.seed)
-        walker.numbers[places.WRONG_EDGES] = sum(item.flag for item in self.edges)
-        walker.numbers[places.WRONG_CHECKS] = sum(item.flag for item in self.checks)
-        walker.numbers[places.DEADLOCK_IS_WRONG] = self.machine.deadlock
+    def _walker(self) -> Walker:
+        walker = Walker(self.kernel, self.initial, self.depth, self.watched)
+        walker.numbers[places.SEED] = signed(self.seed)
         walker.numbers[places.HALT] = self.halt.ctypes.data
         return walker
 
@@ -267,7 +302,7 @@ class _Run:
         seen = 0
         for walker in self.walkers:
             seen |= int(walker.numbers[places.FLAGS_SEEN])
-        return tuple(item.name for item in self.sometimes if seen & item.flag)
+        return tuple(item.name for item in self.watched.sometimes if seen & item.flag)
 
     def rows(self) -> tuple[WalkedRow, ...]:
         """Return what each action did."""
@@ -297,7 +332,7 @@ class _Run:
         walker.walk(number, number + 1, 1)
         length = int(walker.numbers[places.LENGTH])
         meta = int(walker.numbers[places.LAST_META])
-        found = self._wrong(meta, int(walker.numbers[places.LAST_FLAGS]))
+        found = self.watched.wrong(meta, int(walker.numbers[places.LAST_FLAGS]))
         failed = found.flag == ERROR and length > 0
         return Finding(
             property=found.name,
@@ -307,18 +342,8 @@ class _Run:
             action=self.kernel.actions[meta & ACTION_MASK] if failed else None,
         )
 
-    def _wrong(self, meta: int, flags: int) -> Sought:
-        """Return what is wrong at the end of a violating walk."""
-        for item in self.edges:
-            if meta & item.flag:
-                return item
-        for item in self.checks:
-            if flags & item.flag:
-                return item
-        return Sought(0, "deadlock", "deadlock")
 
-
-def _signed(seed: int) -> int:
+def signed(seed: int) -> int:
     """Return the low 64 bits of `seed` as a signed number."""
     low = seed % (1 << 64)
     return low - (1 << 64) if low >> 63 else low

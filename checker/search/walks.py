@@ -64,12 +64,12 @@ HALTED = 1
 TOO_NARROW = 2
 
 # How a walk can end.
-_ON = 0
-_ENDED = 1
-_VIOLATED = 2
-_NARROW = 3
+ON = 0
+ENDED = 1
+VIOLATED = 2
+NARROW = 3
 
-_GOLDEN = -7046029254386353131
+GOLDEN = -7046029254386353131
 _LOW_31 = (1 << 31) - 1
 
 
@@ -80,16 +80,16 @@ def walk_all(walker: Numbers, end: int, stride: int) -> int:
     TOO_NARROW: give more CAPACITY and call again; the walk goes on where it is.
     """
     while walker[WALK] < end:
-        ending = _ON
+        ending = ON
         if walker[WALKING] == 0:
             ending = _begin(walker)
-        while ending == _ON:
+        while ending == ON:
             if load(walker[HALT]) != 0:
                 return HALTED
             ending = _step(walker)
-            if ending == _NARROW:
+            if ending == NARROW:
                 return TOO_NARROW
-        if ending == _VIOLATED and (walker[BEST_WALK] < 0 or walker[LENGTH] < walker[BEST_LENGTH]):
+        if ending == VIOLATED and (walker[BEST_WALK] < 0 or walker[LENGTH] < walker[BEST_LENGTH]):
             walker[BEST_WALK] = walker[WALK]
             walker[BEST_LENGTH] = walker[LENGTH]
         walker[WALKING] = 0
@@ -101,9 +101,9 @@ def walk_all(walker: Numbers, end: int, stride: int) -> int:
 
 
 @compiled
-def _below(walker: Numbers, count: int) -> int:
+def below(walker: Numbers, count: int) -> int:
     """Return a number from 0 to `count` - 1, each as likely; advance the walk's generator."""
-    walker[RANDOM] += _GOLDEN
+    walker[RANDOM] += GOLDEN
     return ((int(mix(walker[RANDOM]) >> 33) & _LOW_31) * count) >> 31
 
 
@@ -112,20 +112,20 @@ def _begin(walker: Numbers) -> int:
     """Go to an initial state."""
     walker[WALKING] = 1
     walker[LENGTH] = 0
-    walker[RANDOM] = mix(walker[SEED] + mix(walker[WALK] * _GOLDEN + 1))
+    walker[RANDOM] = mix(walker[SEED] + mix(walker[WALK] * GOLDEN + 1))
     if walker[INITIAL_COUNT] == 0:
-        return _ENDED
-    chosen = _below(walker, walker[INITIAL_COUNT])
+        return ENDED
+    chosen = below(walker, walker[INITIAL_COUNT])
     state = walker[INITIAL] + 8 * walker[WORDS] * chosen
-    _go_to(walker, state)
-    return int(_look(walker, load(walker[INITIAL_META] + 8 * chosen)))
+    go_to(walker, state)
+    return int(look(walker, load(walker[INITIAL_META] + 8 * chosen)))
 
 
 @compiled
 def _step(walker: Numbers) -> int:
     """Go one step on from the state the walk is in."""
     if walker[LENGTH] >= walker[DEPTH_MAX]:
-        return _ENDED
+        return ENDED
     scratch = walker[SCRATCH]
     processed = call(
         walker[EXPAND],
@@ -139,16 +139,16 @@ def _step(walker: Numbers) -> int:
         walker[TALLIES],
     )
     if processed == 0:
-        return _NARROW
+        return NARROW
     count = load(scratch)
     status = load(scratch + 8)
     if status == UNCLEAR or (status == DEADLOCK and walker[DEADLOCK_IS_WRONG] != 0):
         walker[LAST_META] = 0
         walker[LAST_FLAGS] = CHECK_ERROR if status == UNCLEAR else 0
-        return _VIOLATED
+        return VIOLATED
     if count == 0:
-        return _ENDED
-    chosen = _below(walker, count)
+        return ENDED
+    chosen = below(walker, count)
     meta = load(walker[META] + 8 * chosen)
     if meta & (ERROR | DROPPED) == 0:
         taken = walker[TAKEN] + 8 * (meta & ACTION_MASK)
@@ -157,12 +157,12 @@ def _step(walker: Numbers) -> int:
         store(taken, load(taken) + 1)
         walker[LENGTH] += 1
         walker[STEPS] += 1
-        _go_to(walker, walker[OUT] + 8 * walker[WORDS] * chosen)
-    return int(_look(walker, meta))
+        go_to(walker, walker[OUT] + 8 * walker[WORDS] * chosen)
+    return int(look(walker, meta))
 
 
 @compiled
-def _go_to(walker: Numbers, state: int) -> None:
+def go_to(walker: Numbers, state: int) -> None:
     """Make the state at address `state` the walk's."""
     words = walker[WORDS]
     for word in range(words):
@@ -173,19 +173,19 @@ def _go_to(walker: Numbers, state: int) -> None:
 
 
 @compiled
-def _look(walker: Numbers, meta: int) -> int:
+def look(walker: Numbers, meta: int) -> int:
     """Judge the step with this `meta`, and the state it led to."""
     walker[LAST_META] = meta
     walker[LAST_FLAGS] = 0
     if meta & ERROR != 0:
-        return _VIOLATED
+        return VIOLATED
     if meta & DROPPED != 0:
-        return _ENDED
+        return ENDED
     if walker[CHECK] != 0:
         flags = walker[SCRATCH] + 16
         call(walker[CHECK], walker[STATE], 1, flags)
         walker[LAST_FLAGS] = load(flags)
         walker[FLAGS_SEEN] |= load(flags)
     if meta & walker[WRONG_EDGES] != 0 or walker[LAST_FLAGS] & walker[WRONG_CHECKS] != 0:
-        return _VIOLATED
-    return _ENDED if meta & CUT != 0 else _ON
+        return VIOLATED
+    return ENDED if meta & CUT != 0 else ON

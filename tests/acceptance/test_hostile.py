@@ -129,7 +129,9 @@ def test_settings(tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, 
     assert "Traceback" not in errors
 
 
-@pytest.mark.parametrize("command", ["check", "verify", "show", "simulate", "trace", "explain"])
+@pytest.mark.parametrize(
+    "command", ["check", "verify", "show", "simulate", "hunt", "trace", "explain"]
+)
 def test_files_that_are_none(tmp_path: Path, command: str) -> None:
     """Pipes, devices, loops, folders and binaries end at once, in little memory."""
     (tmp_path / "binary.yaml").write_bytes(bytes(range(256)) * 20)

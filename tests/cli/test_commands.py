@@ -183,6 +183,33 @@ def test_walks_that_find_nothing_do_not_claim_that_it_holds(command: Command, to
     assert (data["walks"], data["complete"], data["property"]) == (10, True, None)
 
 
+def test_hunts_are_reproducible_and_their_findings_replay(command: Command, toggle: str) -> None:
+    words = ("hunt", toggle, "--instance", "broken", "--hunts", "5", "--steps", "500")
+    first = command(*words, "--seed", "7", "--report", "found")
+    assert first.code == 12
+    assert "1 hunt of seed 7" in first.out
+    assert "a shorter run may exist" in first.out
+    assert first.out == command(*words, "--seed", "7", "--workers", "1").out
+    traces = [str(path) for path in Path("found").glob("*.itf.json")]
+    assert traces
+    assert command("trace", *traces, "--replay").code == 0
+    data = command(*words, "--format", "json").json
+    assert (data["engine"], data["verdict"], data["stopped_by"]) == (
+        "hunt",
+        "violated",
+        "violation",
+    )
+
+
+def test_hunts_that_find_nothing_do_not_claim_that_it_holds(command: Command, toggle: str) -> None:
+    result = command("hunt", toggle, "--hunts", "2", "--steps", "100")
+    assert result.code == 20
+    assert "that does not show that it holds" in " ".join(result.out.split())
+    assert command("hunt", toggle, "--property", "nothing").code == 2
+    data = command("hunt", toggle, "--hunts", "2", "--steps", "100", "--format", "json").json
+    assert (data["verdict"], data["stopped_by"]) == ("inconclusive", "steps")
+
+
 def test_codes_are_explained(command: Command) -> None:
     assert command("explain", "t110").out.startswith("# T110")
     assert command("explain", "T999").code == 2
