@@ -16,7 +16,7 @@ from checker.errors import InternalError
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout, Leaf
-from checker.llvm.meta import ACTION_MASK, ERROR
+from checker.llvm.meta import ACTION_MASK
 from checker.machine.machine import Machine
 from checker.search import hunts as places
 from checker.search import walks
@@ -232,7 +232,7 @@ class _Hunter(Walker):
         states = self._way()
         if len(states) != int(self.numbers[walks.LENGTH]) + 1:
             raise InternalError("the way to what a hunt found has another length")
-        failed = found.flag == ERROR and len(states) > 1
+        failed = self.numbers[walks.FAILED] != 0
         return Finding(
             property=found.name,
             kind=found.kind,

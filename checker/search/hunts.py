@@ -25,6 +25,7 @@ from checker.search.walks import (
     DONE,
     ENDED,
     EXPAND,
+    FAILED,
     HALT,
     HALTED,
     INITIAL,
@@ -215,6 +216,7 @@ def _step(hunter: Numbers) -> int:
     if status == UNCLEAR or (status == DEADLOCK and hunter[DEADLOCK_IS_WRONG] != 0):
         hunter[LAST_META] = 0
         hunter[LAST_FLAGS] = CHECK_ERROR if status == UNCLEAR else 0
+        hunter[FAILED] = 0
         return VIOLATED
     chosen = _chosen(hunter, count)
     if chosen < 0:
@@ -229,6 +231,7 @@ def _step(hunter: Numbers) -> int:
         hunter[LEFT] -= 1
         go_to(hunter, hunter[OUT] + 8 * hunter[WORDS] * chosen)
     ending = look(hunter, meta)
+    hunter[FAILED] = meta & ERROR
     if ending == ON and _seen(hunter, _cell(hunter, hunter[STATE])) == 1:
         hunter[LEFT] = hunter[BURST]
         _keep(hunter, hunter[FROM])

@@ -333,7 +333,7 @@ class _Run:
         length = int(walker.numbers[places.LENGTH])
         meta = int(walker.numbers[places.LAST_META])
         found = self.watched.wrong(meta, int(walker.numbers[places.LAST_FLAGS]))
-        failed = found.flag == ERROR and length > 0
+        failed = walker.numbers[places.FAILED] != 0
         return Finding(
             property=found.name,
             kind=found.kind,

@@ -57,6 +57,8 @@ LENGTHS = 31
 """Address of a word for each length, up to DEPTH_MAX: how many walks were so long."""
 FIRSTS = 32
 """Address of a word for each action: the first of the walker's walks that took it, or -1."""
+FAILED = 33
+"""Not 0: what is wrong is that a step out of the state failed."""
 SIZE = 34
 
 DONE = 0
@@ -145,6 +147,7 @@ def _step(walker: Numbers) -> int:
     if status == UNCLEAR or (status == DEADLOCK and walker[DEADLOCK_IS_WRONG] != 0):
         walker[LAST_META] = 0
         walker[LAST_FLAGS] = CHECK_ERROR if status == UNCLEAR else 0
+        walker[FAILED] = 0
         return VIOLATED
     if count == 0:
         return ENDED
@@ -158,7 +161,9 @@ def _step(walker: Numbers) -> int:
         walker[LENGTH] += 1
         walker[STEPS] += 1
         go_to(walker, walker[OUT] + 8 * walker[WORDS] * chosen)
-    return int(look(walker, meta))
+    ending = look(walker, meta)
+    walker[FAILED] = meta & ERROR
+    return int(ending)
 
 
 @compiled
@@ -177,6 +182,7 @@ def look(walker: Numbers, meta: int) -> int:
     """Judge the step with this `meta`, and the state it led to."""
     walker[LAST_META] = meta
     walker[LAST_FLAGS] = 0
+    walker[FAILED] = 0
     if meta & ERROR != 0:
         return VIOLATED
     if meta & DROPPED != 0:

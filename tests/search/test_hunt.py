@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from flagged_graphs import Edge, Graph, kernel_of
+from machines import seeded_machine
 
 import checker.search.hunt as hunt_module
 from checker import flow
@@ -20,8 +21,11 @@ from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
 from checker.machine.machine import Machine
 from checker.search.guides import guided
 from checker.search.hunt import Hunt, hunt
+from checker.search.limits import Limits
+from checker.search.reference import explore_reference
 from checker.search.simulate import simulate
 from checker.trace.rebuild import rebuild
+from checker.trace.shorten import shorten
 
 LOCK = """
 system: lock
@@ -199,3 +203,27 @@ def test_shipped_bugs_are_found(tmp_path: Path) -> None:
     kernel = build(asked, layout)
     found = [hunt(asked, layout, kernel, number, 0, 300_000, 200).finding for number in range(4)]
     assert any(found)
+
+
+def test_what_hunts_find_in_random_machines_is_there() -> None:
+    """Whatever a hunt finds a search finds as well, and nearly all that a search finds a hunt."""
+    broken = found = 0
+    for seed in range(60):
+        machine = seeded_machine(seed)
+        searched = explore_reference(machine, Limits(states=1500, keep_going=True))
+        wrong = {(item.property, item.kind) for item in searched.findings}
+        wrong = {pair for pair in wrong if pair[1] != "sometimes"}
+        asked = guided(machine)
+        layout = pack(asked)
+        finding = hunt(asked, layout, build(asked, layout), 0, seed, 20_000, 200).finding
+        if finding is not None:
+            assert rebuild(machine, finding).length >= finding.depth
+            assert not searched.exhaustive or (finding.property, finding.kind) in wrong
+            short = shorten(machine, finding)
+            assert short.depth <= finding.depth
+            rebuild(machine, short)
+        if wrong:
+            broken += 1
+            found += finding is not None
+    assert broken >= 20
+    assert found >= 0.9 * broken

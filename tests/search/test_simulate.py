@@ -140,6 +140,15 @@ def test_cuts_end_walks_without_anything_wrong(flag: int) -> None:
     assert found.steps < 500
 
 
+def test_a_row_that_fails_in_an_initial_state_is_named() -> None:
+    found = walk_graph(Graph([(0, 0)], {0: [Edge(1, 1, ERROR)]}))
+    assert found.finding is not None
+    assert (found.finding.kind, found.finding.action, found.finding.depth) == ("error", "b", 0)
+    found = walk_graph(Graph([(0, ERROR)], {0: [Edge(1, 1)]}))
+    assert found.finding is not None
+    assert (found.finding.kind, found.finding.action, found.finding.depth) == ("error", None, 0)
+
+
 def test_a_walk_ends_in_a_state_whose_terminal_conditions_fail() -> None:
     found = walk_graph(Graph([(0, 0)], {0: [Edge(0, 1)]}, unclear=frozenset({1})))
     assert found.finding is not None
