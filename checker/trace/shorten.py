@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from checker.errors import EvaluationError
@@ -54,7 +54,7 @@ def shorten(machine: Machine, finding: Finding, seconds: float = SECONDS) -> Fin
         _Label(step.row, step.bindings, step.picks) for step in trace.steps[1 : len(finding.path)]
     ]
     ways = _Ways(machine, finding)
-    best = ways.follow(labels)
+    best = ways.follow(_Way((), finding.path[:1]), labels)
     if best is None:
         return finding
     parts = 2
@@ -62,7 +62,8 @@ def shorten(machine: Machine, finding: Finding, seconds: float = SECONDS) -> Fin
         size = -(-len(best.labels) // parts)
         shorter = None
         for begin in range(0, len(best.labels), size):
-            shorter = ways.follow((*best.labels[:begin], *best.labels[begin + size :]))
+            before = _Way(best.labels[:begin], best.states[: begin + 1])
+            shorter = ways.follow(before, best.labels[begin + size :])
             if shorter is not None or time.perf_counter() >= end:
                 break
         if shorter is not None:
@@ -85,19 +86,23 @@ class _Way:
 
 @dataclass
 class _Ways:
-    """Ways of one machine from one initial state to what a finding claims."""
+    """Ways of one machine to what a finding claims; `known` are the steps that were tried."""
 
     machine: Machine
     finding: Finding
+    known: dict[tuple[State, _Label], Successor | None] = field(default_factory=dict)
 
     @cached_property
     def _actions(self) -> dict[str, Action]:
         return {action.name: action for action in self.machine.actions}
 
-    def follow(self, labels: Sequence[_Label]) -> _Way | None:
-        """Return the way that those of the steps make that can be done; None if nothing breaks."""
-        states = [self.finding.path[0]]
-        done: list[_Label] = []
+    def follow(self, before: _Way, labels: Sequence[_Label]) -> _Way | None:
+        """Return the way that goes on by those of the steps that can be done.
+
+        None if nothing breaks.
+        """
+        states = list(before.states)
+        done = list(before.labels)
         for label in labels:
             step = self._step(states[-1], label)
             if step is None or step.state is None:
@@ -112,6 +117,12 @@ class _Ways:
         return _Way(tuple(done), tuple(states)) if self._ends(states[-1]) else None
 
     def _step(self, state: State, label: _Label) -> Successor | None:
+        """Return what a step does in a state; None where it cannot be done."""
+        if (state, label) not in self.known:
+            self.known[state, label] = self._found(state, label)
+        return self.known[state, label]
+
+    def _found(self, state: State, label: _Label) -> Successor | None:
         for step in successors_by(self.machine, (self._actions[label.row],), state):
             if step.bindings == label.bindings and step.picks == label.picks:
                 return step
