@@ -33,6 +33,9 @@ _KEPT = 1 << 17
 """States that are kept to begin at."""
 _WAYS = 1 << 22
 """Steps of the ways to them."""
+_KEPT_BYTES = 1 << 28
+_STEPS_BETWEEN_QUESTIONS = 1 << 11
+"""Steps after which somebody may have asked to stop."""
 _STEPS_BETWEEN_LOOKS = 1 << 15
 _GROWTH = 16
 """A hunt looks more closely when less than one in so many of its cells was new since the last look.
@@ -111,17 +114,19 @@ def hunt(
         return interrupted(interrupt) or (until is not None and time.perf_counter() >= until)
 
     found = halted = False
-    while not found and not halted and int(hunter.numbers[walks.STEPS]) < steps:
-        made = int(hunter.numbers[walks.STEPS])
-        hunter.numbers[places.STEPS_MAX] = min(made + _STEPS_BETWEEN_LOOKS, steps)
-        found = hunter.go_on() == FOUND
-        if int(hunter.numbers[walks.STEPS]) == made:
+    look = _STEPS_BETWEEN_LOOKS
+    while not found and not halted and hunter.steps < steps:
+        made = hunter.steps
+        found = hunter.go_on(min(made + _STEPS_BETWEEN_QUESTIONS, steps))
+        if hunter.steps == made and not found:
             break  # there is no state to begin at
         halted = asked()
-        hunter.look_more_closely(chance)
+        if hunter.steps >= look:
+            look += _STEPS_BETWEEN_LOOKS
+            hunter.look_more_closely(chance)
     return Hunt(
         number=number,
-        steps=int(hunter.numbers[walks.STEPS]),
+        steps=hunter.steps,
         cells=int(hunter.numbers[places.CELLS_SEEN]),
         kept=int(hunter.numbers[places.KEPT_COUNT]),
         deepest=int(hunter.numbers[places.DEEPEST]),
@@ -141,12 +146,12 @@ class _Hunter(Walker):
         super().__init__(kernel, self.stepper.initial(), depth, self.watched, HUNT_SIZE)
         self.machine, self.layout, self.kernel = machine, layout, kernel
         self.cells = np.zeros(_CELLS, np.int64)
-        self.kept = np.empty((_KEPT, kernel.words), np.int64)
-        self.entries = np.zeros((_KEPT, places.ENTRY_SIZE), np.int64)
+        room = min(_KEPT, _KEPT_BYTES // (8 * kernel.words))
+        self.kept = np.empty((room, kernel.words), np.int64)
+        self.entries = np.zeros((room, places.ENTRY_SIZE), np.int64)
         self.ways = np.empty(_WAYS, np.int64)
         self.mask = np.zeros(kernel.words, np.int64)
         self.muted = np.zeros(len(kernel.actions), np.int64)
-        self.halt = np.zeros(1, np.int64)
         for place, buffer in (
             (places.CELLS, self.cells),
             (places.KEPT, self.kept),
@@ -154,11 +159,10 @@ class _Hunter(Walker):
             (places.WAYS, self.ways),
             (places.MASK, self.mask),
             (places.MUTED, self.muted),
-            (walks.HALT, self.halt),
         ):
             self.numbers[place] = buffer.ctypes.data
         self.numbers[places.CELLS_MASK] = _CELLS - 1
-        self.numbers[places.KEPT_ROOM] = _KEPT
+        self.numbers[places.KEPT_ROOM] = room
         self.cells_before = 0
         self.numbers[places.WAYS_ROOM] = _WAYS
 
@@ -210,11 +214,17 @@ class _Hunter(Walker):
     def _asks(self, name: str) -> bool:
         return any(item.asks for item in self.machine.properties if item.name == name)
 
-    def go_on(self) -> int:
-        """Hunt until STEPS_MAX, or until something is wrong."""
+    @property
+    def steps(self) -> int:
+        """The steps made so far."""
+        return int(self.numbers[walks.STEPS])
+
+    def go_on(self, until: int) -> bool:
+        """Hunt until so many steps are made; whether something is wrong before."""
+        self.numbers[places.STEPS_MAX] = until
         while (result := hunt_on(self.numbers)) == walks.TOO_NARROW:
             self.enlarge(2 * int(self.numbers[walks.CAPACITY]))
-        return int(result)
+        return bool(result == FOUND)
 
     def witnessed(self) -> tuple[str, ...]:
         """Return the names of the `sometimes` properties that were seen."""

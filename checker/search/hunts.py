@@ -26,8 +26,6 @@ from checker.search.walks import (
     ENDED,
     EXPAND,
     FAILED,
-    HALT,
-    HALTED,
     INITIAL,
     INITIAL_COUNT,
     INITIAL_META,
@@ -110,7 +108,7 @@ SIDES = 5
 ENTRY_SIZE = 6
 
 FOUND = 3
-"""What `hunt` says besides DONE, HALTED and TOO_NARROW: something is wrong."""
+"""What `hunt` says besides DONE and TOO_NARROW: something is wrong."""
 
 _NOWHERE = 4
 """There is no state to begin at."""
@@ -119,7 +117,7 @@ _CELL_GOLDEN = -7046029254386353131
 
 @compiled
 def hunt(hunter: Numbers) -> int:
-    """Go on hunting: DONE after STEPS_MAX steps, HALTED, TOO_NARROW or FOUND.
+    """Go on hunting: DONE after STEPS_MAX steps, TOO_NARROW or FOUND.
 
     TOO_NARROW: give more CAPACITY and call again. FOUND: LAST_META and LAST_FLAGS say what, FROM,
     BEGAN and NOW how it was come to.
@@ -129,8 +127,6 @@ def hunt(hunter: Numbers) -> int:
         if hunter[WALKING] == 0:
             ending = _begin(hunter)
         while ending == ON:
-            if load(hunter[HALT]) != 0:
-                return HALTED
             ending = _step(hunter)
             if ending == NARROW:
                 return TOO_NARROW
