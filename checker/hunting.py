@@ -28,7 +28,8 @@ from checker.table import Document
 from checker.trace.rebuild import rebuild
 from checker.trace.shorten import shorten
 from checker.trace.trace import Provenance, Trace
-from checker.verdict.judge import judge
+from checker.verdict import exits
+from checker.verdict.judge import Verdict, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def _first(made: dict[int, Hunt]) -> tuple[Hunt, ...]:
 
 def refuse(machine: Machine) -> None:
     """Raise UsageError where nothing is left that a hunt could find."""
-    safety = [item for item in machine.properties if item.kind not in {*LIVENESS, "sometimes"}]
+    safety = [item for item in machine.properties if item.kind not in LIVENESS]
     tables = any(variable.table is not None for variable in machine.variables)
     if not safety and not tables and not machine.deadlock:
         raise UsageError(
@@ -203,11 +204,18 @@ def result(
         document=document,
         machine=machine,
         exploration=exploration,
-        verdict=judge(machine, exploration),
+        verdict=_verdict(machine, exploration),
         traces=() if short is None or found is None else (_trace(machine, found, short, hunted),),
         compile_seconds=0.0,
         peak_rss_bytes=peak_rss(),
     )
+
+
+def _verdict(machine: Machine, exploration: Exploration) -> Verdict:
+    """Return the verdict of hunts: of one that was to reach something, only of what it reached."""
+    verdict = judge(machine, exploration)
+    reached = tuple(item for item in verdict.properties if item.outcome == "witnessed")
+    return Verdict("holds", reached, None, exits.HOLDS) if reached else verdict
 
 
 def _stopped_by(found: Finding | None, hunted: Hunted, *, interrupted: bool) -> StoppedBy:
@@ -239,6 +247,8 @@ def _rows(hunted: Hunted) -> tuple[RowCoverage, ...]:
 def _told(asked: Asked, hunted: Hunted) -> str:
     made = plural(len(hunted.made), "hunt")
     told = f"{made} of seed {asked.seed}, {hunted.steps:,} steps"
+    if hunted.finding is not None and hunted.finding.kind == "sometimes":
+        return f"{hunted.finding.property} is reached, {told}"
     if hunted.finding is not None:
         return told
     early = "" if hunted.complete else ", ended early"

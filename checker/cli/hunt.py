@@ -114,7 +114,7 @@ def hunt(
             from checker.report import files  # noqa: PLC0415 (what writes pages)
 
             result = files.written(result, report)
-    print_result(result, form, (), profile=False)
+    print_result(result, form, properties, profile=False)
     if form == "text":
         click.echo(f"again: {result.origin.command}")
     tell_report(result, report)

@@ -1,5 +1,7 @@
 """Takes a Machine, makes one that asks how near its states are to breaking a property.
 
+Or to reaching one, where `sometimes` properties are all that is looked for.
+
 A property breaks where several things hold together: of `all(implies(p, q) for ...)` that some `p`
 holds, and some `q` does not. Each that has to hold first, and the first few of several together, is
 asked as a question (`Property.asks`). Search-based testing has gone by such distances since Korel
@@ -22,13 +24,21 @@ _A_PROPERTY = 12
 """The most that is asked for one property."""
 
 
+def aims(machine: Machine) -> frozenset[str]:
+    """Return the `sometimes` properties that end a hunt: all, where that is all it is for."""
+    claims = [item for item in machine.properties if not item.asks]
+    reached = all(item.kind == "sometimes" for item in claims) and not machine.deadlock
+    return frozenset(item.name for item in claims) if reached else frozenset()
+
+
 def guided(machine: Machine) -> Machine:
     """Return `machine` with its questions, those that fit: first one of each property."""
     room = CHECKS_MAX - sum(item.kind in ("always", "sometimes") for item in machine.properties)
+    wanted = aims(machine)
     asked = [
         [
             _question(item, number, side)
-            for number, side in zip(range(_A_PROPERTY), _sides_of(item), strict=False)
+            for number, side in zip(range(_A_PROPERTY), _sides_of(item, wanted), strict=False)
         ]
         for item in machine.properties
     ]
@@ -41,9 +51,9 @@ def guided(machine: Machine) -> Machine:
     return replace(machine, properties=(*machine.properties, *rounds[: max(room, 0)]))
 
 
-def _sides_of(item: Property) -> Iterator[t.Term]:
-    if item.kind == "always" or item.kind in OF_STEPS:
-        for side in _sides(item.condition, wanted=False):
+def _sides_of(item: Property, wanted: frozenset[str]) -> Iterator[t.Term]:
+    if item.kind == "always" or item.kind in OF_STEPS or item.name in wanted:
+        for side in _sides(item.condition, wanted=item.name in wanted):
             if not any(isinstance(node, (t.Next, t.Ran, t.Leads)) for node in walk(side)):
                 yield side
 

@@ -21,6 +21,7 @@ from checker.machine.machine import Machine
 from checker.search import hunts as places
 from checker.search import walks
 from checker.search.exploration import Finding
+from checker.search.guides import aims
 from checker.search.hunts import FOUND, HUNT_SIZE
 from checker.search.hunts import hunt as hunt_on
 from checker.search.progress import Interrupt, interrupted
@@ -142,7 +143,7 @@ class _Hunter(Walker):
 
     def __init__(self, machine: Machine, layout: Layout, kernel: Kernel, depth: int) -> None:
         self.stepper = Stepper(kernel)
-        self.watched: Watched = watched_of(machine, kernel)
+        self.watched: Watched = watched_of(machine, kernel, aims(machine))
         super().__init__(kernel, self.stepper.initial(), depth, self.watched, HUNT_SIZE)
         self.machine, self.layout, self.kernel = machine, layout, kernel
         self.cells = np.zeros(_CELLS, np.int64)

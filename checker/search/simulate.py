@@ -6,7 +6,7 @@ For what is too large to search. Walks cannot show that nothing is wrong, but th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 
@@ -178,12 +178,12 @@ class Watched:
         return Sought(0, "deadlock", "deadlock")
 
 
-def watched_of(machine: Machine, kernel: Kernel) -> Watched:
-    """Return what walks on `machine` look for."""
+def watched_of(machine: Machine, kernel: Kernel, aims: Collection[str] = ()) -> Watched:
+    """Return what walks on `machine` look for; `aims` are `sometimes` properties that end them."""
     checks = sought_checks(machine, kernel)
     return Watched(
         edges=(Sought(ERROR, "error", "error"), *sought_edges(machine, kernel)),
-        checks=tuple(item for item in checks if item.kind != "sometimes"),
+        checks=tuple(item for item in checks if item.kind != "sometimes" or item.name in aims),
         sometimes=tuple(item for item in checks if item.kind == "sometimes"),
         deadlock=machine.deadlock,
     )

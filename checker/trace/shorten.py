@@ -134,15 +134,16 @@ class _Ways:
             return bool(step.illegal)
         if self.finding.kind in OF_STEPS:
             return self.finding.property in step_violations(self.machine, before, step)
-        if self.finding.kind != "always":
+        if self.finding.kind not in ("always", "sometimes"):
             return False
         declared = next(
             item for item in self.machine.properties if item.name == self.finding.property
         )
         try:
-            return not evaluate(declared.condition, Context(as_mapping(self.machine, after), {}))
+            holds = evaluate(declared.condition, Context(as_mapping(self.machine, after), {}))
         except EvaluationError:
             return False
+        return bool(holds) == (self.finding.kind == "sometimes")
 
     def _ends(self, state: State) -> bool:
         """Whether what was found is that a state has no step, or that a row fails in it."""

@@ -210,6 +210,18 @@ def test_hunts_that_find_nothing_do_not_claim_that_it_holds(command: Command, to
     assert (data["verdict"], data["stopped_by"]) == ("inconclusive", "steps")
 
 
+def test_a_hunt_for_a_situation_shows_how_it_is_reached(command: Command) -> None:
+    words = ("hunt", "two_phase", "--property", "can_commit", "--hunts", "20", "--steps", "5000")
+    result = command(*words)
+    assert result.code == 0
+    assert result.out.startswith("holds: can_commit is reached, ")
+    assert "decide_commit" in result.out
+    data = command(*words, "--format", "json").json
+    assert [(item["name"], item["verdict"]) for item in data["properties"]] == [
+        ("can_commit", "witnessed")
+    ]
+
+
 def test_codes_are_explained(command: Command) -> None:
     assert command("explain", "t110").out.startswith("# T110")
     assert command("explain", "T999").code == 2
