@@ -11,8 +11,15 @@ CLASSIC_GROUP_WOVEN: dict[str, dict[str, str]] = {
         "a_client_that_must_rejoin_joins": "row client_poll_sends_join: the row is missing",
         "a_live_client_is_served": "row client_sync_response_ok: the row is missing",
         "a_pending_id_joins_or_goes": "definition attended: `told(m, c)` taken for true",
+        "joins_are_taken": (
+            "row coordinator_join_known_unchanged_in_completing: the row is missing"
+        ),
+        "clients_say_what_is_so": "row client_poll_sends_join: `none` for `client[c].member`",
         "empty_group_has_no_members": "procedure rebalance: without `prepare_rebalance()`",
         "generation_moves_by_one": "procedure next_generation: `1` one more",
+        "the_forgotten_wait_no_more_than_their_clients": (
+            "procedure park_join: without `forget_closed_calls()`"
+        ),
         "one_heartbeat_at_a_time": (
             "row client_heartbeat_is_sent: `not heartbeat_under_way(c)` taken for true"
         ),
@@ -39,6 +46,7 @@ CLASSIC_GROUP_WOVEN: dict[str, dict[str, str]] = {
             "row coordinator_heartbeat_in_stable: `MEMBER_ID_REQUIRED` for `NONE` in column 43"
         ),
         "log_is_not_ahead": "row coordinator_load: `len(append_group) != 0`",
+        "requests_are_taken": "row coordinator_join_in_dead: the row is missing",
         "stable_generation_is_in_the_log": (
             "row coordinator_append_assignment_ok: without `store(record)`"
         ),
@@ -65,6 +73,7 @@ CLASSIC_GROUP_WOVEN: dict[str, dict[str, str]] = {
         "client_knows_what_it_is": "procedure stop: without `client[c].owned = false`",
         "leader_is_a_member": "procedure replace_member: without `coordinator.leader = m`",
         "member_sets_agree": "procedure forget: without `coordinator.new.discard(m)`",
+        "members_come_and_go_as_they_say": "procedure expire: without `forget({m})`",
         "only_current_members_hear_that_all_is_well": (
             "row coordinator_heartbeat_in_completing: "
             "`fence_error(m, call.client, generation) == NONE` taken for true"
@@ -79,6 +88,7 @@ CLASSIC_GROUP_WOVEN: dict[str, dict[str, str]] = {
         "processes_start_where_one_has_died": (
             "row client_restarts: `client[c].process == crashed` taken for true"
         ),
+        "static_ids_are_members": ("procedure replace_member: without `coordinator.static[i] = m`"),
         "sync_answers_are_true": "row coordinator_append_assignment_ok: `m != record.owner`",
         "the_initial_delay_ends_early_for_an_expiry_only": (
             "row coordinator_join_timer_expires: `not coordinator.initial_delay` taken for true"
@@ -92,6 +102,12 @@ CLASSIC_GROUP_WOVEN: dict[str, dict[str, str]] = {
             "row coordinator_join_follower_unchanged_in_stable: "
             "`m != coordinator.leader` taken for true"
         ),
+        "a_rebalance_begins_for_a_reason": (
+            "procedure begin_delay: without `coordinator.initial_delay = true`"
+        ),
+        "clients_do_as_they_are_told": (
+            "row client_heartbeat_response_rebalance: `client[c].state == STABLE` taken for false"
+        ),
         "leader_is_told_its_members": "definition join_ok: `coordinator.leader != m`",
         "leader_keeps_its_role": (
             "procedure next_generation: "
@@ -103,6 +119,9 @@ CLASSIC_GROUP_WOVEN: dict[str, dict[str, str]] = {
         "nobody_alive_is_left_behind": (
             "definition barrier_met: "
             "`all((m in coordinator.parked_join for m in coordinator.members))` taken for true"
+        ),
+        "who_has_synced_is_out_of_the_pending_syncs": (
+            "row coordinator_sync_in_completing: without `coordinator.pending_sync.discard(m)`"
         ),
     },
 }
@@ -126,6 +145,21 @@ CLASSIC_GROUP_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
             '    source: "AbstractCoordinator JoinGroup'
         ),
         "static_record_too_large",
+    ),
+    ("classic_group", "a_request_is_taken"): (
+        "joins.yaml",
+        (
+            "      coordinator.group: [Empty, PreparingRebalance, CompletingRebalance, Stable]\n"
+            "    let:\n"
+        ),
+        "      coordinator.group: [Empty, PreparingRebalance, CompletingRebalance]\n    let:\n",
+        "two_static_clients_settle",
+    ),
+    ("classic_group", "what_is_written_is_what_is_held"): (
+        "coordinator.yaml",
+        "members=coordinator.members, leader=coordinator.leader,",
+        "members=coordinator.members, leader=owner,",
+        "failed_append",
     ),
     ("classic_group", "who_has_stopped_wants_nothing"): (
         "client.yaml",

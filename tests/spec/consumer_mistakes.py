@@ -439,6 +439,41 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      if client[m].waiting:\n",
         "kafka_16639",
     ),
+    ("consumer_group_migration", "clients_do_as_they_are_told"): (
+        "clients.yaml",
+        "    client[m].stage = OUT if gives_up and client[m].protocol == CLASSIC else SETTLED\n",
+        "    client[m].stage = OUT if client[m].protocol == CLASSIC else SETTLED\n",
+    ),
+    ("consumer_group_migration", "heartbeats_say_what_is_so"): (
+        "clients.yaml",
+        "ConsumerHeartbeat(epoch=client[m].epoch, owned=client[m].owned)",
+        "ConsumerHeartbeat(epoch=client[m].epoch, owned=empty)",
+    ),
+    ("consumer_group_migration", "who_joins_a_classic_group_waits"): (
+        "classic.yaml",
+        "          member[m].is_new = false\n      coordinator.epoch += 1\n",
+        "          member[m].is_new = false\n",
+    ),
+    ("consumer_group_migration", "the_leader_gives_each_partition_to_one"): (
+        "classic.yaml",
+        "is_member(k))\n              member[m].assigned.add(p)\n",
+        "is_member(k))\n",
+    ),
+    ("consumer_group_migration", "states_say_what_is_to_be_given_up"): (
+        "conversion.yaml",
+        "            create(member[m].state, STABLE)\n",
+        "            create(member[m].state, UNREVOKED_PARTITIONS)\n",
+    ),
+    ("consumer_group_migration", "members_step_to_their_target"): (
+        "consumer.yaml",
+        "        member[m].epoch = coordinator.assignment_epoch\n",
+        "        member[m].epoch = coordinator.epoch if short else member[m].epoch\n",
+    ),
+    ("consumer_group_migration", "epochs_rise_for_a_reason"): (
+        "conversion.yaml",
+        "    else:\n        coordinator.epoch += 1\n",
+        "    else:\n        coordinator.epoch += 2\n",
+    ),
     ("consumer_group_migration", "what_is_given_up_is_not_assigned"): (
         "consumer.yaml",
         "        member[m].assigned = keep\n        member[m].pending = revoke\n",
