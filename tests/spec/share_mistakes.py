@@ -123,6 +123,45 @@ SHARE_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "          pass\n",
         "progress",
     ),
+    ("share_partition", "a_fetch_returns_what_the_log_has"): (
+        "fetch.yaml",
+        "    when: share.fetch is none and can_acquire() and m not in share.waiting\n",
+        "    when: share.fetch is none and active() and m not in share.waiting\n",
+        "slow_fetches",
+    ),
+    ("share_partition", "a_fetch_stops_only_at_the_limit"): (
+        "fetch.yaml",
+        "        if left > 0 and highest < bound:\n",
+        "        if left > 1 and highest < bound:\n",
+        "three_records",
+    ),
+    ("share_partition", "count_is_of_deliveries"): (
+        "fetch.yaml",
+        "    record[o].delivery_count += 1\n",
+        "",
+    ),
+    ("share_partition", "one_fetch_at_a_time"): (
+        "fetch.yaml",
+        "    when: share.fetch is none and can_acquire() and m not in share.waiting\n",
+        "    when: can_acquire() and m not in share.waiting\n",
+        "slow_fetches",
+    ),
+    ("share_partition", "only_holders_acknowledge"): (
+        "acknowledge.yaml",
+        "    when: kind != RENEW and active() and accepts(m, o) and",
+        "    when: kind != RENEW and active() and record[o].state == ACQUIRED and",
+    ),
+    ("share_partition", "only_what_is_free_is_acquired"): (
+        "fetch.yaml",
+        "if available(o) and o >= base and o <= bound}",
+        "if o >= base and o <= bound}",
+        "three_records",
+    ),
+    ("share_partition", "requests_for_several_are_obeyed"): (
+        "acknowledge.yaml",
+        "          begin_transition(o, m, target(kinds[o]))\n",
+        "          begin_transition(o, m, target(ACCEPT))\n",
+    ),
     ("share_state", "nothing_older_is_stored"): (
         "coordinator.yaml",
         "for o in Slot if o >= start and (o in old or o in new)}",
@@ -315,7 +354,6 @@ SHARE_WOVEN = {
             "procedure begin_transition: `target == AVAILABLE` taken for true"
         ),
         "answers_mean_what_they_say": "definition target: `a == RELEASE` taken for false",
-        "count_is_of_deliveries": "procedure take: without `record[o].delivery_count += 1`",
         "done_is_done": "procedure end_transitions: `success` taken for false",
         "entries_below_the_start_leave": "procedure move_start: without `forget(o)`",
         "what_is_not_cached_is_nothing": (
@@ -325,8 +363,61 @@ SHARE_WOVEN = {
             "procedure give_back: `record[o].delivery_count >= delivery_limit` taken for true"
         ),
         "one_owner": "procedure take: without `record[o].owner = m`",
+        "who_holds_a_record_may_renew_it": "row renew: `o > share.start_offset`",
+        "what_a_session_held_is_released": "row session_ends: without `give_back(o, true)`",
+        "a_lock_that_is_over_gives_its_record_back": (
+            "row lock_times_out: without `give_back(k, true)`"
+        ),
+        "what_was_sent_is_stored": "procedure persist: `o < persisted.start_offset` taken for true",
+        "success_ends_transitions": "procedure end_transitions: `success` taken for false",
+        "the_start_rests_before_what_is_unfinished": ("row write_succeeds: without `move_start()`"),
+        "only_what_is_passed_leaves_the_cache": (
+            "procedure move_start: without `share.start_offset = higher`"
+        ),
+        "entries_are_batches_of_the_log": "procedure take_new: without `entry = o`",
+        "what_can_be_fetched_is": "row fetch: `last > next_fetch_offset()`",
+        "the_next_fetch_asks_for_what_is_free": (
+            "definition available: `record[o].state == AVAILABLE` taken for true"
+        ),
+        "a_fetch_that_looked_in_vain": (
+            "row fetch_finds_nothing: `len(offered()) == 0` taken for true"
+        ),
+        "deliveries_are_counted": (
+            "procedure take: without `record[o].deliveries = min(record[o].deliveries + 1, "
+            "delivery_limit + 1)`"
+        ),
+    },
+    ("share_partition", "truncation"): {
+        "what_is_gone_is_given_up": (
+            "procedure follow_log_start: without "
+            "`archive_available(share.start_offset, log.start_offset)`"
+        ),
+    },
+    ("share_partition", "compaction"): {
+        "deletions_are_of_the_first_and_cleaning_never_of_the_last": (
+            "row record_is_compacted: `log_last(o) < records - 1` taken for true"
+        ),
+    },
+    ("share_partition", "late_cancels"): {
+        "cancelled_expiries_do_nothing": (
+            "row lock_times_out: `not (cancelled and (expiry_sees_cancel or not is_cached(o)))` "
+            "taken for true"
+        ),
+        "cancelled_expiries_end": (
+            "row cancelled_lock_times_out: `expiry_sees_cancel` taken for false"
+        ),
     },
     ("share_partition", "leader_change"): {
+        "answers_come_to_who_asked": (
+            "row write_of_old_leader_arrives: `not active()` taken for true"
+        ),
+        "the_window_is_known": (
+            "row state_is_read: without "
+            "`share.gap = GapWindow(start=min((o for o in missing)), end=share.end_offset)`"
+        ),
+        "the_gap_is_what_the_state_leaves_out": (
+            "row state_is_read: `not is_cached(o)` taken for true"
+        ),
         "a_new_leader_knows_nothing": (
             "row leader_changes: without `share.find_next_fetch_offset = false`"
         ),
@@ -347,10 +438,15 @@ SHARE_WOVEN = {
         ),
     },
     ("share_partition", "slow_fetches"): {
-        "one_fetch_at_a_time": "row fetch_begins: `share.fetch is none` taken for true",
-        "a_fetch_returns_what_the_log_has": "row fetch_begins: `can_acquire()` taken for true",
+        "fetches_that_take_time_begin_and_end": (
+            "row fetch_ends_below_the_log: `share.fetch.offset <= log.start_offset`"
+        ),
+        "a_slow_fetch_is_its_own": "row fetch_ends_with_nothing: without `share.fetch = none`",
     },
     ("share_partition", "three_deliveries"): {
+        "failure_takes_back": (
+            "procedure roll_back_transition: without `record[o].owner = record[o].roll_back.owner`"
+        ),
         "a_fetch_that_finds_nothing_remembers_it": (
             "procedure nothing_to_find: `true` for `false`"
         ),
@@ -362,11 +458,15 @@ SHARE_WOVEN = {
         "requests_are_written": ("row acknowledge_several: `refused < records` taken for true"),
     },
     ("share_partition", "late_writes"): {
+        "a_write_that_was_given_up_can_arrive": "row late_write_arrives: the row is missing",
         "what_is_stored_of_a_delivery_ends_once": (
             "definition rank: `s == ACKNOWLEDGED` taken for true"
         ),
     },
     ("share_partition", "waiting_fetches"): {
+        "nobody_who_waits_is_forgotten": ("procedure wake: without `share.woken |= share.waiting`"),
+        "who_frees_something_wakes": "row lock_times_out: without `wake()`",
+        "who_waits_cannot_fetch": ("row fetch_waits: `not fetch_would_succeed()` taken for true"),
         "only_this_leader_is_answered": (
             "row write_fails: `of_this_leader(leader_epoch)` taken for true"
         ),
