@@ -47,6 +47,13 @@ WALKS = (*AS_IN_4_3, "--cover", "rows")
 AS_RELEASED = ("--set", "own_instance_is_released=false")
 """What no release has yet of consumer_group_848."""
 
+AS_RESOLVED = (
+    *AS_RELEASED,
+    *("--set", "first_resolution_raises_the_epoch=false"),
+    *("--set", "returning_instance_is_let_in=false"),
+)
+"""The same, with what is newer than 4.3.1 of regular expressions and of full groups."""
+
 AS_CONVERTED = (
     *("--set", "rejoin_keeps_assignments=false", "--set", "downgrade_keeps_what_is_held=false"),
     *("--set", "replacement_waits_for_others=false", "--set", "upgrade_needs_no_protocol=false"),
@@ -157,6 +164,14 @@ RUNS: dict[str, tuple[Run, ...]] = {
                 *("default", "leaving", "lost_heartbeats", "fencing", "moving_coordinator"),
                 *("older_coordinator", "waiting_for_a_target", "subscriptions", "hanging"),
                 *("static_and_dynamic", "commits", "commits_of_the_fenced"),
+            )
+        ),
+        Run("deleted_group", ("4.3.1",), AS_RESOLVED),
+        *(
+            Run(instance, ("4.3.1",), (*AS_RESOLVED, "--cover", "rows"))
+            for instance in (
+                *("changed_regex", "names_or_regexes", "regexes_and_faults", "regexes"),
+                *("full_group", "full_group_of_static_members"),
             )
         ),
     ),

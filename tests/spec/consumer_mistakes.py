@@ -283,6 +283,69 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "      apply_assignment(c)",
         "progress",
     ),
+    ("consumer_group_848", "what_is_resolved_is_subscribed"): (
+        "regexes.yaml",
+        "          if r in resolver.found and is_subscribed(r):\n",
+        "          if r in resolver.found:\n",
+        "changed_regex",
+    ),
+    ("consumer_group_848", "what_is_resolved_is_true"): (
+        "regexes.yaml",
+        "resolver.version = resolver.found_version\n",
+        "resolver.version = newest_topic()\n",
+        "regexes",
+    ),
+    ("consumer_group_848", "new_topics_raise_the_group_epoch"): (
+        "regexes.yaml",
+        "          coordinator.epoch += 1\n",
+        "",
+        "regexes",
+    ),
+    ("consumer_group_848", "only_the_task_resolves"): (
+        "regexes.yaml",
+        "        member[m].regex = regex\n",
+        (
+            "        member[m].regex = regex\n        if regex is not none:\n"
+            "            resolver.resolved[regex] = cluster.matches[regex]\n"
+        ),
+        "regexes",
+    ),
+    ("consumer_group_848", "resolving_comes_to_an_end"): (
+        "regexes.yaml",
+        "and (is_new or is_old or len(wanted) != written)",
+        "and (is_new or is_old)",
+        "regexes_and_faults",
+    ),
+    ("consumer_group_848", "full_groups_take_nobody"): (
+        "size_and_deletion.yaml",
+        "size() >= max_size\n",
+        "size() > max_size\n",
+        "full_group",
+    ),
+    ("consumer_group_848", "only_empty_groups_are_deleted"): (
+        "size_and_deletion.yaml",
+        "      elif coordinator.group != EMPTY:\n",
+        "      elif coordinator.group == ASSIGNING:\n",
+        "deleted_group",
+    ),
+    ("consumer_group_848", "a_deleted_group_leaves_nothing"): (
+        "size_and_deletion.yaml",
+        "    coordinator.assignment_epoch = 1\n",
+        "",
+        "deleted_group",
+    ),
+    ("consumer_group_848", "a_deletion_is_answered_truly"): (
+        "size_and_deletion.yaml",
+        "          administrator.told = DELETED\n",
+        "          administrator.told = NON_EMPTY_GROUP\n",
+        "deleted_group",
+    ),
+    ("consumer_group_848", "groups_are_there_when_someone_is_in"): (
+        "coordinator.yaml",
+        "      coordinator.exists = true\n      before",
+        "      before",
+        "full_group",
+    ),
     ("consumer_group_848", "no_epoch_is_overwritten"): (
         "assignment.yaml",
         "coordinator.partition_epochs[p] == member[m].epoch",
@@ -297,8 +360,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_848", "group_epoch_only_rises"): (
         "coordinator.yaml",
-        "coordinator.epoch += 1\n    update",
-        "coordinator.epoch -= 1\n    update",
+        "coordinator.epoch += 1\n    note",
+        "coordinator.epoch -= 1\n    note",
         "leaving",
     ),
     ("consumer_group_848", "member_epoch_only_rises"): (
@@ -315,8 +378,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_848", "membership_changes_raise_the_group_epoch"): (
         "coordinator.yaml",
-        "coordinator.epoch += 1\n    update",
-        "update",
+        "coordinator.epoch += 1\n    note",
+        "note",
         "leaving",
     ),
     ("consumer_group_848", "stable_group_is_settled"): (
@@ -351,8 +414,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_848", "strangers_leave_nothing"): (
         "coordinator.yaml",
-        "    member[m].topics = empty\n    member[m].assigned",
-        "    member[m].assigned",
+        "    member[m].topics = empty\n    member[m].regex",
+        "    member[m].regex",
         "static_members",
     ),
     ("consumer_group_848", "a_revocation_has_a_deadline"): (
@@ -399,8 +462,8 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("consumer_group_848", "the_group_epoch_rises_for_a_reason"): (
         "coordinator.yaml",
-        "changed = topics is not none and topics != member[m].topics",
-        "changed = topics is not none",
+        "names_changed = topics is not none and topics != member[m].topics",
+        "names_changed = topics is not none",
         "static_members",
     ),
     ("consumer_group_848", "an_assignment_is_told_for_a_reason"): (

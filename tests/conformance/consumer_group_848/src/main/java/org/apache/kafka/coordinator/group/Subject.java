@@ -42,15 +42,16 @@ final class Subject implements Protocol.Subject {
   private final Chosen assignor = new Chosen(topics);
   private final int interval;
   private final boolean tellsSince;
+  private final Regexes regexes = new Regexes();
+  private final int maxSize;
   private int partitions = 1;
   private GroupMetadataManagerTestContext context;
 
   Subject(JsonNode with) {
     for (JsonNode name : with.get("partitions")) {
-      Uuid id = new Uuid(1, topics.size() + 1);
-      topics.put(name.asText(), id);
-      names.put(id, name.asText());
+      create(name.asText(), regexes.matching(with.get("matches"), name.asText()));
     }
+    maxSize = with.get("max_size").asInt();
     interval = with.get("interval").asBoolean() ? INTERVAL : 0;
     tellsSince = with.get("commits").asBoolean();
     context = open();
@@ -62,9 +63,10 @@ final class Subject implements Protocol.Subject {
   public static void main(String[] arguments) throws Exception {
     var one = JsonNodeFactory.instance.objectNode();
     one.put("interval", false).put("commits", false).putObject("classic");
+    one.put("max_size", 1).putObject("matches");
     one.putArray("partitions").add("p1");
     var join = JsonNodeFactory.instance.objectNode();
-    join.put("member", "m1").put("epoch", 0).putNull("instance");
+    join.put("member", "m1").put("epoch", 0).putNull("instance").putNull("regex").put("drops", false);
     join.putObject("target").put("p1", "m1");
     join.putArray("topics").add("p1");
     join.putArray("owned");
@@ -72,18 +74,30 @@ final class Subject implements Protocol.Subject {
     Protocol.serve("GroupMetadataManager", Protocol.kafka(), Subject::new);
   }
 
+  /** A topic, whose name says which of the model's regular expressions match it. */
+  private Uuid create(String name, Collection<String> matching) {
+    Uuid id = new Uuid(1, topics.size() + 1);
+    topics.put(name, id);
+    names.put(id, name);
+    regexes.create(name, matching);
+    return id;
+  }
+
   private CoordinatorMetadataImage image() {
     MetadataImageBuilder image = new MetadataImageBuilder();
-    topics.forEach((name, id) -> image.addTopic(id, name, partitions));
-    return image.buildCoordinatorMetadataImage();
+    topics.forEach((name, id) -> image.addTopic(id, regexes.topic(name), partitions));
+    return image.buildCoordinatorMetadataImage(regexes.version);
   }
 
   private GroupMetadataManagerTestContext open() {
-    return new GroupMetadataManagerTestContext.Builder()
-        .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_ASSIGNORS_CONFIG, List.of(assignor))
-        .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_ASSIGNMENT_INTERVAL_MS_CONFIG, interval)
-        .withMetadataImage(image())
-        .build();
+    var builder =
+        new GroupMetadataManagerTestContext.Builder()
+            .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_ASSIGNORS_CONFIG, List.of(assignor))
+            .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_ASSIGNMENT_INTERVAL_MS_CONFIG, interval)
+            .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_MAX_SIZE_CONFIG, maxSize)
+            .withMetadataImage(image());
+    regexes.resolveIn(builder);
+    return builder.build();
   }
 
   /** A static member of the classic protocol that holds everything, as an upgrade leaves it. */
@@ -104,7 +118,7 @@ final class Subject implements Protocol.Subject {
             .setClientId("client")
             .setClientHost("/127.0.0.1")
             .setRebalanceTimeoutMs(REBALANCE_TIMEOUT)
-            .setSubscribedTopicNames(List.copyOf(topics.keySet()))
+            .setSubscribedTopicNames(topics.keySet().stream().map(regexes::topic).toList())
             .setState(MemberState.STABLE)
             .setMemberEpoch(1)
             .setPreviousMemberEpoch(1)
@@ -123,7 +137,9 @@ final class Subject implements Protocol.Subject {
 
   private long hash() {
     Map<String, Long> hashes = new HashMap<>();
-    topics.keySet().forEach(name -> hashes.put(name, Utils.computeTopicHash(name, image())));
+    topics.keySet().stream()
+        .map(regexes::topic)
+        .forEach(name -> hashes.put(name, Utils.computeTopicHash(name, image())));
     return Utils.computeGroupHash(hashes);
   }
 
@@ -146,7 +162,34 @@ final class Subject implements Protocol.Subject {
         context.time.sleep(INTERVAL); // fires no timer: nobody polls
         return null;
       case "metadata":
-        change();
+        partitions++; // of every topic one more, which no target ever has
+        change(Set.of());
+        return null;
+      case "creation":
+        List<String> matching = new ArrayList<>();
+        with.get("matching").forEach(regex -> matching.add(regex.asText()));
+        regexes.version++;
+        change(Set.of(create(with.get("partition").asText(), matching)));
+        return null;
+      case "resolve":
+        regexes.resolve();
+        return null;
+      case "write":
+        context.processTasks().forEach(done -> log.addAll(done.result().records()));
+        return null;
+      case "fail":
+        regexes.fail();
+        context.processTasks();
+        return null;
+      case "ten_seconds":
+        context.time.sleep(GroupMetadataManager.REGEX_BATCH_REFRESH_MIN_INTERVAL_MS + 1);
+        return null;
+      case "delete":
+        return delete();
+      case "expire":
+        List<CoordinatorRecord> records = new ArrayList<>();
+        context.groupMetadataManager.maybeDeleteGroup(GROUP, records);
+        replay(records);
         return null;
       case "newer_record":
         replay(List.of(newer(with.get("member").asText())));
@@ -155,6 +198,7 @@ final class Subject implements Protocol.Subject {
         var time = context.time.milliseconds();
         context = open();
         context.time.sleep(time - context.time.milliseconds());
+        change(Set.of()); // a coordinator is given the image before it loads
         log.forEach(context::replay);
         context.groupMetadataManager.onLoaded();
         return null;
@@ -178,9 +222,20 @@ final class Subject implements Protocol.Subject {
   }
 
   private static String error(ApiException refused) {
-    // The model has the group from the beginning.
-    boolean none = refused instanceof GroupIdNotFoundException;
-    return (none ? Errors.UNKNOWN_MEMBER_ID : Errors.forException(refused)).name();
+    return Errors.forException(refused).name();
+  }
+
+  /** What GroupCoordinatorShard does of DeleteGroups; there are no offsets. */
+  private String delete() {
+    List<CoordinatorRecord> records = new ArrayList<>();
+    try {
+      context.groupMetadataManager.validateDeleteGroup(GROUP);
+      context.groupMetadataManager.createGroupTombstoneRecordsAndCancelTimers(GROUP, records);
+    } catch (ApiException refused) {
+      return error(refused);
+    }
+    replay(records);
+    return null;
   }
 
   private String leave(JsonNode with) {
@@ -199,8 +254,13 @@ final class Subject implements Protocol.Subject {
     JsonNode owned = with.get("owned");
     if (!told.isNull()) {
       List<String> subscribed = new ArrayList<>();
-      told.forEach(name -> subscribed.add(name.asText()));
+      told.forEach(name -> subscribed.add(regexes.topic(name.asText())));
       request.setSubscribedTopicNames(subscribed);
+    }
+    if (with.get("drops").asBoolean()) {
+      request.setSubscribedTopicRegex("");
+    } else if (!with.get("regex").isNull()) {
+      request.setSubscribedTopicRegex(Regexes.pattern(with.get("regex").asText()));
     }
     if (!owned.isNull()) {
       List<ConsumerGroupHeartbeatRequestData.TopicPartitions> reported = new ArrayList<>();
@@ -242,7 +302,7 @@ final class Subject implements Protocol.Subject {
           .group(GROUP)
           .validateOffsetCommit(
               with.get("member").asText(), null, with.get("epoch").asInt(), false, (short) 10)
-          .validate(topic, topics.get(topic), 0);
+          .validate(regexes.topic(topic), topics.get(topic), 0);
       return null;
     } catch (UnknownMemberIdException refused) {
       return "UNKNOWN_COMMITTER"; // the model's name, as members have the other one
@@ -257,20 +317,18 @@ final class Subject implements Protocol.Subject {
     replay(timer.operation().generateRecords().records());
   }
 
-  /** Every topic gets a partition more, which no target ever has. */
-  private void change() {
-    partitions++;
+  private void change(Set<Uuid> created) {
     CoordinatorMetadataImage changed = image();
     context.groupMetadataManager.onMetadataUpdate(
         new CoordinatorMetadataDelta() {
           @Override
           public Collection<Uuid> createdTopicIds() {
-            return Set.of();
+            return created;
           }
 
           @Override
           public Collection<Uuid> changedTopicIds() {
-            return topics.values();
+            return created.isEmpty() ? topics.values() : created;
           }
 
           @Override
@@ -319,6 +377,9 @@ final class Subject implements Protocol.Subject {
     Map<String, Object> fields = new HashMap<>();
     Map<String, Object> target = new TreeMap<>();
     Map<String, Object> epochs = new TreeMap<>();
+    fields.put("exists", group != null);
+    fields.put("resolved", regexes.resolved(group));
+    fields.put("asked", context.executor.isScheduled(GROUP + "-regex"));
     fields.put("group", group == null ? "EMPTY" : group.stateAsString().toUpperCase(Locale.ROOT));
     fields.put("epoch", group == null ? 1 : group.groupEpoch());
     fields.put("assignment_epoch", group == null ? 1 : group.assignmentEpoch());
@@ -342,7 +403,7 @@ final class Subject implements Protocol.Subject {
 
   private void observe(Map<String, ConsumerGroupMember> members, Map<String, Object> fields) {
     Map<String, Map<String, Object>> found = new HashMap<>();
-    List<String> names = List.of("states", "epochs", "previous_epochs", "topics", "assigned", "pending", "since");
+    List<String> names = List.of("states", "epochs", "previous_epochs", "topics", "regexes", "assigned", "pending", "since");
     names.forEach(name -> found.put(name, new TreeMap<>()));
     Set<String> classic = new TreeSet<>();
     Set<String> sessions = new TreeSet<>();
@@ -352,7 +413,8 @@ final class Subject implements Protocol.Subject {
           found.get("states").put(id, member.state().name());
           found.get("epochs").put(id, member.memberEpoch());
           found.get("previous_epochs").put(id, member.previousMemberEpoch());
-          found.get("topics").put(id, member.subscribedTopicNames());
+          found.get("topics").put(id, regexes.names(member.subscribedTopicNames()));
+          found.get("regexes").put(id, Regexes.regex(member.subscribedTopicRegex()));
           found.get("assigned").put(id, partitions(member.assignedPartitions()));
           found.get("pending").put(id, partitions(member.partitionsPendingRevocation()));
           if (tellsSince) {
