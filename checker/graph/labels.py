@@ -1,23 +1,36 @@
 """Machines whose steps say how they are called: by their row, its bindings, and its picks.
 
 A kernel numbers rows, but what a row bound and picked is gone when the step is made. A *telling*
-machine has further variables, none in every state that is stored, into which a step writes it.
+machine has further variables, none in every state that is stored, into which a step writes it. What
+is picked in a loop is told in the order in which it happens: as many variables as it can happen.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Variable
 from checker.machine.terms import Statement, Term
-from checker.machine.types import Option, Record, Type, cardinality
-from checker.machine.walk import walk
+from checker.machine.types import (
+    Bag,
+    Map,
+    Option,
+    Range,
+    Record,
+    Sequence,
+    Set,
+    Type,
+    cardinality,
+)
 from checker.semantics.values import format_value
 from checker.source import Span
 
 _WRAPPED = "shown"
+_TOLD_MAX = 24
+"""How often picks in one loop may happen before they are not told."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,7 +54,7 @@ class Telling:
     """A machine that tells, and where: `slots` of each action, in the order of its label.
 
     A slot is the number of a variable, the name it is for, and whether that was picked. Actions in
-    `silent` pick in loops: their picks are not told.
+    `silent` pick so often in loops that their picks are not told.
     """
 
     machine: Machine
@@ -107,24 +120,23 @@ class _Maker:
                 local = f"#{name}"
                 before.append(t.SetLocal(local, _wrapped(t.Local(name, kind, span), span), span))
                 tell(local, kind, name, picked=False)
-        looped = any(
-            isinstance(inner, t.Pick)
-            for node in walk(*action.body)
-            if isinstance(node, t.For)
-            for inner in walk(*node.body)
-        )
-        body = action.body
-        if looped:
+        notes: dict[int, tuple[Statement, ...]] = {}
+        units = _units(action.body)
+        if any(unit.most > _TOLD_MAX for unit in units):
             self.silent.add(action.name)
-        else:
-            picks = [node for node in walk(*body) if isinstance(node, t.Pick)]
-            for number, pick in enumerate(picks):
-                kind = _picked_type(pick)
-                before.append(
-                    t.SetLocal(f"#{number}", t.Literal(None, _optional(kind), span), span)
-                )
-                tell(f"#{number}", kind, pick.name, picked=True)
-            body = _noting(body, {id(pick): number for number, pick in enumerate(picks)})
+            units = []
+        for number, unit in enumerate(units):
+            for turn in range(unit.most):
+                for site, pick in enumerate(unit.picks):
+                    local, kind = f"#{number}.{turn}.{site}", _picked_type(pick)
+                    nothing = t.Literal(None, _optional(kind), span)
+                    before.append(t.SetLocal(local, nothing, span))
+                    tell(local, kind, pick.name, picked=True)
+            if unit.most > 1:
+                before.append(t.SetLocal(f"#{number}", _turn(0, unit), span))
+            for site, pick in enumerate(unit.picks):
+                notes[id(pick)] = _note(number, site, pick, unit)
+        body = _noting(action.body, notes)
         self.slots.append(tuple(slots))
         return replace(action, body=(*before, *_ending(body, tuple(after)), *after))
 
@@ -156,14 +168,73 @@ def _picked_type(pick: t.Pick) -> Type:
     return domain.key if hasattr(domain, "key") else domain.item  # type: ignore[union-attr]
 
 
-def _noting(body: tuple[Statement, ...], numbers: dict[int, int]) -> tuple[Statement, ...]:
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Picks whose order only a run knows, those in one loop, or a pick alone; at `most` so many."""
+
+    picks: tuple[t.Pick, ...]
+    most: int
+
+
+def _units(body: tuple[Statement, ...]) -> list[_Unit]:
+    """Return the picks of statements, in their order."""
+    found: list[_Unit] = []
+    for item in body:
+        match item:
+            case t.Pick():
+                found.append(_Unit((item,), 1))
+            case t.For():
+                inner = _units(item.body)
+                if inner:
+                    picks = tuple(pick for unit in inner for pick in unit.picks)
+                    found.append(_Unit(picks, _turns(item) * sum(unit.most for unit in inner)))
+            case t.If():
+                found += _units(item.then) + _units(item.otherwise)
+            case t.Scope() | t.Reject():
+                found += _units(item.body)
+    return found
+
+
+def _turns(loop: t.For) -> int:
+    """Return how often a loop turns at most."""
+    match loop.domain.type:
+        case Sequence(_, capacity) | Bag(_, capacity):
+            return capacity
+        case Set(item) | Map(item):
+            return cardinality(item)
+    raise TypeError(f"{loop.domain.type} is no collection")
+
+
+def _turn(number: int, unit: _Unit) -> t.Literal:
+    """Return how many picks of a unit there were."""
+    return t.Literal(number, Range(0, unit.most), unit.picks[0].span)
+
+
+def _note(number: int, site: int, pick: t.Pick, unit: _Unit) -> tuple[Statement, ...]:
+    """Return what notes a pick as the next one of its unit."""
+    span = pick.span
+    value = _wrapped(t.Local(pick.name, _picked_type(pick), span), span)
+    if unit.most == 1:
+        return (t.SetLocal(f"#{number}.0.{site}", value, span),)
+    made: tuple[Statement, ...] = ()
+    so_far = t.Local(f"#{number}", Range(0, unit.most), span)
+    for turn in reversed(range(unit.most)):
+        noted = (
+            t.SetLocal(f"#{number}.{turn}.{site}", value, span),
+            t.SetLocal(f"#{number}", _turn(turn + 1, unit), span),
+        )
+        made = (t.If(t.Equal(so_far, _turn(turn, unit), span), noted, made, span),)
+    return made
+
+
+def _noting(
+    body: tuple[Statement, ...], notes: Mapping[int, tuple[Statement, ...]]
+) -> tuple[Statement, ...]:
     """Return statements in which each pick is noted at once."""
     made: list[Statement] = []
     for item in body:
-        made.append(_inside(item, lambda inner: _noting(inner, numbers)))
-        if isinstance(item, t.Pick):
-            value = _wrapped(t.Local(item.name, _picked_type(item), item.span), item.span)
-            made.append(t.SetLocal(f"#{numbers[id(item)]}", value, item.span))
+        made.append(_inside(item, lambda inner: _noting(inner, notes)))
+        made += notes.get(id(item), ()) if isinstance(item, t.Pick) else ()
     return tuple(made)
 
 
