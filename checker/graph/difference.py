@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.graph.inclusion import PAIRS_MAX, Run, View, runs_apart
+from checker.graph.interning import intern
 from checker.graph.labelled import CUT_OFF, FAILED, LabelledGraph
 from checker.kernel.kernel import Words
 from checker.layout.cells import value_from
@@ -118,9 +119,10 @@ def compare(
     )
     views = _views(old, new, shared)
     decided, why = runs_apart(views, pairs_max, interrupt)
+    moves = [_moves(view, shared) for view in views]
     sides = [
-        _side(view, other, shared, run, most)
-        for view, other, run in ((views[0], views[1], decided[0]), (views[1], views[0], decided[1]))
+        _side(views[mine], views[1 - mine], shared, moves[mine], moves[1 - mine], run, most)
+        for mine, run in enumerate(decided)
     ]
     differ = any(run is not None for run in decided) or any(
         count for side in sides for count in side.counts.values()
@@ -139,7 +141,7 @@ def _views(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> l
         inside = graph.targets >= 0
         ends: NDArray[np.int32] = graph.targets.copy()
         ends[inside] = own[graph.targets[inside]]
-        plain = len(np.unique(own)) == len(own)
+        plain = bool((np.bincount(own, minlength=1) < 2).all())
         named: NDArray[np.int32] = calls[graph.names] if len(calls) else np.zeros(0, np.int32)
         views.append(View(graph, own, named, ends, plain))
     return views
@@ -148,20 +150,38 @@ def _views(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> l
 def _looks(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> Numbers:
     """Return numbers for the states of both, one after the other: equal where they look equal."""
     types = [{v.name: v.type for v in graph.machine.variables} for graph in (old, new)]
-    cells = [_cells(graph, shared) for graph in (old, new)]
+    alike = [name for name in shared if types[0][name] == types[1][name]]
     keys = _Keys(old.states + new.states)
+    sizes = [old.layout.leaves[place].cardinality for place in _places(old, alike)]
+    weights = keys.reserve(sizes)
+    for graph, start in ((old, 0), (new, old.states)):
+        places = _places(graph, alike)
+        for first in range(0, graph.states, _AT_ONCE):
+            cells = unpack(graph.layout, graph.words[first : first + _AT_ONCE])[:, places]
+            keys.put(start + first, cells, weights)
     for name in shared:
-        columns = [own[name] for own in cells]
         if types[0][name] != types[1][name]:
             # The same values are kept otherwise.
             known: dict[object, int] = {}
-            columns = [
-                [_coded(graph, name, own, known)]
-                for graph, own in zip((old, new), columns, strict=True)
-            ]
-        for one, other in zip(*columns, strict=True):
-            keys.add(np.concatenate([one, other]))
+            keys.add(
+                np.concatenate(
+                    [
+                        _coded(graph, name, _cells(graph, [name])[name], known)
+                        for graph in (old, new)
+                    ]
+                )
+            )
     return keys.dense()
+
+
+def _places(graph: LabelledGraph, names: Iterable[str]) -> list[int]:
+    """Return where the cells of some variables are."""
+    starts = graph.layout.starts
+    return [
+        leaf
+        for place in map(graph.layout.variables.index, names)
+        for leaf in range(starts[place], starts[place + 1])
+    ]
 
 
 def _cells(graph: LabelledGraph, names: Iterable[str]) -> dict[str, list[Column]]:
@@ -204,33 +224,52 @@ def _coded(
 class _Keys:
     """A number for each row of a matrix given by its columns; only equal rows have equal ones.
 
-    Rows are not sorted as rows: that costs more than all the rest.
+    Columns are packed into words, as many as fit in each; which rows are equal a hash table says:
+    sorting them costs more than all the rest.
     """
 
     def __init__(self, rows: int) -> None:
-        self.keys = np.zeros(rows, np.int64)
+        self.rows = rows
+        self.words = [np.zeros(rows, np.int64)]
         self.size = 1
+
+    def reserve(self, sizes: Iterable[int]) -> list[tuple[int, int]]:
+        """Return for columns of so many different numbers each the word and the weight in it."""
+        found = []
+        for size in sizes:
+            if self.size * size > _LARGEST:
+                self.words.append(np.zeros(self.rows, np.int64))
+                self.size = 1
+            found.append((len(self.words) - 1, self.size))
+            self.size *= max(size, 1)
+        return found
+
+    def put(self, first: int, columns: Words, weights: Iterable[tuple[int, int]]) -> None:
+        """Tell some rows, from `first` on, apart by columns that `weights` are reserved for."""
+        last = first + len(columns)
+        for column, (word, weight) in zip(columns.T, weights, strict=True):
+            self.words[word][first:last] += column * weight
 
     def add(self, column: Column | Numbers) -> None:
         """Tell rows apart by a further column."""
-        if not len(column):
+        low, high = int(column.min(initial=0)), int(column.max(initial=0))
+        if high - low >= _LARGEST:
+            self.words.append(column.astype(np.int64))
+            self.size = _LARGEST
             return
-        low, high = int(column.min()), int(column.max())
-        if low == high:
-            return
-        digits, span = column.astype(np.int64) - low, high - low + 1
-        if self.size * span > _LARGEST:
-            self.keys = self.dense()
-            self.size = int(self.keys.max()) + 1
-            _, digits = np.unique(digits, return_inverse=True)
-            digits, span = digits.reshape(-1), int(digits.max()) + 1
-        self.keys = self.keys * span + digits
-        self.size *= span
+        ((word, weight),) = self.reserve([high - low + 1])
+        self.words[word] += (column.astype(np.int64) - low) * weight
 
     def dense(self) -> Numbers:
-        """Return the numbers, from 0 on without gaps."""
-        _, found = np.unique(self.keys, return_inverse=True)
-        return found.reshape(-1)
+        """Return the numbers, from 0 on without gaps, as rows come."""
+        given = np.stack(self.words, axis=1)
+        known = np.empty_like(given)
+        index = np.zeros(1 << max(2 * self.rows - 1, 1).bit_length(), np.int32)
+        numbers = np.zeros(self.rows, np.int64)
+        wanted = np.ones(self.rows, np.bool_)
+        words = len(self.words)
+        intern(known.ctypes.data, words, 0, index, given.ctypes.data, wanted, numbers)
+        return numbers
 
 
 def _typed(value: object) -> object:
@@ -257,7 +296,15 @@ def _run_to_step(graph: LabelledGraph, step: int) -> Run:
     return first, (*steps, step)
 
 
-def _side(mine: View, theirs: View, shared: tuple[str, ...], run: Run | None, most: int) -> Side:
+def _side(
+    mine: View,
+    theirs: View,
+    shared: tuple[str, ...],
+    moves: Mapping[str, int],
+    their_moves: Mapping[str, int],
+    run: Run | None,
+    most: int,
+) -> Side:
     """Return what only one side has: rows that run, names of steps, moves of machines, states."""
     graph = mine.graph
     # Steps stand in the order of their states' depths: the first of a name is a nearest one.
@@ -276,9 +323,7 @@ def _side(mine: View, theirs: View, shared: tuple[str, ...], run: Run | None, mo
         if label.row not in rows:
             by_row.setdefault(label.row, step)
     steps = [(label, step) for label, step in steps if label.row in rows]
-    moves = _moves(mine, shared)
-    for key in _moves(theirs, shared):
-        moves.pop(key, None)
+    moves = {move: step for move, step in moves.items() if move not in their_moves}
     alone = np.flatnonzero(~np.isin(mine.looks, theirs.looks))
     _, kept = np.unique(mine.looks[alone], return_index=True)
     states = np.sort(alone[kept])
@@ -324,10 +369,10 @@ def _moves(view: View, shared: tuple[str, ...]) -> dict[str, int]:
     for name in names:
         place = graph.layout.variables.index(name)
         for column in cells[name]:
-            begin, end = column[before].astype(np.int64), column[after].astype(np.int64)
+            begin, end = column[before], column[after]
             changed = np.flatnonzero(begin != end)
             size = int(column.max(initial=0)) + 1
-            first = _firsts(begin[changed] * size + end[changed])
+            first = _firsts(begin[changed].astype(np.int64) * size + end[changed])
             steps = inside[changed[first[first >= 0]]]
             origins = graph.values(sources[steps].astype(np.int64))
             targets = graph.values(graph.targets[steps].astype(np.int64))

@@ -324,18 +324,19 @@ def _called(step: Step) -> str:
 def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
     """Return what is said below a step's name, the most telling first."""
     last = step.number == trace.length
-    lines = [fault_mark(step)] if step.fault is not None else []
+    lines = []
+    if last and trace.loop is None and trace.kind != "sometimes" and step.error is None:
+        broken = {"deadlock": "nothing can happen now", "legal": "no such move in the table"}
+        lines.append(broken.get(trace.kind, f"breaks {trace.property_name}"))
+    lines += [f"illegal: {move.origin} → {move.target}" for move in step.illegal]
+    lines += ["an error ends the run"] if step.error is not None else []
+    lines += [fault_mark(step)] if step.fault is not None else []
     lines += [
         f"{event.label}: {event.variable}" for event in step.events if event.label == TIMED_OUT
     ]
     lines += [f"{event.label}: {event.channel}" for event in step.events if event.label in TIMERS]
-    lines += [f"illegal: {move.origin} → {move.target}" for move in step.illegal]
-    lines += ["an error ends the run"] if step.error is not None else []
     if trace.loop is not None and step.number == trace.loop.raised:
         lines.append("false again here" if trace.kind == "eventually_always" else "owed from here")
-    if last and trace.loop is None and trace.kind != "sometimes" and step.error is None:
-        broken = {"deadlock": "nothing can happen now", "legal": "no such move in the table"}
-        lines.append(broken.get(trace.kind, f"breaks {trace.property_name}"))
     if step.moves:
         moved = [f"{move.machine}: {move.origin} → {move.target}" for move in step.moves]
     else:

@@ -46,7 +46,7 @@ def headline(machine: Machine, exploration: Exploration, verdict: Verdict) -> st
 def claim(verdict: Verdict) -> str:
     """Return what is said beside the verdict: which properties are broken, or unknown."""
     if verdict.overall == "violated":
-        return "; ".join(_broken(item) for item in verdict.broken)
+        return "; ".join(broken_text(item) for item in verdict.broken)
     if verdict.error is not None:
         return f"evaluation error after {plural(len(verdict.error.path) - 1, 'step')}"
     if verdict.overall == "bounded":
@@ -65,7 +65,8 @@ def unknown_text(item: PropertyVerdict) -> str:
     return f"{item.name}: {item.reason}" if item.reason else item.name
 
 
-def _broken(item: PropertyVerdict) -> str:
+def broken_text(item: PropertyVerdict) -> str:
+    """Return what is said of a broken property beside the verdict: its name, after how long."""
     if item.outcome == "unwitnessed":
         return f"{item.name} is never reached"
     steps = plural(item.length or 0, "step")

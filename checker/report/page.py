@@ -8,11 +8,19 @@ and as steps; the rest is folded. Everything that a specification says is escape
 from __future__ import annotations
 
 from checker.machine.machine import Machine
-from checker.report.headline import CALM, claim, counts_by_heading, headline, never_fired
+from checker.report.headline import (
+    CALM,
+    broken_text,
+    claim,
+    counts_by_heading,
+    headline,
+    never_fired,
+)
 from checker.report.hypertext import environment
 from checker.report.result import Result
-from checker.report.story import other_views, story_views
+from checker.report.story import Story, other_views, story_views
 from checker.report.variants import mended, settings
+from checker.verdict.judge import Verdict
 
 
 def page(result: Result, files: dict[str, str]) -> str:
@@ -22,6 +30,8 @@ def page(result: Result, files: dict[str, str]) -> str:
     said = claim(verdict)
     shown = settings(result)
     broken = [item.declared or item.name for item in verdict.broken]
+    stories = story_views(result, files)
+    first, also = _claims(verdict, stories)
     return (
         environment()
         .get_template("page.html")
@@ -29,14 +39,16 @@ def page(result: Result, files: dict[str, str]) -> str:
             result=result,
             machine=machine,
             verdict=verdict,
-            claim=said,
+            claim=first or said,
+            also=also,
             extent=line[len(verdict.overall) + 1 :].strip().removeprefix(said).lstrip(", "),
             differing=sorted(
                 (item for item in shown if item.differs), key=lambda item: not item.chosen
             ),
             settings=shown,
             mended=mended(result, broken) if broken else None,
-            stories=story_views(result, files),
+            stories=stories,
+            leads=_leads(stories),
             others=other_views(result),
             files=files,
             calm=CALM,
@@ -45,6 +57,23 @@ def page(result: Result, files: dict[str, str]) -> str:
             sources=_sources(machine),
         )
     )
+
+
+def _claims(verdict: Verdict, stories: tuple[Story, ...]) -> tuple[str, str]:
+    """Return what is said of the property whose story is told first, and of the other broken ones.
+
+    Both are empty where nothing broken is told.
+    """
+    told = stories[0].answers[0].name if stories else ""
+    said = {item.name: broken_text(item) for item in verdict.broken}
+    first = said.pop(told, "")
+    return first, "; ".join(said.values()) if first else ""
+
+
+def _leads(stories: tuple[Story, ...]) -> list[str]:
+    """Return why a user should care about what the first story breaks, each reason once."""
+    answers = stories[0].answers if stories else ()
+    return list(dict.fromkeys(answer.why for answer in answers if answer.why))
 
 
 def _sources(machine: Machine) -> list[str]:

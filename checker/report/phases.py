@@ -51,7 +51,8 @@ def _title(steps: list[Step]) -> str:
                 origin = moved.get(move.machine, (move.origin, ""))[0]
                 moved[move.machine] = (origin, move.target)
     told = [f"{name}: {origin} → {target}" for name, (origin, target) in moved.items()]
-    told += [step.row for step in steps if step.fault is not None][:3]
-    rows = Counter(step.row for step in steps if step.fault is None)
-    told += [name if count == 1 else f"{count} {name}" for name, count in rows.most_common(3)]
+    for limited in (True, False):
+        rows = Counter(step.row for step in steps if (step.fault is not None) == limited)
+        most = rows.most_common(3)
+        told += [f"{row}, {times} times" if times > 1 else row for row, times in most]
     return "; ".join(told)

@@ -23,7 +23,7 @@ from checker.report.headline import (
     title,
 )
 from checker.report.lanes import Lanes, lanes
-from checker.report.phases import phases
+from checker.report.phases import Phase, phases
 from checker.report.result import Result
 from checker.report.telling import grouped, other_file, sentence
 from checker.report.travels import Journey, journey
@@ -161,9 +161,9 @@ def _story(
 ) -> Story:
     trace = traces[0]
     way = journey(trace, parties)
-    steps = _steps(traces, way, result)
-    drawn = chart(trace, parties)
     parts = phases(trace)
+    steps = _steps(traces, way, result, parts)
+    drawn = chart(trace, parties)
     names = [item.property_name for item in traces]
     views = []
     for part in parts:
@@ -289,9 +289,13 @@ def _ending(traces: Iterable[Trace]) -> str:
     return " ".join(dict.fromkeys(found))
 
 
-def _steps(traces: list[Trace], way: Journey, result: Result) -> tuple[StepView, ...]:
+def _steps(
+    traces: list[Trace], way: Journey, result: Result, parts: Iterable[Phase]
+) -> tuple[StepView, ...]:
     trace = traces[0]
     told = stories(trace)
+    for part in parts:  # each of which is read by itself
+        told |= stories(replace(trace, steps=trace.steps[part.first : part.last + 1]))
     firsts = {step.row: step.number for step in reversed(trace.steps)}
     reads = reads_of(traces)
     matter = causes(trace, way, reads)

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from checker.elaborate import judged
+from checker.elaborate import judged, world_of
+from checker.elaborate.constants import constant_values
+from checker.errors import CheckerError
 from checker.machine.machine import Machine
 from checker.report.result import Result
 from checker.semantics.values import format_value
@@ -56,11 +58,8 @@ def settings(result: Result) -> tuple[Setting, ...]:
         default = _default(constant)
         differs = name in set_here if default is None else here != default
         shown = "computed" if default is None else default
-        found.append(
-            Setting(
-                name, here, shown, constant.about, differs, isinstance(constant.value, bool | Word)
-            )
-        )
+        chosen = isinstance(constant.value, bool | Word) or isinstance(value, bool)
+        found.append(Setting(name, here, shown, constant.about, differs, chosen))
     return tuple(found)
 
 
@@ -74,13 +73,14 @@ def mended(result: Result, broken: Iterable[str]) -> Mended | None:
     document = result.document
     by_name = {item.name: item for item in settings(result)}
     here = {name: item.value for name, item in by_name.items()}
+    set_here = _set_by(result)
     own = re.compile(rf"{re.escape(result.machine.instance)}(_|\b)")
     close: list[tuple[tuple[int, bool], InstanceEntry, dict[str, str]]] = []
     for entry in document.instances:
         holds = entry.expect is not None and entry.expect.verdict in {"holds", None}
         if not holds or (entry.expect is not None and entry.expect.property is not None):
             continue
-        there = _effective(document, entry)
+        there = _effective(document, entry, set_here)
         other = {name: text for name, text in there.items() if here.get(name, text) != text}
         if any(by_name[name].chosen for name in other) and len(other) <= FEW:
             says_so = own.match(entry.name.text) or own.search(entry.about)
@@ -112,16 +112,21 @@ def _set_by(result: Result) -> set[str]:
     return found
 
 
-def _effective(document: Document, entry: InstanceEntry) -> dict[str, str]:
-    """Return the constants of an instance as text; those that are computed are left out."""
-    found = {}
-    for constant in document.constants:
-        default = _default(constant)
-        if default is not None:
-            found[constant.name.text] = default
-    for name, value, _ in entry.settings:
-        found[name.text] = value if isinstance(value, str) else format_value(value)
-    return found
+def _effective(document: Document, entry: InstanceEntry, asked: set[str]) -> dict[str, str]:
+    """Return the constants of an instance as text.
+
+    Of those that are computed only what is set or `asked` for: others follow from what differs.
+    """
+    set_there = {name.text for name, _, _ in entry.settings}
+    try:
+        values = dict(constant_values(world_of(document, entry.name.text)))
+    except CheckerError:
+        return {}  # another instance that is wrong is no variant to compare with
+    return {
+        name: format_value(values[name])
+        for constant in document.constants
+        if (name := constant.name.text) in set_there | asked or _default(constant) is not None
+    }
 
 
 def _default(constant: Constant) -> str | None:
