@@ -197,13 +197,19 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is drawn, and in which lane: all but the numbers."""
+    """What is drawn, and in which lane: all but the numbers.
+
+    `travels` have the numbers by which `messages` says what is written on them.
+    """
 
     trace: Trace
     way: Journey
     names: list[str]
     notes: Mapping[int, list[str]]
     messages: list[str]
+    steps: tuple[Step, ...]
+    travels: tuple[tuple[int, Travel], ...]
+    waits: tuple[Wait, ...]
 
     def column(self, name: str) -> int:
         return self.names.index(name)
@@ -211,17 +217,49 @@ class _Plan:
 
 def chart(trace: Trace, parties: Lanes) -> Chart | None:
     """Return the chart of a trace; None where nothing happens in it."""
-    steps = trace.steps[1:]
-    if not steps:
+    if not trace.length:
         return None
+    plan = _plan(trace, parties)
+    return _drawn(plan, _rows(plan))
+
+
+def charts(trace: Trace, parties: Lanes, spans: Iterable[tuple[int, int]]) -> list[Chart]:
+    """Return charts of parts of a trace, from step to step, each with who takes part in it."""
+    plan = _plan(trace, parties)
+    rows = _rows(plan)
+    return [_drawn(_within(plan, *span), rows).part(*span) for span in spans]
+
+
+def _plan(trace: Trace, parties: Lanes) -> _Plan:
+    steps = trace.steps[1:]
     way = journey(trace, parties)
     notes = {step.number: _notes(trace, step, way.actors[step.number]) for step in steps}
     names = _in_order(parties, list(way.actors.values()), way.travels)
-    plan = _Plan(trace, way, names, notes, _short_messages(way.travels))
+    messages = _short_messages(way.travels)
+    travels = tuple(enumerate(way.travels))
+    return _Plan(trace, way, names, notes, messages, steps, travels, tuple(way.waits))
+
+
+def _within(plan: _Plan, first: int, last: int) -> _Plan:
+    """Return what is drawn of some steps: these, what passes by, and the lanes of all that."""
+
+    def passes(begin: int | None, end: int | None) -> bool:
+        return (begin or 0) <= last and (end is None or end >= first)
+
+    steps = plan.steps[first - 1 : last]
+    travels = tuple(item for item in plan.travels if passes(item[1].sent, item[1].ended))
+    waits = tuple(wait for wait in plan.waits if passes(wait.since, wait.until))
+    met = {plan.way.actors[step.number] for step in steps} | {wait.lane for wait in waits}
+    met |= {name for _, item in travels for name in (item.origin, item.target)}
+    names = [name for name in plan.names if name in met]
+    return replace(plan, names=names, steps=steps, travels=travels, waits=waits)
+
+
+def _drawn(plan: _Plan, rows: Mapping[int, _Row]) -> Chart:
+    trace, names = plan.trace, plan.names
     places = _places(plan)
-    rows = _rows(plan)
     bottom = rows[trace.length].bottom
-    again = len(steps) > HEADS_AGAIN
+    again = trace.length > HEADS_AGAIN
     loop = _loop(trace, rows)
     return Chart(
         width=math.ceil(max(places[len(names)], 46 + _width(loop.text) * BOLD if loop else 0)),
@@ -229,11 +267,9 @@ def chart(trace: Trace, parties: Lanes) -> Chart | None:
         top=TOP,
         bottom=math.ceil(bottom),
         lanes=tuple(_lane(plan, name, places[column], rows) for column, name in enumerate(names)),
-        marks=tuple(_mark(plan, step, places, rows[step.number]) for step in steps),
-        arrows=tuple(
-            _arrow(plan, number, travel, places, rows) for number, travel in enumerate(way.travels)
-        ),
-        waits=tuple(_waiting(plan, wait, places, rows) for wait in way.waits),
+        marks=tuple(_mark(plan, step, places, rows[step.number]) for step in plan.steps),
+        arrows=tuple(_arrow(plan, number, travel, places, rows) for number, travel in plan.travels),
+        waits=tuple(_waiting(plan, wait, places, rows) for wait in plan.waits),
         loop=loop,
         heads_again=again,
         ends=tuple(rows[number].bottom for number in range(trace.length + 1)),
@@ -365,17 +401,20 @@ def _places(plan: _Plan) -> list[float]:
     """Return the middle of each lane, and last the width of the chart."""
     right = [GAP_MIN / 2] * len(plan.names)
     left = [0.0] * len(plan.names)
-    for step in plan.trace.steps[1:]:
+    for step in plan.steps:
         column = plan.column(plan.way.actors[step.number])
         wide = [_width(_called(step)) * BOLD]
         told = [_width(_fitted(note, NOTE_MAX)) for note in plan.notes[step.number]]
         # What is wrong, the first note, is bold.
         wide += [width * NOTE_SIZE * (1 if place else BOLD) for place, width in enumerate(told)]
         right[column] = max(right[column], *(width + 20 for width in wide))
-    for travel, text in zip(plan.way.travels, plan.messages, strict=True):
+    begun = {step.number for step in plan.steps}
+    for number, travel in plan.travels:
+        if travel.sent is not None and {travel.sent, travel.ended}.isdisjoint(begun):
+            continue  # it only passes by
         origin, target = plan.column(travel.origin), plan.column(travel.target)
         side = left if target < origin else right
-        side[origin] = max(side[origin], _width(text) + 24)
+        side[origin] = max(side[origin], _width(plan.messages[number]) + 24)
     for column, name in enumerate(plan.names):
         half = _width(name) * BOLD / 2 + 8
         right[column] = max(right[column], half)

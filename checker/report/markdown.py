@@ -26,6 +26,7 @@ from checker.report.headline import (
     title,
 )
 from checker.report.lanes import Lanes, lanes
+from checker.report.phases import phases
 from checker.report.result import Result
 from checker.report.sequence import sequence
 from checker.report.telling import grouped, other_file
@@ -38,6 +39,9 @@ from checker.trace.trace import Step, Trace
 from checker.verdict.judge import PropertyVerdict
 
 STEPS_DRAWN = 60
+LETTERS_DRAWN = 50_000
+"""Longer texts Mermaid refuses to draw."""
+
 """Longer traces get no sequence diagram: renderers refuse very large ones."""
 
 
@@ -162,13 +166,24 @@ def _traces(traces: Sequence[Trace], files: Mapping[str, str], parties: Lanes) -
         lines += ["", f"**{loop_end(trace)}**", ""]
         lines += [f"* {text(line)}" for line in loop_text(trace)]
     lines.append("")
-    if trace.length <= STEPS_DRAWN and any(step.events for step in trace.steps):
-        lines += ["### What travelled", "", *fenced("mermaid", sequence(trace, parties))]
+    lines += _travelled(trace, parties)
     lines += _visited(trace)
     named = [files[item.property_name] for item in traces if item.property_name in files]
     for file in dict.fromkeys(named):
         lines += [f"The trace as ITF JSON: [{file}]({file})", ""]
     return lines
+
+
+def _travelled(trace: Trace, parties: Lanes) -> list[str]:
+    """Draw what was sent; of a run that Mermaid cannot draw whole, the last part."""
+    first, heading = 1, "### What travelled"
+    if trace.length > STEPS_DRAWN:
+        first = phases(trace)[-1].first
+        heading += f" from step {first} on"
+    drawing = sequence(trace, parties, first)
+    if not any(step.events for step in trace.steps[first:]) or len(drawing) > LETTERS_DRAWN:
+        return []
+    return [heading, "", *fenced("mermaid", drawing)]
 
 
 def _other(trace: Trace, number: int, parties: Lanes) -> list[str]:

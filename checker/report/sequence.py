@@ -28,14 +28,14 @@ class _Drawing:
         return self.participants.setdefault(name, f"p{len(self.participants) + 1}")
 
 
-def sequence(trace: Trace, parties: Lanes) -> str:
-    """Return a Mermaid `sequenceDiagram` of `trace`."""
+def sequence(trace: Trace, parties: Lanes, first: int = 1) -> str:
+    """Return a Mermaid `sequenceDiagram` of `trace`, from its step `first` on."""
     drawing = _Drawing(journey(trace, parties))
-    for step in trace.steps[1:]:
+    for step in trace.steps[first:]:
         if trace.loop is not None and step.number == trace.loop.start + 1:
             drawing.lines.append("  loop for ever")
         _draw_step(drawing, step)
-    if trace.loop is not None and trace.loop.start < trace.length:
+    if trace.loop is not None and first - 1 <= trace.loop.start < trace.length:
         drawing.lines.append("  end")
     for travel in drawing.way.travels:
         if travel.ended is None:

@@ -12,7 +12,7 @@ from checker.machine.terms import Read
 from checker.machine.types import Map, Type
 from checker.machine.walk import walk
 from checker.report.causes import causes, concerns, deciding, reads_of
-from checker.report.chart import Chart, chart
+from checker.report.chart import Chart, chart, charts
 from checker.report.headline import (
     fault_mark,
     loop_end,
@@ -136,7 +136,6 @@ class Story:
     number: int
     length: int
     answers: tuple[Answer, ...]
-    chart: Chart | None
     parts: tuple[Part, ...]
     causes: tuple[StepView, ...]
     loop_end: str
@@ -163,17 +162,17 @@ def _story(
     way = journey(trace, parties)
     parts = phases(trace)
     steps = _steps(traces, way, result, parts)
-    drawn = chart(trace, parties)
+    drawn = charts(trace, parties, [(part.first, part.last) for part in parts])
     names = [item.property_name for item in traces]
     views = []
-    for part in parts:
+    for part, shown in zip(parts, drawn, strict=True):
         low = 0 if part.first == 1 else part.first
         views.append(
             Part(
                 first=part.first,
                 last=part.last,
                 title=part.title,
-                chart=None if drawn is None else drawn.part(part.first, part.last),
+                chart=shown,
                 steps=steps[low : part.last + 1],
                 open=part is parts[-1],
             )
@@ -185,7 +184,6 @@ def _story(
         number=number,
         length=trace.length,
         answers=tuple(_answer(item) for item in traces),
-        chart=drawn,
         parts=tuple(views),
         causes=matter if any(step.aside for step in steps) else (),
         loop_end=loop_end(trace),

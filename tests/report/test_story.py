@@ -1,6 +1,7 @@
 """Goal: a run is told by parts, by its causes, by whoever is whom, and never told twice."""
 
 import json
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -8,7 +9,7 @@ from machines import counter, lamp
 from results import result_of
 
 from checker import flow
-from checker.report import markdown
+from checker.report import markdown, page
 from checker.report.causes import causes, concerns, deciding, reads_of
 from checker.report.chart import chart
 from checker.report.headline import fault_mark
@@ -269,6 +270,35 @@ def test_the_variant_that_holds_judges_what_is_broken_and_best_says_so() -> None
     nearest = mended(replace(result, document=silent), ["a_topic_leaves_the_queue_for_good"])
     assert nearest is not None
     assert nearest.name == "election_of_2_8"
+
+
+def test_a_fix_whose_constant_is_computed_by_default_is_told() -> None:
+    """The release decides them by default; the instance sets them."""
+    result = checked("controller", "kafka_7235")
+    fixed = mended(result, ["only_requests_to_this_registration_count"])
+    assert fixed is not None
+    told = {item.name: (item.value, item.default) for item in fixed.settings}
+    assert told["requests_carry_broker_epoch"] == ("false", "true")
+    assert told["bounces_are_noticed"] == ("false", "true")
+    assert all(item.chosen for item in fixed.settings if item.name in told)
+
+
+def test_one_property_leads_the_page_and_reasons_are_told_once() -> None:
+    text = page.page(checked("dining_philosophers", "unfair"), {})
+    (title,) = re.findall(r"<h1>(.*?)</h1>", text)
+    assert title.endswith(" philosopher_0_eats after 0 steps")
+    assert "Also broken: philosopher_1_eats after 0 steps; " in text
+    assert text.count('class="lead">Nobody starves.<') == 1
+
+
+def test_what_breaks_is_the_first_note_of_its_step() -> None:
+    result = checked("share_partition", "candidate_gap_moves_back")
+    shown = chart(result.failures[0], lanes(result.document, result.machine))
+    assert shown is not None
+    assert [note.text for note in shown.marks[-1].notes] == [
+        "breaks a_finished_window_moves",
+        "cancelled: lock[1]",
+    ]
 
 
 def test_a_page_says_things_plainly_and_the_ticket_it_is_named_after_first() -> None:
