@@ -537,6 +537,12 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "    else:\n        coordinator.epoch += 1\n",
         "    else:\n        coordinator.epoch += 2\n",
     ),
+    ("consumer_group_migration", "who_is_gone_is_missed"): (
+        "clients.yaml",
+        "  is_silent(m): not is_up(m) or client[m].stalled\n",
+        "  is_silent(m): client[m].stalled\n",
+        "lost_requests",
+    ),
     ("consumer_group_migration", "what_is_given_up_is_not_assigned"): (
         "consumer.yaml",
         "        member[m].assigned = keep\n        member[m].pending = revoke\n",
