@@ -43,6 +43,9 @@ EXITS = {
 }
 SERIOUS = ("explained", "inconclusive", "diverges")
 DEFAULT = Limits()
+WITHOUT_LATE = 1_000
+"""States that may fit where a divergence is looked at without rows that are taken late."""
+
 BEGINNINGS = (100, 1_000, 10_000)
 """States after any steps in which a log may begin, one number after the other."""
 
@@ -141,6 +144,9 @@ class _Judge:
     decided: dict[tuple[Size, ...], Decided] = field(default_factory=dict)
     """What the logs decide, by what they are asked for it: for most values the same."""
 
+    freed: dict[Space, Space] = field(default_factory=dict)
+    """Of models those without rows that are taken late."""
+
     def all_told(self, run_file: Path | None, *, midway: bool) -> list[story.Told]:
         """Return the verdict for each value of the mapping's `each`; where it is one log, once."""
         mapping = read_mapping(mapping_file(self.spec, self.given, recorded=True))
@@ -184,6 +190,8 @@ class _Judge:
             explanation = _explained(space, log, self.limits, self.interrupt, run, beginnings)
             if explanation.verdict == "explained" or self.interrupt.is_set():
                 break
+        if explanation.verdict == "diverges" and not midway:
+            explanation = self._unless_late(explanation, recording, model)
         seconds = time.perf_counter() - begun
         return story.Told(
             space,
@@ -195,6 +203,31 @@ class _Judge:
             value,
             found.mapping.about,
         )
+
+    def _unless_late(
+        self, explanation: Explanation, recording: Recording, model: tuple[Mapped, Space]
+    ) -> Explanation:
+        """Return a divergence; undecided if it is the mapping's `late` alone that makes it one.
+
+        Rows that are taken late are to leave out nothing that a log shows. That is looked at where
+        it can be at little cost: without them more states fit.
+        """
+        found, space = model
+        late = [word for word in found.mapping.late if word.text in space.bound.late]
+        if not late:
+            return explanation
+        if space not in self.freed:
+            self.freed[space] = Space(space.bound.without_late())
+        freed, limits = self.freed[space], replace(self.limits, places=WITHOUT_LATE, drop=False)
+        events = Log(self.logs, recording).events()
+        again = explain(freed, events, recording.clock, limits, self.interrupt)
+        if again.verdict != "explained":
+            return explanation
+        taken = again.rows.keys() & space.bound.late
+        wrong = next((word for word in late if word.text in taken), late[0])
+        place = f"{wrong.span.source.name}:{wrong.span.line}:{wrong.span.column}"
+        why = f"`late` leaves out a run that explains the log: `{wrong.text}` at {place}"
+        return replace(explanation, verdict="inconclusive", why=why)
 
     def model(self, decided: Decided) -> tuple[Mapped, Space]:
         """Return the model of logs that decide the same, built once."""

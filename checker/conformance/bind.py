@@ -111,6 +111,10 @@ class Bound:
         rows = tuple(replace(row, refused=None, known=()) for row in self.rows)
         return replace(self, rows=rows, known=(), recorded=True)
 
+    def without_late(self) -> Bound:
+        """Return it with rows that may be taken at any time instead of late."""
+        return replace(self, hidden=self.hidden | self.late, late=frozenset())
+
 
 class _OwnNames(Allocator):
     """Hands out names that no local of the specification has."""

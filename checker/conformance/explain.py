@@ -28,11 +28,16 @@ Verdict = Literal["explained", "diverges", "inconclusive"]
 SHOWN = 3
 """States that are shown, and looked through for the nearest row, where no step fits."""
 
+NOTHING_COMES = Coming(frozenset(), frozenset())
+
 _LAST = 8
 """Steps of the run up to there that are shown."""
 
 _DEEPER = 25
 """By how much fewer places are kept once some were dropped."""
+
+_TIDY = 32
+"""Lines after which is looked whether much is remembered of states."""
 
 _SWEEP = 1000
 """Lines after which what leads to nothing is forgotten."""
@@ -40,10 +45,14 @@ _SWEEP = 1000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may be kept at a time: places that fit, lines whose order is open."""
+    """What may be kept at a time: places that fit, lines whose order is open.
+
+    `drop`: beyond the places some are dropped, and a run may still be found; else it ends there.
+    """
 
     places: int = 10_000
     lines: int = 1_000
+    drop: bool = True
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -185,6 +194,8 @@ class _Explainer:
         self.beginnings = 0
         self.found = Explanation("explained")
         self.last: deque[Taken] = deque(maxlen=_LAST)
+        self.counted = [0] * len(space.bound.rows)
+        """Steps that were told of, of each row."""
         self.history: list[dict[Place, Came]] = []
         self.open: dict[str, Event] = {}
         self.until: dict[str, float] = {}
@@ -197,17 +208,20 @@ class _Explainer:
         places = self._begun([(place, Came(None, ())) for place in self.steps.initial()])
         number = 0
         try:
-            while lines.line(number) is not None:
+            while (event := lines.line(number)) is not None:
                 if interrupted(self.interrupt):
                     return self._ended("inconclusive", number, places, why="an interrupt")
-                found = self._line(number, places, lines)
+                found = self._line(number, event, places, lines)
                 if not found:
                     return self._unexplained(number, places, lines)
                 places = self._kept(found)
+                if self.cut and not self.limits.drop:
+                    why = f"more than {self.limits.places:,} states fitted"
+                    return self._ended("inconclusive", number, places, why=why)
                 self.steps.see()
                 self._remember(places)
                 number += 1
-                lines.forget(number - _most_ahead(places))
+                lines.forget(number - _most_ahead(places) if lines.widest else number)
                 if number % _SWEEP == 0:
                     self._sweep()
         except _StoppedError as stop:
@@ -223,26 +237,31 @@ class _Explainer:
 
     # --------------------------------------------------------------------------- one line
 
-    def _line(self, number: int, places: dict[Place, Came], lines: _Lines) -> dict[Place, Came]:
-        """Return where the lines that may be the next one lead."""
-        orders: dict[tuple[int, ...], list[tuple[int, Event, tuple[int, ...]]]] = {}
-        for place in places:
-            if place.ahead not in orders:
-                orders[place.ahead] = list(_orders(number, place.ahead, lines))
-        nexts = [event for order in orders.values() for _, event, _ in order]
+    def _line(
+        self, number: int, first: Event, places: dict[Place, Came], lines: _Lines
+    ) -> dict[Place, Came]:
+        """Return where the lines that may be next lead; without errors of clocks the first."""
+        orders: dict[tuple[int, ...], list[tuple[Event, tuple[int, ...]]]] = {}
+        if not lines.widest:
+            orders[()] = [(first, ())]
+        else:
+            for place in places:
+                if place.ahead not in orders:
+                    orders[place.ahead] = list(_orders(number, place.ahead, lines))
+        nexts = [event for order in orders.values() for event, _ in order]
         for event in nexts:
             if event.do is not None and event.id is not None:
                 self.open[event.id] = event
                 if event.within is not None:
                     self.until[event.id] = self._times(event)[1] + event.within
-        times = [self._times(event) for event in nexts]
-        until = max((late for _, late in times), default=float("inf"))
-        wide = self._closed(places, until, _coming(nexts))
+        until = max([self._times(event)[1] for event in nexts], default=float("inf"))
+        wide = self._closed(places, until, nexts)
         found: dict[Place, Came] = {}
         for place in wide:
-            for _, event, ahead in orders[place.ahead]:
+            for event, ahead in orders[place.ahead]:
                 self._taken(place, event, ahead, found)
-        self.steps.forget()
+        if number % _TIDY == 0:
+            self.steps.forget()
         return found
 
     def _taken(
@@ -251,12 +270,18 @@ class _Explainer:
         if event.do == "reset":
             self._reset(place, event, ahead, found)
             return
+        if not event.lasts and not place.requests and not self.steps.timers:
+            for kept, edge in self.steps.at_once(place, event, ahead):
+                if kept not in found:
+                    step = None if edge is None else (event, place.key, edge)
+                    found[kept] = self._came(place, step)
+            return
         if event.ends and event.id in self.overdue:
             event = replace(event, lost=True)
         for after, edge in self.steps.taking(place, event, *self._times(event)):
             kept = self.steps.released(self._in_time(after, event), self.open)
             if kept.ahead != ahead:
-                kept = replace(kept, ahead=ahead)
+                kept = kept._replace(ahead=ahead)
             if kept not in found:
                 step = None if edge is None else (event, place.key, edge)
                 found[kept] = self._came(place, step)
@@ -272,7 +297,7 @@ class _Explainer:
             return place
         self.overdue |= over
         rest = tuple(one for one in place.requests if one[0] not in over)
-        return replace(place, requests=rest)
+        return place._replace(requests=rest)
 
     def _reset(
         self, place: Place, event: Event, ahead: tuple[int, ...], found: dict[Place, Came]
@@ -280,7 +305,7 @@ class _Explainer:
         earliest, _ = self._times(event)
         for begun in self.steps.initial():
             at = self.steps.at(begun.key, begun.binding, earliest)
-            seen = self.steps.seen(replace(at, ahead=ahead), event)
+            seen = self.steps.seen(at._replace(ahead=ahead), event)
             if seen is not None and seen not in found:
                 found[seen] = self._came(place, None)
 
@@ -295,11 +320,17 @@ class _Explainer:
         error = self.clock.error_of(event.stream)
         return event.at - error, event.at + error
 
-    def _closed(self, places: dict[Place, Came], until: float, coming: Coming) -> list[Place]:
-        """Return the places and all that hidden steps lead to from them."""
+    def _closed(
+        self, places: dict[Place, Came], until: float, nexts: Iterable[Event]
+    ) -> list[Place]:
+        """Return the places and all that hidden steps lead to from them before some lines."""
+        coming = _coming(nexts) if self.steps.awaits else NOTHING_COMES
         self.steps.early.steps.clear()
         self.ways = {}
         found = list(places)
+        if len(found) == 1 and self.steps.is_still(found[0]):
+            self.found.most = max(self.found.most, 1)
+            return found
         known = set(found)
         limit = self.beginnings if self.steps.blind else self.limits.places
         for place in found:
@@ -343,8 +374,11 @@ class _Explainer:
         """Keep how places were come to; where there is one only, its run is certain."""
         self.history.append(places)
         if len(places) == 1:
-            (place,) = places
-            self._tell(place)
+            ((place, came),) = places.items()
+            if len(self.history) == 2:
+                self._told(came.steps)
+            else:
+                self._tell(place)
             places[place] = Came(None, ())
             self.history = [places]
             if self.open:
@@ -378,16 +412,16 @@ class _Explainer:
             came = level[at]
             segments.append(came.steps)
             at = came.before
-        rows = self.space.bound.rows
         for steps in reversed(segments):
-            for taken in steps:
-                name = rows[taken[2].row].action.name
-                self.found.rows[name] = self.found.rows.get(name, 0) + 1
-                self.found.steps += 1
-                self.found.hidden += taken[0] is None
-                self.last.append(taken)
-                if self.sink is not None:
-                    self.sink(taken)
+            self._told(steps)
+
+    def _told(self, steps: tuple[Taken, ...]) -> None:
+        for taken in steps:
+            self.counted[taken[2].row] += 1
+            self.found.hidden += taken[0] is None
+            self.last.append(taken)
+            if self.sink is not None:
+                self.sink(taken)
 
     # ------------------------------------------------------------------------- the verdict
 
@@ -402,6 +436,12 @@ class _Explainer:
         if places:
             self._tell(next(iter(places)))
         found = self.found
+        found.steps = sum(self.counted)
+        found.rows = {
+            row.action.name: count
+            for row, count in zip(self.space.bound.rows, self.counted, strict=True)
+            if count
+        }
         found.verdict, found.events, found.event, found.why = verdict, number, event, why
         found.last = tuple(self.last)
         return found
@@ -411,7 +451,7 @@ class _Explainer:
         place = max(places, key=lambda one: number - len(one.ahead))
         event = lines.line(number - len(place.ahead))
         assert event is not None
-        wide = self._closed(places, self._times(event)[1], _coming([event]))
+        wide = self._closed(places, self._times(event)[1], [event])
         shown = wide[:SHOWN]
         why = None
         if self.cut:
@@ -429,7 +469,7 @@ class _Explainer:
                     for one in shown
                     for choice in self.space.node(one.key).choices
                     if choice.request is not None
-                    and whole.name in (None, self.steps.request(choice)["name"])
+                    and whole.name in (None, self.steps.fitting.request(choice)["name"])
                 }
             )
         )
@@ -440,19 +480,19 @@ class _Explainer:
 
 def _orders(
     number: int, ahead: tuple[int, ...], lines: _Lines
-) -> Iterator[tuple[int, Event, tuple[int, ...]]]:
+) -> Iterator[tuple[Event, tuple[int, ...]]]:
     """Yield the lines that may be the next one with what is taken ahead of others then."""
     base = number - len(ahead)
     for taken in lines.next(base, ahead):
         event = lines.line(taken)
         assert event is not None
         if taken != base:
-            yield taken, event, tuple(sorted((*ahead, taken)))
+            yield event, tuple(sorted((*ahead, taken)))
             continue
         left, first = ahead, base + 1
         while left and left[0] == first:
             left, first = left[1:], first + 1
-        yield taken, event, left
+        yield event, left
 
 
 def _coming(events: Iterable[Event]) -> Coming:

@@ -29,10 +29,12 @@ LINE_MAX = 1 << 20
 PAIRS_MAX = 100_000
 """Lines that are remembered until another one is paired with them."""
 
+_DECODE = json.JSONDecoder().raw_decode
+
 DOES = frozenset({"call", "fire", "complete", "reset"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Event:
     """A line of a log: what was asked, as far as it is known, and what was seen after it.
 
@@ -62,6 +64,11 @@ class Event:
     ready: bool = False
     form: str = ""
     within: int | None = None
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it begins or ends a request, or says what is ready."""
+        return self.id is not None or self.ends or self.ready
 
 
 @dataclass
@@ -211,7 +218,9 @@ def _leaves(value: Any) -> Iterator[str | int]:
 
 def _object(file: File, number: int, text: str) -> dict[str, Any]:
     try:
-        said = json.loads(text)
+        said, end = _DECODE(text)
+        if end < len(text):
+            said = None
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):

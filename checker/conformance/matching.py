@@ -6,12 +6,12 @@ the model, and of each window what is to be added to the model's numbers, None u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 from checker.conformance.bind import Bound
+from checker.conformance.equal import Equal, equal
 from checker.machine.types import Bag, Id, Map, Option, Range, Record, Sequence, Set, Type, Union
 from checker.semantics.plain import normal
 
@@ -20,17 +20,23 @@ Names = tuple[tuple[str, str, str], ...]
 
 Bases = tuple[int | None, ...]
 
+Free = frozenset[tuple[str, str]] | None
+"""Ids that new names may be bound to; None: any."""
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+
+class Binding(NamedTuple):
     """What names and numbers of the log are in the model."""
 
     names: Names
     bases: Bases
 
 
+Compare = Callable[[Any, Any, Binding, Free], Binding | None]
+"""Takes what the model has, what the log has, and a binding: makes the binding that fits both."""
+
+
 class Matcher:
-    """Compares values; `free` says which ids a new name may be bound to."""
+    """Compares values; what compares those of a type is made once for each."""
 
     def __init__(self, bound: Bound) -> None:
         self.windows = {
@@ -42,6 +48,7 @@ class Matcher:
             for member in kind.members
         }
         self._plain: dict[tuple[Type, int | None], bool] = {}
+        self._made: dict[tuple[Type, int | None], Compare] = {}
 
     def window(self, name: str, outer: int | None = None) -> int | None:
         """Return the window that numbers under a key belong to."""
@@ -70,51 +77,75 @@ class Matcher:
                 return all(self.is_plain(variant, window) for variant in variants)
         return True
 
+    def has_window(self, kind: Type, window: int | None) -> bool:
+        """Whether values of a type that stand under a window's key have numbers of a window."""
+        match kind:
+            case Range():
+                return window is not None
+            case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
+                return self.has_window(item, window)
+            case Map(key, held, _):
+                return self.has_window(key, window) or self.has_window(held, window)
+            case Record(_, fields):
+                return any(
+                    self.has_window(part, self.window(name, window)) for name, part in fields
+                )
+            case Union(_, variants):
+                return any(self.has_window(variant, window) for variant in variants)
+        return False
+
     def same(
         self,
         kind: Type,
         expected: Any,
         value: Any,
         binding: Binding,
-        free: frozenset[tuple[str, str]] | None = None,
+        free: Free = None,
         window: int | None = None,
     ) -> Binding | None:
         """Return the binding with which `value` of the log is the model's; None if with none.
 
         `free`: new names are bound to these ids only; None: to any.
         """
+        return self.compare(kind, window)(expected, value, binding, free)
+
+    def compare(self, kind: Type, window: int | None) -> Compare:
+        """Return what compares values of a type that stand under a window's key."""
+        found = self._made.get((kind, window))
+        if found is None:
+            found = self._made[kind, window] = self._compare(kind, window)
+        return found
+
+    def _compare(self, kind: Type, window: int | None) -> Compare:
         if self.is_plain(kind, window):
-            return binding if normal(kind, value) == normal(kind, expected) else None
+            return _compare_plain(equal(kind))
         match kind:
             case Option(item):
-                if expected is None or value is None:
-                    return binding if expected is value else None
-                return self.same(item, expected, value, binding, free, window)
+                return _compare_option(self.compare(item, window))
             case Id():
-                return self._same_id(kind, expected, value, binding, free)
+                return partial(self._same_id, kind)
             case Range():
-                return self._same_number(expected, value, binding, window)
-            case Record() | Union():
-                return self._same_record(kind, expected, value, binding, free, window)
+                assert window is not None
+                return _compare_number(window)
+            case Record(_, fields):
+                return _compare_record(self._parts(fields, window))
+            case Union(_, variants):
+                return _compare_union(
+                    {one.name: self._parts(one.fields, window) for one in variants}
+                )
             case Sequence(item, _):
-                if not isinstance(value, list) or len(value) != len(expected):
-                    return None
-                found: Binding | None = binding
-                for one, other in zip(expected, value, strict=True):
-                    if found is not None:
-                        found = self.same(item, one, other, found, free, window)
-                return found
-            case Map() if isinstance(value, dict) and isinstance(expected, dict):
-                return self._same_map(kind, expected, value, binding, free, window)
-        return self._same_text(kind, expected, value, binding, window)
+                return _compare_sequence(self.compare(item, window))
+            case Map():
+                return self._compare_map(kind, window)
+        return partial(self._same_text, kind, window)
+
+    def _parts(
+        self, fields: tuple[tuple[str, Type], ...], window: int | None
+    ) -> tuple[tuple[str, Compare], ...]:
+        return tuple((name, self.compare(part, self.window(name, window))) for name, part in fields)
 
     def _same_id(
-        self,
-        kind: Id,
-        expected: str,
-        value: Any,
-        binding: Binding,
-        free: frozenset[tuple[str, str]] | None,
+        self, kind: Id, expected: str, value: Any, binding: Binding, free: Free
     ) -> Binding | None:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
@@ -130,70 +161,45 @@ class Matcher:
         names = tuple(sorted((*binding.names, (kind.name, value, expected))))
         return Binding(names, binding.bases)
 
-    def _same_number(
-        self, expected: int, value: Any, binding: Binding, window: int | None
-    ) -> Binding | None:
-        if isinstance(value, bool) or not isinstance(value, int):
-            return None
-        if window is None or value <= 0 or expected <= 0:
-            return binding if value == expected else None
-        base = binding.bases[window]
-        if base is None:
-            bases = list(binding.bases)
-            bases[window] = value - expected
-            return Binding(binding.names, tuple(bases))
-        return binding if value == expected + base else None
+    def _compare_map(self, kind: Map, window: int | None) -> Compare:
+        """Return what compares maps; names that are keys must be known."""
+        key = kind.key
+        held = self.compare(kind.value, window)
+        named = not self.is_plain(key, None)
 
-    def _same_record(
-        self,
-        kind: Record | Union,
-        expected: Mapping[str, Any],
-        value: Any,
-        binding: Binding,
-        free: frozenset[tuple[str, str]] | None,
-        window: int | None,
-    ) -> Binding | None:
-        if not isinstance(value, dict) or value.keys() != expected.keys():
-            return None
-        shape = kind
-        if isinstance(kind, Union):
-            if value.get("kind") != expected["kind"]:
+        def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+            if not isinstance(value, dict) or not isinstance(expected, dict):
+                return self._same_text(kind, window, expected, value, binding, free)
+            if named:
+                value = {
+                    self._translated(key, name, binding, None): one for name, one in value.items()
+                }
+            if value.keys() != expected.keys():
                 return None
-            shape = next(one for one in kind.variants if one.name == expected["kind"])
-        assert isinstance(shape, Record)
-        found: Binding | None = binding
-        for name, part in shape.fields:
-            if found is None:
-                return None
-            inner = self.window(name, window)
-            found = self.same(part, expected[name], value[name], found, free, inner)
-        return found
+            found = binding
+            for name, item in expected.items():
+                after = held(item, value[name], found, free)
+                if after is None:
+                    return None
+                found = after
+            return found
 
-    def _same_map(
-        self,
-        kind: Map,
-        expected: dict[str, Any],
-        value: dict[str, Any],
-        binding: Binding,
-        free: frozenset[tuple[str, str]] | None,
-        window: int | None,
-    ) -> Binding | None:
-        """Compare maps; names that are keys must be known."""
-        key, held = kind.key, kind.value
-        renamed = {self._translated(key, name, binding, None): one for name, one in value.items()}
-        if renamed.keys() != expected.keys():
-            return None
-        found: Binding | None = binding
-        for name, item in expected.items():
-            if found is not None:
-                found = self.same(held, item, renamed[name], found, free, window)
-        return found
+        return same
 
     def _same_text(
-        self, kind: Type, expected: Any, value: Any, binding: Binding, window: int | None
+        self,
+        kind: Type,
+        window: int | None,
+        expected: Any,
+        value: Any,
+        binding: Binding,
+        free: Free,
     ) -> Binding | None:
         """Compare what has no order: names and bases inside of it must be known."""
+        del free
         inside = self._translated(kind, value, binding, window)
+        if inside == expected and _told_apart(kind):
+            return binding
         return binding if normal(kind, inside) == normal(kind, expected) else None
 
     def _translated(self, kind: Type, value: Any, binding: Binding, window: int | None) -> Any:
@@ -228,3 +234,85 @@ class Matcher:
 @cache
 def _inside(names: Names) -> dict[tuple[str, str], str]:
     return {(kind, outside): inside for kind, outside, inside in names}
+
+
+def _told_apart(kind: Type) -> bool:
+    """Whether Python takes values of a type for equal only if they are: a set of ids is."""
+    return isinstance(kind, Set | Bag) and isinstance(kind.item, Id)
+
+
+def _compare_plain(same: Equal) -> Compare:
+    def compare(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+        del free
+        return binding if same(expected, value) else None
+
+    return compare
+
+
+def _compare_option(item: Compare) -> Compare:
+    def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+        if expected is None or value is None:
+            return binding if expected is value else None
+        return item(expected, value, binding, free)
+
+    return same
+
+
+def _compare_number(window: int) -> Compare:
+    """Return what compares numbers of a window: from the first one on its base is known."""
+
+    def same(expected: int, value: Any, binding: Binding, free: Free) -> Binding | None:
+        del free
+        if type(value) is not int:
+            return None
+        if value <= 0 or expected <= 0:
+            return binding if value == expected else None
+        base = binding.bases[window]
+        if base is None:
+            bases = list(binding.bases)
+            bases[window] = value - expected
+            return Binding(binding.names, tuple(bases))
+        return binding if value == expected + base else None
+
+    return same
+
+
+def _compare_record(parts: tuple[tuple[str, Compare], ...]) -> Compare:
+    def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+        if not isinstance(value, dict) or value.keys() != expected.keys():
+            return None
+        found = binding
+        for name, part in parts:
+            after = part(expected[name], value[name], found, free)
+            if after is None:
+                return None
+            found = after
+        return found
+
+    return same
+
+
+def _compare_union(shapes: dict[str, tuple[tuple[str, Compare], ...]]) -> Compare:
+    compared = {name: _compare_record(parts) for name, parts in shapes.items()}
+
+    def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+        if not isinstance(value, dict) or value.get("kind") != expected["kind"]:
+            return None
+        return compared[expected["kind"]](expected, value, binding, free)
+
+    return same
+
+
+def _compare_sequence(item: Compare) -> Compare:
+    def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+        if not isinstance(value, list) or len(value) != len(expected):
+            return None
+        found = binding
+        for one, other in zip(expected, value, strict=True):
+            after = item(one, other, found, free)
+            if after is None:
+                return None
+            found = after
+        return found
+
+    return same

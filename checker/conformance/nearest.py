@@ -110,8 +110,8 @@ def _seen_items(steps: Steps, at: Place, row: BoundRow, event: Event) -> tuple[I
         for edge in choice.edges:
             if steps.space.bound.rows[edge.row] is not row:
                 continue
-            said = steps.request(choice)["with"]
-            if steps.arguments(edge, said, event, at.binding, None) is None:
+            said = steps.fitting.request(choice)["with"]
+            if steps.fitting.arguments(edge, said, event, at.binding, None) is None:
                 continue
             items = _otherwise(steps, edge, event, at)
             best = items if best is None or len(items) < len(best) else best
@@ -120,7 +120,7 @@ def _seen_items(steps: Steps, at: Place, row: BoundRow, event: Event) -> tuple[I
 
 def _otherwise(steps: Steps, edge: Edge, event: Event, at: Place) -> tuple[Item, ...]:
     items: list[Item] = []
-    if edge.answer is not None and steps.answered(edge.answer, event, at.binding) is None:
+    if edge.answer is not None and steps.fitting.answered(edge.answer, event, at.binding) is None:
         items.append(("answer", edge.answer.value, event.answer))
     observed = {item.item: item for item in steps.space.node(edge.target).observed}
     for name, value in event.fields.items():

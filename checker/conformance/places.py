@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
+from checker.conformance.fitting import Fitting
 from checker.conformance.holding import Holding
 from checker.conformance.log import Event
 from checker.conformance.matching import Binding, Matcher
-from checker.conformance.space import Choice, Edge, Expected, Key, Space
+from checker.conformance.space import Edge, Expected, Key, Space
 
 Taken = tuple[Event | None, Key, Edge]
 """A step of a run: the line that it explains, the state before, the step."""
@@ -23,12 +23,14 @@ _TOLERANCE = 1e-3
 
 _KEPT = 200_000
 
+_KEPT_LINES = 20_000
+"""Lines of which is remembered where they lead, each with its text."""
+
 _OFTEN = 1_000
 """Steps that rows which go together make at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Armed:
+class Armed(NamedTuple):
     """A timer that runs: which, whose, and from when to when it may have been set."""
 
     timer: int
@@ -37,8 +39,7 @@ class Armed:
     latest: float
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A state that the model may be in, and what else is to be known to go on.
 
     `now` is when its last step was at the earliest; `requests` are those under way, each with the
@@ -73,21 +74,13 @@ class Coming:
     forms: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What can be asked in a state, taken apart."""
-
-    outcome: str | None
-    said: dict[str, Any]
-    edges: tuple[Edge, ...]
-
-
 class Steps:
     """Makes steps of places."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
         self.matcher = Matcher(space.bound)
+        self.fitting = Fitting(space, self.matcher)
         self.holding = Holding(space)
         self.timers = space.bound.timers
         named = space.bound.hidden | space.bound.late
@@ -110,15 +103,19 @@ class Steps:
             for one in space.bound.together
             if all(name in numbers for name in one.rows)
         )
+        self.awaits = bool(self.late or self.together)
+        """Whether hidden steps depend on what the next lines say."""
         self.blind = False
         """Whether any step may be hidden, as before the first line of a log."""
         self.early = Early()
         self.answers: list[Expected | None] = []
         self._numbers: dict[str, int] = {}
-        self._asked: dict[Key, dict[tuple[str, str], list[Asked]]] = {}
         self._silent: dict[Key, tuple[Edge, ...]] = {}
-        self._requests: dict[str, dict[str, Any]] = {}
         self._settled: dict[Key, tuple[Key, tuple[int, ...]]] = {}
+        self._once: dict[
+            tuple[Key, Binding, tuple[int, ...], tuple[bytes, bytes]],
+            tuple[tuple[Place, Edge | None], ...],
+        ] = {}
 
     def initial(self) -> list[Place]:
         """Return the places to begin at."""
@@ -130,19 +127,26 @@ class Steps:
         place = Place(key, binding)
         if self.timers:
             armed = self.space.node(key).armed
-            return replace(
-                place, now=now, armed=tuple(Armed(n, who, now, float("inf")) for n, who in armed)
+            return place._replace(
+                now=now, armed=tuple(Armed(n, who, now, float("inf")) for n, who in armed)
             )
         return place
 
     def forget(self) -> None:
         """Forget what is known of states where there are many."""
         self.space.forget()
-        for kept in (self._asked, self._silent, self._settled):
+        self.fitting.forget()
+        if len(self._once) > _KEPT_LINES:
+            self._once.clear()
+        for kept in (self._silent, self._settled):
             if len(kept) > _KEPT:
                 kept.clear()
 
     # ------------------------------------------------------------------------------- steps
+
+    def is_still(self, place: Place) -> bool:
+        """Whether nothing unseen can happen at a place, whatever comes."""
+        return not (place.requests or self.together or self._hidden_edges(place.key))
 
     def unseen(
         self, place: Place, until: float, open_: dict[str, Event], coming: Coming
@@ -174,7 +178,7 @@ class Steps:
                             del rest[number]
                         else:
                             rest[number] = (name, self._answer_number(edge.answer))
-                        yield ((event, place.key, edge),), replace(after, requests=tuple(rest))
+                        yield ((event, place.key, edge),), after._replace(requests=tuple(rest))
 
     def _hidden_here(self, place: Place, words: frozenset[str]) -> Iterator[Edge]:
         """Yield the hidden steps for ids that have a name or may have the next one."""
@@ -252,7 +256,7 @@ class Steps:
         if event.do is not None:
             assert event.id is not None
             status = LOST if event.lost else WAITING
-            yield replace(waited, requests=(*waited.requests, (event.id, status))), None
+            yield waited._replace(requests=(*waited.requests, (event.id, status))), None
         elif event.ends:
             ended = self._ended(waited, event)
             if ended is not None:
@@ -262,13 +266,32 @@ class Steps:
             if seen is not None:
                 yield seen, None
 
+    def at_once(
+        self, place: Place, event: Event, ahead: tuple[int, ...]
+    ) -> Iterable[tuple[Place, Edge | None]]:
+        """Return where a line leads, without timers and with nothing under way, names released.
+
+        It is remembered for what lines say again: nothing else decides it.
+        """
+        text = self.fitting.text(event)
+        which = None if text is None else (place.key, place.binding, ahead, text)
+        found = None if which is None else self._once.get(which)
+        if found is None:
+            found = tuple(
+                (self.released(after, {})._replace(ahead=ahead), edge)
+                for after, edge in self.taking(place, event, place.now, float("inf"))
+            )
+            if which is not None:
+                self._once[which] = found
+        return found
+
     def _ready(
         self, place: Place, event: Event, earliest: float
     ) -> Iterator[tuple[Place, Edge | None]]:
         """Yield a place once for each way to name ids with which a line's step is possible."""
         waited = self._waited(place, earliest)
         for binding in {binding: None for _, binding in self._fitting(place, event)}:
-            seen = None if waited is None else self.seen(replace(waited, binding=binding), event)
+            seen = None if waited is None else self.seen(waited._replace(binding=binding), event)
             if seen is not None:
                 yield seen, None
 
@@ -280,17 +303,17 @@ class Steps:
         rest = list(place.requests)
         name, status = rest.pop(number)
         if event.refused:
-            return replace(place, requests=tuple(rest)) if status in (WAITING, LOST) else None
+            return place._replace(requests=tuple(rest)) if status in (WAITING, LOST) else None
         if event.lost:
             if status == WAITING:
                 rest.insert(number, (name, LOST))
-            return replace(place, requests=tuple(rest))
+            return place._replace(requests=tuple(rest))
         if status in (WAITING, LOST):
             return None
-        binding = self.answered(self.answers[status], event, place.binding)
+        binding = self.fitting.answered(self.answers[status], event, place.binding)
         if binding is None:
             return None
-        return self.seen(replace(place, requests=tuple(rest), binding=binding), event)
+        return self.seen(place._replace(requests=tuple(rest), binding=binding), event)
 
     def _named(self, place: Place, edge: Edge, words: frozenset[str]) -> bool:
         """Whether a line may name one of the ids that a step is for.
@@ -330,22 +353,10 @@ class Steps:
             self.blind = False
             self._silent.clear()
 
-    def _fitting(self, place: Place, event: Event) -> Iterator[tuple[Edge, Binding]]:
-        """Yield the steps that are what was asked, with what names then are."""
-        assert event.do is not None
-        asked = self.asked(place.key).get((event.do, event.name or ""))
-        if not asked:
-            return
+    def _fitting(self, place: Place, event: Event) -> Iterable[tuple[Edge, Binding]]:
+        """Return the steps that are what was asked, with what names then are."""
         free = self._free(place) if self.holding.alike else None
-        for choice in asked:
-            if event.outcome is not None and event.outcome != choice.outcome:
-                continue
-            for edge in choice.edges:
-                binding = self.arguments(edge, choice.said, event, place.binding, free)
-                if binding is not None:
-                    binding = self.answered(edge.answer, event, binding)
-                if binding is not None:
-                    yield edge, binding
+        return self.fitting.edges(place.key, event, place.binding, free)
 
     def _stepped(
         self, place: Place, edge: Edge, binding: Binding, earliest: float, until: float
@@ -395,7 +406,7 @@ class Steps:
             return place
         if self._overdue(place.armed, earliest):
             return None
-        return replace(place, now=earliest)
+        return place._replace(now=earliest)
 
     def _overdue(self, armed: tuple[Armed, ...], now: float) -> bool:
         for one in armed:
@@ -433,66 +444,14 @@ class Steps:
 
     # ------------------------------------------------------------------------------ what fits
 
-    def asked(self, key: Key) -> dict[tuple[str, str], list[Asked]]:
-        """Return what can be asked in a state, by what it is and its name."""
-        found = self._asked.get(key)
-        if found is None:
-            found = self._asked[key] = {}
-            for choice in self.space.node(key).choices:
-                if choice.request is not None:
-                    said = self.request(choice)
-                    entry = Asked(said.get("outcome"), said["with"], choice.edges)
-                    found.setdefault((said["do"], said["name"]), []).append(entry)
-        return found
-
-    def request(self, choice: Choice) -> dict[str, Any]:
-        """Return a request, taken apart."""
-        text = choice.request
-        assert text is not None
-        if text not in self._requests:
-            self._requests[text] = json.loads(text)
-        return self._requests[text]
-
-    def arguments(
-        self,
-        edge: Edge,
-        said: dict[str, Any],
-        event: Event,
-        binding: Binding,
-        free: frozenset[tuple[str, str]] | None,
-    ) -> Binding | None:
-        """Return what names are if a line's arguments are those of a step."""
-        kinds = {label.item: label.type for label in self.space.labels(edge.row)}
-        found: Binding | None = binding
-        for name, value in event.arguments.items():
-            if name not in kinds or found is None:
-                return None
-            window = self.matcher.window(name)
-            found = self.matcher.same(kinds[name], said[name], value, found, free, window)
-        return found
-
-    def answered(self, expected: Expected | None, event: Event, binding: Binding) -> Binding | None:
-        """Return what names are if a line's answer is that of a step."""
-        if expected is None or not event.answered:
-            return binding
-        window = self.matcher.window("answer")
-        return self.matcher.same(expected.type, expected.value, event.answer, binding, None, window)
-
     def seen(self, place: Place, event: Event) -> Place | None:
         """Return a place if its state shows what a line says was seen."""
         if not event.fields:
             return place
-        observed = {item.item: item for item in self.space.node(place.key).observed}
-        found: Binding | None = place.binding
-        for name, value in event.fields.items():
-            item = observed.get(name)
-            if item is None or found is None:
-                return None
-            window = self.matcher.window(name)
-            found = self.matcher.same(item.type, item.value, value, found, None, window)
+        found = self.fitting.seen(place.key, event, place.binding)
         if found is None or found is place.binding:
             return None if found is None else place
-        return replace(place, binding=found)
+        return place._replace(binding=found)
 
     def released(self, place: Place, open_: dict[str, Event]) -> Place:
         """Return a place without names of what its state holds no more."""
@@ -516,7 +475,7 @@ class Steps:
         )
         if len(kept) == len(names):
             return place
-        return replace(place, binding=Binding(kept, place.binding.bases))
+        return place._replace(binding=Binding(kept, place.binding.bases))
 
     def _free(self, place: Place) -> frozenset[tuple[str, str]]:
         declared = self.matcher.declared

@@ -157,8 +157,9 @@ class Space:
 
     def forget(self) -> None:
         """Forget expanded nodes where there are many; they are expanded again when needed."""
-        if len(self._nodes) > _KEPT:
-            self._nodes.clear()
+        for kept in (self._nodes, self._said, self._observed, self._values):
+            if len(kept) > _KEPT:
+                kept.clear()
 
     def state(self, key: Key) -> State:
         """Return the values of the specification's variables."""
