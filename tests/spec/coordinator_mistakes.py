@@ -327,6 +327,140 @@ COORDINATOR_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         ),
         "transactions",
     ),
+    ("offset_commit", "who_can_move_the_group"): (
+        "membership.yaml",
+        "      c in group.members and room() and group.owner is none\n",
+        "      c in group.members and room()\n",
+    ),
+    ("offset_commit", "rebalances_change_who_is_who"): (
+        "membership.yaml",
+        (
+            "      group.generation += 1\n      group.owner = none\n      group.state "
+            "= CompletingRebalance"
+        ),
+        "      group.generation += 1\n      group.state = CompletingRebalance",
+    ),
+    ("offset_commit", "who_takes_a_place_takes_all_of_it"): (
+        "membership.yaml",
+        "      group.members = {c}\n",
+        "      group.members.add(c)\n",
+        "static_members",
+    ),
+    ("offset_commit", "clients_ask_for_what_they_own"): (
+        "client.yaml",
+        "      client[c].position += 1\n      call(",
+        "      call(",
+    ),
+    ("offset_commit", "clients_send_their_transactions"): (
+        "transactions.yaml",
+        "      transaction[c].record = client[c].position + 1\n",
+        "",
+        "transactions",
+    ),
+    ("offset_commit", "decisions_are_remembered"): (
+        "transactions.yaml",
+        "          history.decided.add(transaction[c].serial)\n",
+        "",
+        "transactions",
+    ),
+    ("offset_commit", "transactions_can_go_on"): (
+        "transactions.yaml",
+        "      and not any(is_marker(i, c) for i in log.tail)\n",
+        "",
+        "transactions",
+    ),
+    ("offset_commit", "markers_say_what_was_decided"): (
+        "transactions.yaml",
+        "commit=transaction[c].state == COMMITTING))",
+        "commit=true))",
+        "transactions",
+    ),
+    ("offset_commit", "who_commits_may"): (
+        "commits.yaml",
+        "    when: commit_error(member, generation, instance) != NONE\n",
+        "    when: commit_error(member, generation, instance) != NONE or generation >= 0\n",
+    ),
+    ("offset_commit", "who_commits_in_a_transaction_may"): (
+        "transactions.yaml",
+        (
+            "      producer_error(c, epoch) == NONE and transactional_error(member, "
+            "generation) == NONE and room()\n"
+        ),
+        "      producer_error(c, epoch) == NONE and room()\n",
+        "transactions",
+    ),
+    ("offset_commit", "refusals_name_what_is_wrong_first"): (
+        "procedures.yaml",
+        (
+            "    else UNKNOWN_MEMBER_ID if member is none or member not in "
+            "group.members\n    else ILLEGAL_GENERATION if generation != "
+            "group.generation\n"
+        ),
+        (
+            "    else ILLEGAL_GENERATION if generation != group.generation\n    else "
+            "UNKNOWN_MEMBER_ID if member is none or member not in group.members\n"
+        ),
+    ),
+    ("offset_commit", "requests_are_taken"): (
+        "commits.yaml",
+        "    when: not stable\n",
+        "    when: not stable and group.generation < 2\n",
+    ),
+    ("offset_commit", "fetches_are_of_what_is_there"): (
+        "commits.yaml",
+        (
+            "                found=log.state.committed if implementation == JAVA else "
+            "group.committed))"
+        ),
+        "                found=group.committed))",
+        "failover",
+    ),
+    ("offset_commit", "records_say_what_was_asked"): (
+        "transactions.yaml",
+        "epoch=epoch, commit=commit), none)",
+        "epoch=epoch, commit=true), none)",
+        "transactions",
+    ),
+    ("offset_commit", "what_a_load_gives_is_what_was_committed"): (
+        "procedures.yaml",
+        "    else replace(s, committed=none, serial=r.serial,\n",
+        "    else replace(s, committed=s.committed, serial=r.serial,\n",
+        "deletion",
+    ),
+    ("offset_commit", "who_waits_for_a_record_is_told"): (
+        "procedures.yaml",
+        "CommitResponse(error=NONE, serial=item.record.serial, time",
+        "CommitResponse(error=NONE, serial=0, time",
+    ),
+    ("offset_commit", "what_fails_changes_nothing"): (
+        "commits.yaml",
+        "          create(group.state, Empty)\n          group.simple = true\n",
+        "          create(group.state, Empty)\n",
+        "simple_consumers",
+    ),
+    ("offset_commit", "a_load_gives_what_was_replicated"): (
+        "log.yaml",
+        "      group.owner = log.state.owner\n",
+        "",
+        "failover",
+    ),
+    ("offset_commit", "clients_take_what_they_are_told"): (
+        "client.yaml",
+        "          client[c].position = found.offset if found is not none else 0\n",
+        "          client[c].position = 0\n",
+    ),
+    ("offset_commit", "what_expires_is_old"): (
+        "expiry.yaml",
+        "         or now.clock - age_begins() >= retention)",
+        "         or now.clock - age_begins() > retention)",
+        "expiry",
+    ),
+    ("offset_commit", "deletions_are_done"): (
+        "expiry.yaml",
+        "          history.deleted = max(history.deleted, serial)\n",
+        "          history.deleted = 0\n",
+        "deletion",
+    ),
     ("offset_commit", "requests_are_answered"): (
         "commits.yaml",
         "    when: not stable\n",

@@ -395,8 +395,9 @@ SHARE_WOVEN = {
     },
     ("share_partition", "compaction"): {
         "deletions_are_of_the_first_and_cleaning_never_of_the_last": (
-            "row record_is_compacted: `log_last(o) < records - 1` taken for true"
+            "row record_is_compacted: without `log.compacted.add(k)`"
         ),
+        "cleaning_goes_on": "row record_is_compacted: `1` one more",
     },
     ("share_partition", "late_cancels"): {
         "cancelled_expiries_do_nothing": (
