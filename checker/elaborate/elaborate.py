@@ -38,6 +38,9 @@ from checker.source import NOWHERE
 from checker.table.document import Cell, Document, InstanceEntry, PropertyEntry, Word
 from checker.table.problems import Problems, nearest
 
+_NAMED = 12
+"""Instances that are named to somebody who asks for one that is not there."""
+
 
 def instances(document: Document) -> tuple[InstanceEntry, ...]:
     """Return the instances of a system; the constants as declared are `default` if none is."""
@@ -128,7 +131,9 @@ def _instance(document: Document, name: str) -> InstanceEntry:
     names = [entry.name.text for entry in known]
     close = nearest(name, names)
     advice = f" Did you mean `{close}`?" if close else ""
-    raise UsageError(f"no instance is called `{name}`; there are {', '.join(names)}.{advice}")
+    some = ", ".join(names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    raise UsageError(f"no instance is called `{name}`.{advice} There are {some}{more}.")
 
 
 def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) -> Machine:

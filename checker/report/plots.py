@@ -6,6 +6,7 @@ An SVG brings its colours, for light and for dark, and says in words what it sho
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass
 
 LONGEST = 40
@@ -13,7 +14,9 @@ LONGEST = 40
 
 _LETTER = 8.4
 """Pixels that a letter (13 px) is taken to need: more than most do."""
-_ROW, _TOP, _WIDTH = 24, 40, 480
+_ROW, _LINE, _TOP = 24, 18, 22
+_WIDTH = 344
+"""A phone shows so much at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +59,19 @@ def as_svg(plot: Bars) -> str:
     """Return the plot as an SVG that is a file of its own, or part of a page."""
     left = 12 + _LETTER * max((len(bar.name) for bar in plot.bars), default=0)
     right = 16 + _LETTER * max((len(bar.told) for bar in plot.bars), default=0)
-    room = max(_WIDTH - left - right, 200)
+    room = max(_WIDTH - left - right, 120)
+    width = left + room + right
+    heading = textwrap.wrap(plot.heading, int((width - 8) / _LETTER))
+    top = _TOP + _LINE * len(heading)
     drawn = [
-        {"bar": bar, "y": _TOP + _ROW * place, "length": max(room * part, 2 * (bar.value > 0))}
+        {"bar": bar, "y": top + _ROW * place, "length": max(room * part, 2 * (bar.value > 0))}
         for place, (bar, part) in enumerate(zip(plot.bars, plot.parts, strict=True))
     ]
-    width = max(left + room + right, 24 + _LETTER * len(plot.heading))
-    height = _TOP + _ROW * len(drawn) + 8
+    height = top + _ROW * len(drawn) + 8
     # The template library is imported by those who write a page only.
     from checker.report.hypertext import environment  # noqa: PLC0415
 
     template = environment().get_template("plot.svg")
-    return template.render(plot=plot, drawn=drawn, left=left, width=width, height=height)
+    return template.render(
+        plot=plot, heading=heading, drawn=drawn, left=left, width=width, height=height
+    )

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from houses import HEAD, Elaborating, Refusing
 
+from checker import library
 from checker.elaborate import elaborate, instances
 from checker.errors import UsageError
 from checker.machine.terms import Literal
@@ -121,6 +122,15 @@ def test_settings_that_cannot_be(
 ) -> None:
     with pytest.raises(UsageError, match=next(iter(setting))):
         machine(HOUSE, None, **setting)
+
+
+def test_somebody_who_misspells_an_instance_is_told_the_nearest_and_not_all() -> None:
+    document = read(library.find("classic_group"))
+    with pytest.raises(UsageError) as refused:
+        elaborate(document, "kafka_7842")
+    told = str(refused.value)
+    assert told.startswith("no instance is called `kafka_7842`. Did you mean `kafka_7824`? There")
+    assert told.endswith(f" and {len(document.instances) - 12} more.")
 
 
 def test_an_unknown_instance(machine: Elaborating) -> None:

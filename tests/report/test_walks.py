@@ -50,6 +50,16 @@ def test_coverage_doubles_the_walks_until_nothing_new_comes() -> None:
     assert len(coverage_text([row("a", None)], 4)) == 3
 
 
+def test_a_plot_fits_a_phone_and_a_long_heading_is_wrapped() -> None:
+    heading = "lengths of walks: 56 to 1000 steps, half of them at most 1000"
+    image = ET.fromstring(as_svg(Bars(heading, (Bar("911-1000", 2, "2"),))))  # noqa: S314 (ours)
+    assert float(image.get("width", "")) <= 358  # of 390, without the margins
+    texts = image.iter("{http://www.w3.org/2000/svg}text")
+    lines = [text.text or "" for text in texts if text.get("class") == "heading"]
+    assert len(lines) > 1
+    assert " ".join(lines) == heading
+
+
 def test_a_plot_is_an_image_that_fits_and_says_in_words_what_it_shows() -> None:
     bars = (Bar("most=1", 9, "9"), Bar("a <name>", 99, "99 and more"), Bar("none", 0, "0"))
     image = ET.fromstring(as_svg(Bars("states & more", bars, logarithmic=True)))  # noqa: S314 (ours)
