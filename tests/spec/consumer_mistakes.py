@@ -39,12 +39,6 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "  fail_join(c): |\n    client[c].join = FAILED\n",
         "  fail_join(c): |\n    client[c].join = ABSENT\n",
     ),
-    ("classic_consumer", "who_is_told_to_look_elsewhere_does"): (
-        "responses.yaml",
-        "    fail_join(c)\n    forget_coordinator(c)\n",
-        "    fail_join(c)\n",
-        "alone_with_a_moving_coordinator",
-    ),
     ("classic_consumer", "a_new_connection_is_another_one"): (
         "user.yaml",
         "            client[c].connection = 1 - client[c].connection\n",
@@ -55,12 +49,6 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "coordinator.yaml",
         "else COORDINATOR_LOAD_IN_PROGRESS if coordinator.phase == LOADING else",
         "else COORDINATOR_LOAD_IN_PROGRESS if coordinator.phase != ACTIVE else",
-        "alone_with_a_moving_coordinator",
-    ),
-    ("classic_consumer", "a_broker_without_the_group_knows_no_members"): (
-        "coordinator.yaml",
-        "      is_here(place) and m is not none and m not in coordinator.pending and m not in",
-        "      m is not none and m not in coordinator.pending and m not in",
         "alone_with_a_moving_coordinator",
     ),
     ("classic_consumer", "a_connection_is_answered_in_order"): (
@@ -177,11 +165,6 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "    client[c].join = ABSENT\n    client[c].commit = ABSENT\n    client[c].received",
         "    client[c].commit = ABSENT\n    client[c].received",
         "alone_with_a_moving_coordinator",
-    ),
-    ("classic_consumer", "a_fenced_client_forgets_its_generation"): (
-        "user.yaml",
-        "    client[c].rejoin_needed = true\n    if prepare_again_after_reset",
-        "    if prepare_again_after_reset",
     ),
     ("classic_consumer", "a_coordinator_is_forgotten_for_a_reason"): (
         "responses.yaml",
@@ -405,6 +388,118 @@ CONSUMER_MISTAKES: dict[tuple[str, str], tuple[str, ...]] = {
         "              resolver.version = resolver.found_version\n",
         "",
         "regexes",
+    ),
+    ("classic_consumer", "a_request_says_who_asks"): (
+        "heartbeat.yaml",
+        "member=client[c].member, generation=client[c].generation))\n    actor",
+        "member=client[c].member, generation=0))\n    actor",
+    ),
+    ("classic_consumer", "one_heartbeat_is_under_way"): (
+        "heartbeat.yaml",
+        "is_up(c) and connected(c) and not heartbeat_under_way(c)\n",
+        "is_up(c) and connected(c)\n",
+    ),
+    ("classic_consumer", "an_answer_is_about_its_request"): (
+        "coordinator.yaml",
+        "      if e == NONE and coordinator.group == PreparingRebalance:\n",
+        "      if e == NONE and coordinator.group == CompletingRebalance:\n",
+    ),
+    ("classic_consumer", "a_new_member_is_told_the_truth"): (
+        "coordinator.yaml",
+        "    claims=coordinator.members if m == coordinator.leader else empty)",
+        "    claims=coordinator.members)",
+    ),
+    ("classic_consumer", "every_answer_is_taken"): (
+        "responses.yaml",
+        "      client[c].state: [UNJOINED, PREPARING_REBALANCE, STABLE]\n",
+        "      client[c].state: [PREPARING_REBALANCE, STABLE]\n",
+    ),
+    ("classic_consumer", "a_generation_comes_of_a_join"): (
+        "responses.yaml",
+        "      client[c].generation = generation\n",
+        "      client[c].generation = 1\n",
+    ),
+    ("classic_consumer", "each_state_has_its_cause"): (
+        "user.yaml",
+        "  unjoin(c): |\n    if client[c].state != UNJOINED:\n",
+        "  unjoin(c): |\n    if client[c].state == COMPLETING_REBALANCE:\n",
+    ),
+    ("classic_consumer", "an_answer_about_another_generation_changes_nothing"): (
+        "responses.yaml",
+        "generation_unchanged(c, m, generation): client[c].member == m and",
+        "generation_unchanged(c, m, generation): client[c].member == m or",
+        "alone_without_polls",
+    ),
+    ("classic_consumer", "the_wish_to_rejoin_has_its_cause"): (
+        "user.yaml",
+        "sync_response:\n          client[c].rejoin_needed = true\n",
+        "sync_response:\n          client[c].rejoin_needed = false\n",
+    ),
+    ("classic_consumer", "each_join_is_prepared"): (
+        "user.yaml",
+        "    client[c].received = empty\n    client[c].prepare_needed = true\n",
+        "    client[c].received = empty\n",
+    ),
+    ("classic_consumer", "what_sync_brought_is_applied"): (
+        "responses.yaml",
+        "      client[c].received = assigned\n",
+        "      client[c].received = client[c].owned\n",
+    ),
+    ("classic_consumer", "a_thread_goes_on"): (
+        "user.yaml",
+        "    when: is_up(c) and client[c].thread == LOSES\n",
+        "    when: is_up(c) and client[c].thread == LOSES and connected(c)\n",
+        "alone_without_polls",
+    ),
+    ("classic_consumer", "whoever_has_closed_keeps_nothing"): (
+        "user.yaml",
+        "    client[c].connection = 0\n",
+        "",
+        "alone_with_a_moving_coordinator",
+    ),
+    ("classic_consumer", "what_is_withheld_is_handed_out_to_nobody"): (
+        "user.yaml",
+        "client[c].was_member and protocol == cooperative:\n        client[c].withheld = false\n",
+        "client[c].was_member and protocol == cooperative:\n",
+        "auto_commit",
+    ),
+    ("classic_consumer", "records_come_of_what_is_owned"): (
+        "user.yaml",
+        "        client[c].uncommitted |= partitions & client[c].owned\n",
+        "        client[c].uncommitted = empty\n",
+        "alone_with_commits",
+    ),
+    ("classic_consumer", "what_a_member_said_is_kept"): (
+        "coordinator.yaml",
+        "h): |\n    coordinator.members[m] = claim\n",
+        "h): |\n    coordinator.members[m] = Claim(owned=empty, generation=0)\n",
+    ),
+    ("classic_consumer", "the_gone_are_removed_in_the_end"): (
+        "coordinator.yaml",
+        "not expected(m) and (m in coordinator.pending or m in coordinator.members)",
+        "not expected(m) and m in coordinator.members",
+        "lost_connection",
+    ),
+    ("classic_consumer", "a_rebalance_has_a_cause"): (
+        "coordinator.yaml",
+        "coordinator.group == Stable and m == coordinator.leader)) and not has_older",
+        "coordinator.group == Stable)) and not has_older",
+        "lost_connection",
+    ),
+    ("classic_consumer", "generations_follow_each_other"): (
+        "coordinator.yaml",
+        "    coordinator.generation += 1\n",
+        "",
+    ),
+    ("classic_consumer", "each_state_of_the_group_holds_what_it_should"): (
+        "coordinator.yaml",
+        "    coordinator.generation += 1\n    coordinator.assignment = empty\n",
+        "    coordinator.generation += 1\n",
+    ),
+    ("classic_consumer", "a_leader_assigns_to_all"): (
+        "responses.yaml",
+        "          send_sync(c, empty)\n",
+        "          send_sync(c, {m: empty})\n",
     ),
     ("consumer_group_848", "no_epoch_is_overwritten"): (
         "assignment.yaml",
