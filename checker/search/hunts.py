@@ -14,23 +14,20 @@ One hunt is one thread, and its seed decides everything.
 from __future__ import annotations
 
 from checker.llvm.compiled import compiled
-from checker.llvm.instructions import call, load, store
-from checker.llvm.meta import ACTION_MASK, CHECK_ERROR, DROPPED, ERROR
-from checker.search.board import DEADLOCK, UNCLEAR, Numbers
+from checker.llvm.instructions import load, store
+from checker.llvm.meta import ACTION_MASK, DROPPED, ERROR
+from checker.search.board import Numbers
 from checker.search.visited import mix
 from checker.search.walks import (
-    CAPACITY,
-    DEADLOCK_IS_WRONG,
     DEPTH_MAX,
     DONE,
     ENDED,
-    EXPAND,
     FAILED,
+    GOLDEN,
     INITIAL,
     INITIAL_COUNT,
     INITIAL_META,
     LAST_FLAGS,
-    LAST_META,
     LENGTH,
     META,
     NARROW,
@@ -41,12 +38,12 @@ from checker.search.walks import (
     STATE,
     STEPS,
     TAKEN,
-    TALLIES,
     TOO_NARROW,
     VIOLATED,
     WALKING,
     WORDS,
     below,
+    expanded,
     go_to,
     look,
 )
@@ -112,7 +109,6 @@ FOUND = 3
 
 _NOWHERE = 4
 """There is no state to begin at."""
-_CELL_GOLDEN = -7046029254386353131
 
 
 @compiled
@@ -193,28 +189,10 @@ def _step(hunter: Numbers) -> int:
         return ENDED
     if hunter[NOW] >= hunter[WAYS_ROOM]:
         return ENDED
-    scratch = hunter[SCRATCH]
-    processed = call(
-        hunter[EXPAND],
-        hunter[STATE],
-        1,
-        hunter[OUT],
-        hunter[CAPACITY],
-        hunter[META],
-        scratch,
-        scratch + 8,
-        hunter[TALLIES],
-    )
-    if processed == 0:
-        return NARROW
-    count = load(scratch)
-    status = load(scratch + 8)
-    if status == UNCLEAR or (status == DEADLOCK and hunter[DEADLOCK_IS_WRONG] != 0):
-        hunter[LAST_META] = 0
-        hunter[LAST_FLAGS] = CHECK_ERROR if status == UNCLEAR else 0
-        hunter[FAILED] = 0
-        return VIOLATED
-    chosen = _chosen(hunter, count)
+    ending = expanded(hunter)
+    if ending != ON:
+        return int(ending)
+    chosen = _chosen(hunter, load(hunter[SCRATCH]))
     if chosen < 0:
         return ENDED
     store(hunter[WAYS] + 8 * hunter[NOW], chosen)
@@ -291,7 +269,7 @@ def _place(hunter: Numbers, state: int, sides: int) -> int:
     hashed = mix(sides + 1)
     for word in range(hunter[WORDS]):
         part = load(state + 8 * word) & load(hunter[MASK] + 8 * word)
-        hashed = mix(hashed + part * _CELL_GOLDEN + word)
+        hashed = mix(hashed + part * GOLDEN + word)
     return int(hashed & hunter[CELLS_MASK])
 
 

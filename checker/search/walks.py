@@ -124,10 +124,12 @@ def _begin(walker: Numbers) -> int:
 
 
 @compiled
-def _step(walker: Numbers) -> int:
-    """Go one step on from the state the walk is in."""
-    if walker[LENGTH] >= walker[DEPTH_MAX]:
-        return ENDED
+def expanded(walker: Numbers) -> int:
+    """Put the successors of the state into OUT and META, and their number first into SCRATCH.
+
+    NARROW where they have no room; VIOLATED where the state is a deadlock that is wrong, or nobody
+    can tell; else ON.
+    """
     scratch = walker[SCRATCH]
     processed = call(
         walker[EXPAND],
@@ -142,13 +144,24 @@ def _step(walker: Numbers) -> int:
     )
     if processed == 0:
         return NARROW
-    count = load(scratch)
     status = load(scratch + 8)
     if status == UNCLEAR or (status == DEADLOCK and walker[DEADLOCK_IS_WRONG] != 0):
         walker[LAST_META] = 0
         walker[LAST_FLAGS] = CHECK_ERROR if status == UNCLEAR else 0
         walker[FAILED] = 0
         return VIOLATED
+    return ON
+
+
+@compiled
+def _step(walker: Numbers) -> int:
+    """Go one step on from the state the walk is in."""
+    if walker[LENGTH] >= walker[DEPTH_MAX]:
+        return ENDED
+    ending = expanded(walker)
+    if ending != ON:
+        return int(ending)
+    count = load(walker[SCRATCH])
     if count == 0:
         return ENDED
     chosen = below(walker, count)
