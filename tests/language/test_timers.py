@@ -181,7 +181,7 @@ def test_a_chart_marks_what_a_timer_did(tmp_path: Path) -> None:
     assert drawn is not None
     notes = {mark.number: [note.text for note in mark.notes] for mark in drawn.marks}
     assert notes[2][0] == "cancelled too late: lock[slot1]"
-    assert notes[4][0] == "ran after cancel: lock[slot1]"
+    assert notes[4][:2] == ["breaks only_its_own_lock_ends", "ran after cancel: lock[slot1]"]
     assert not drawn.arrows
 
 
