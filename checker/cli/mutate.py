@@ -14,9 +14,11 @@ from checker.cli.options import output_options
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import UsageError
-from checker.mutation import report
+from checker.mutation import abilities, report
 from checker.mutation.campaign import Judged, Step, all_mutants, chosen_instances, run
+from checker.mutation.mistakes import FILE, read_mistakes
 from checker.mutation.report import Campaign
+from checker.mutation.shown import Shown, jobs_of, judge_all
 from checker.mutation.weaving import Mutant
 from checker.report.files import encoded
 from checker.table import Document, read
@@ -58,6 +60,11 @@ KEPT = "kept"
     metavar="S",
     help="Which N --sample takes: a score of what nobody tuned on needs a new one.",
 )
+@click.option(
+    "--declared",
+    is_flag=True,
+    help="Judge the mistakes of mistakes.yaml instead: each must break its property.",
+)
 @spreading_options
 @click.option(
     "--out",
@@ -74,6 +81,7 @@ def mutate(
     rows: tuple[str, ...],
     sample: int | None,
     seed: int,
+    declared: bool,
     engine: str,
     workers: int | None,
     master: str | None,
@@ -88,10 +96,16 @@ def mutate(
     state; messages are dropped or carry something else. Exit code 0: everything that changes a
     step is noticed, by a verdict or by a declared figure; 1: something is not; 20: of something it
     is not known.
+
+    With --declared: exit code 0 if every property is shown to be able to fail, 1 if not.
     """
     where = Where(engine, workers, master, conf)
     where.refuse()
     document = read(library.find(spec))
+    if declared:
+        if every_tier or rows or sample is not None or directory is not None:
+            raise UsageError("--declared goes with none of --all, --row, --sample, --out")
+        return _declared(document, names, where, form, progress)
     instances = chosen_instances(document, names, every=every_tier)
     mutants = _chosen(document, rows, sample, seed)
     if directory is not None:
@@ -111,6 +125,42 @@ def mutate(
     else:
         click.echo(report.text(campaign))
     return _exit_code(campaign)
+
+
+def _declared(
+    document: Document, names: tuple[str, ...], where: Where, form: str, progress: Style
+) -> int:
+    """Judge the mistakes that stand beside a system, those of some instances where any is named."""
+    path = Path(document.path).parent / FILE
+    mistakes = read_mistakes(path, document) if path.exists() else ()
+    wanted = [item for item in mistakes if not names or item.instance in names]
+    jobs = jobs_of(document.path, wanted)
+    shown = []
+    with observing(progress) as observer, where.spread(len(jobs), observer.notice) as spread:
+        for item in judge_all(jobs, spread):
+            shown.append(item)
+            _tell_shown(item, len(shown), len(wanted), progress)
+    found = abilities.abilities(document, shown)
+    if names:
+        judged = {item.property for item in shown}
+        found = tuple(item for item in found if item.property in judged)
+    if form == "json":
+        click.echo(json.dumps(abilities.as_object(document.name.text, found)))
+    else:
+        click.echo(abilities.text(document.name.text, found))
+    return exits.DIFFERENCE if abilities.missing(found) else exits.HOLDS
+
+
+def _tell_shown(item: Shown, done: int, of: int, progress: Style) -> None:
+    """Say on stderr that a mistake was judged."""
+    if progress == "json":
+        event = {"version": 1, "stage": "mutate", "instance": item.instance}
+        event |= {"property": item.property, "judged": done, "of": of}
+        print(json.dumps(event), file=sys.stderr, flush=True)  # noqa: T201
+    elif progress != "none":
+        word = "broken" if item.steps is not None else "NOT broken"
+        text = f"{done} of {of}: {item.property} {word}, {item.instance}"
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _chosen(

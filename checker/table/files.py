@@ -8,7 +8,7 @@ has to know them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from checker.errors import SpecificationError
@@ -18,7 +18,7 @@ from checker.table.fields import Fields, entries_of
 from checker.table.nodes import Mapping, Node, Scalar, shorten
 from checker.table.parsed import parse_yaml
 from checker.table.problems import Problems, first_place, nearest
-from checker.table.text import read_text, span_at
+from checker.table.text import span_at
 from checker.table.torn import mend_torn
 from checker.table.words import read_items, read_prose, read_word, report_twice, wrong_kind
 
@@ -35,13 +35,16 @@ _HEADING = re.compile(r"section\s+(?P<title>\S.*)")
 class System(Fields):
     """The sections of a system, wherever its files hold them."""
 
-    def __init__(self, node: Node, path: Path, problems: Problems) -> None:
+    def __init__(
+        self, node: Node, path: Path, problems: Problems, source: Callable[[Path], Source]
+    ) -> None:
+        """`source` reads the files that this one lists."""
         super().__init__(node, "system", problems)
         self.headings: list[Heading] = []
         self._files: tuple[tuple[SystemFile, Fields], ...] = ()
         about = read_prose(Fields.get(self, "about"), "about", Problems())
         self._home = SystemFile(path.name, about, node.span.source)
-        self._files = tuple(_opened(Fields.items(self, "files"), path, problems))
+        self._files = tuple(_opened(Fields.items(self, "files"), path, problems, source))
 
     def files(self) -> tuple[SystemFile, ...]:
         """Return every file, the first one included."""
@@ -129,7 +132,7 @@ class System(Fields):
 
 
 def _opened(
-    nodes: Iterable[Node], path: Path, problems: Problems
+    nodes: Iterable[Node], path: Path, problems: Problems, source: Callable[[Path], Source]
 ) -> Iterator[tuple[SystemFile, Fields]]:
     words = [word for node in nodes if (word := read_word(node, "files", problems)).text]
     report_twice(words, problems)
@@ -146,12 +149,14 @@ def _opened(
     for word in words:
         if word.text not in seen:
             seen.add(word.text)
-            fields = _open(word, path, problems)
+            fields = _open(word, path, problems, source)
             if fields is not None:
                 yield SystemFile(word.text, fields.prose("about"), fields.span.source), fields
 
 
-def _open(word: Word, path: Path, problems: Problems) -> Fields | None:
+def _open(
+    word: Word, path: Path, problems: Problems, source: Callable[[Path], Source]
+) -> Fields | None:
     """Return the sections of a listed file, or None after reporting why there are none."""
     file = path.parent / word.text
     if not _PLAIN.fullmatch(word.text) or word.text == path.name or not _stays(file):
@@ -174,7 +179,7 @@ def _open(word: Word, path: Path, problems: Problems) -> Fields | None:
         )
         return None
     try:
-        node = _read_part(read_text(file), problems)
+        node = _read_part(source(file), problems)
     except SpecificationError as failure:
         problems.extend(failure.diagnostics)
         return None

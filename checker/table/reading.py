@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +23,6 @@ from checker.table.finding import TableFinder
 from checker.table.problems import Problems
 from checker.table.systems import USES_MAX, Trail, find_system
 from checker.table.tables import read_root
-from checker.table.text import read_text
 from checker.table.uses import composed, read_uses
 from checker.table.words import read_prose
 
@@ -31,15 +30,17 @@ REFINES_MAX = 20
 """Properties of one system that may refine another: each is elaborated with it."""
 
 
-def read(path: Path) -> Document:
+def read(path: Path, edited: Mapping[Path, str] | None = None) -> Document:
     """Return the system that a file and those it lists hold, with its tables.
+
+    Of files that are `edited` these texts are read instead of what they hold.
 
     With it come the parts of the systems that it uses, and the systems that its properties refine,
     without what those refine themselves. Raises SpecificationError with every error of the files
     and tables (T1xx), in their order. Nothing else is raised, whatever the file holds.
     """
     problems = Problems()
-    trail = Trail.beginning(path)
+    trail = Trail.beginning(path, edited or {})
     document = _read(path, trail, problems)
     words = [entry.refines.system for entry in document.properties if entry.refines is not None]
     if len(words) > REFINES_MAX:
@@ -61,12 +62,12 @@ def read(path: Path) -> Document:
 
 
 def _read(path: Path, trail: Trail, problems: Problems) -> Document:
-    source = read_text(path)
+    source = trail.source(path)
     node = read_root(source, "system", problems)
     if node is None:
         problems.raise_any()
     assert node is not None
-    system = System(node, path, problems)
+    system = System(node, path, problems, trail.source)
     problems.headings = system.headings
     tables = TableFinder(path, problems)
     document = _document(system, path, tables)

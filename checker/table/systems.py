@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker.library import shipped_folder
+from checker.source import Source
 from checker.table.document import Word
 from checker.table.finding import is_file, lies_inside, shown_path
 from checker.table.nodes import shorten
 from checker.table.problems import Problems, nearest
+from checker.table.text import read_text
 
 USES_MAX = 20
 """Systems that a system may use, those that they use included."""
@@ -20,21 +23,28 @@ class Trail:
     """The way from the system that a user named to one that is read because of it.
 
     `folders` are where that first system may look: whatever those on the way name lies there, or
-    is shipped. `count` counts the systems that were used on all ways.
+    is shipped. `count` counts the systems that were used on all ways. `edited` are files that are
+    read as if they held another text.
     """
 
     folders: tuple[Path, ...]
     files: tuple[Path, ...]
     count: list[int] = field(default_factory=lambda: [0])
+    edited: Mapping[Path, str] = field(default_factory=dict)
 
     @classmethod
-    def beginning(cls, system: Path) -> Trail:
+    def beginning(cls, system: Path, edited: Mapping[Path, str]) -> Trail:
         """Return the trail of a system that the user named."""
-        return cls(_reach(system), (_real(system),))
+        texts = {_real(path): text for path, text in edited.items()}
+        return cls(_reach(system), (_real(system),), edited=texts)
 
     def to(self, system: Path) -> Trail:
         """Return the trail that goes on to another system."""
-        return Trail(self.folders, (*self.files, _real(system)), self.count)
+        return Trail(self.folders, (*self.files, _real(system)), self.count, self.edited)
+
+    def source(self, path: Path) -> Source:
+        """Return the text of a file; see `read_text` for what it raises."""
+        return read_text(path, self.edited.get(_real(path)))
 
     def holds(self, system: Path) -> bool:
         """Return whether a system lies on the way, and so would use itself."""

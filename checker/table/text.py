@@ -20,13 +20,13 @@ _FORBIDDEN = re.compile(
 )
 
 
-def read_text(path: Path) -> Source:
-    """Return the text of `path`, a byte order mark left out.
+def read_text(path: Path, text: str | None = None) -> Source:
+    """Return the text of `path`, a byte order mark left out; `text` where it shall be another one.
 
     Raises SpecificationError: T100 unreadable, T101 not UTF-8, T102 forbidden characters,
     T105 tabs, T106 too large.
     """
-    source = Source(str(path), _decode(path, _read_bytes(path)))
+    source = Source(str(path), _decode(path, _read_bytes(path)) if text is None else text)
     tab = source.text.find("\t")
     if tab >= 0:
         _fail(

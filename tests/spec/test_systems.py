@@ -6,100 +6,12 @@ Instances of tier quick only; what `checker verify` has found already is not sea
 from __future__ import annotations
 
 import re
-import shutil
-from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
-from classic_group_mistakes import CLASSIC_GROUP_MISTAKES, CLASSIC_GROUP_WOVEN
-from consumer_mistakes import CONSUMER_MISTAKES, CONSUMER_SYSTEMS
-from controller_mistakes import CONTROLLER_MISTAKES, CONTROLLER_SYSTEMS
-from coordinator_mistakes import COORDINATOR_MISTAKES
-from replication_mistakes import REPLICATION_MISTAKES, REPLICATION_SYSTEMS
-from share_mistakes import SHARE_MISTAKES, SHARE_SYSTEMS, SHARE_WOVEN
-from verified import document, outcome, quick
+from verified import SYSTEMS, document, mistakes_of, outcome, quick
 
-from checker.flow import Request, Silent, check
-from checker.library import find
-from checker.mutation.subject import Subject
-from checker.mutation.weaving import weave
-from checker.source import NOWHERE
-from checker.table.document import Word
+from checker.mutation.abilities import abilities
 from checker.verdict import exits
-
-SYSTEMS = (
-    *CONSUMER_SYSTEMS,
-    *CONTROLLER_SYSTEMS,
-    "classic_group",
-    "coordinator_failover",
-    "coordinator_runtime",
-    "delayed_operation",
-    "offset_commit",
-    "replication",
-    *REPLICATION_SYSTEMS,
-    *SHARE_SYSTEMS,
-)
-
-CAN_FAIL = {"always", "step", "eventually", "leads_to", "eventually_always"}
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A text of a system's file replaced by another one, and the instance that notices."""
-
-    file: str
-    old: str
-    new: str
-    instance: str = "default"
-
-
-MISTAKES = {
-    ("coordinator_failover", "epochs_never_fall"): Mistake(
-        "leadership.yaml",
-        "when: epoch > broker[b].epoch and leader == b",
-        "when: leader == b",
-    ),
-    ("coordinator_failover", "the_leader_has_a_coordinator_in_the_end"): Mistake(
-        "tasks.yaml",
-        "if broker[b].phase == ABSENT:",
-        "if broker[b].phase == ACTIVE:",
-        "progress",
-    ),
-    ("coordinator_runtime", "offsets_are_in_order"): Mistake(
-        "events.yaml",
-        "h >= context.committed and h <= context.written",
-        "h >= context.committed",
-        "kafka_20634",
-    ),
-    ("coordinator_runtime", "committed_never_falls"): Mistake(
-        "events.yaml",
-        "              context.committed = h\n",
-        "              context.committed = 0 if h > 1 else h\n",
-    ),
-    ("coordinator_runtime", "an_answer_is_given_once"): Mistake(
-        "procedures.yaml",
-        "if operation[o].told == PENDING:\n        operation[o].told = t",
-        "if operation[o].answers < 2:\n        operation[o].told = t",
-        "timeouts",
-    ),
-    ("coordinator_runtime", "a_leader_gets_a_coordinator"): Mistake(
-        "events.yaml",
-        "context.state == INITIAL or context.state == FAILED",
-        "context.state == FAILED",
-        "progress",
-    ),
-}
-MISTAKES |= {key: Mistake(*parts) for key, parts in CLASSIC_GROUP_MISTAKES.items()}
-MISTAKES |= {key: Mistake(*parts) for key, parts in CONSUMER_MISTAKES.items()}
-MISTAKES |= {key: Mistake(*parts) for key, parts in CONTROLLER_MISTAKES.items()}
-MISTAKES |= {key: Mistake(*parts) for key, parts in COORDINATOR_MISTAKES.items()}
-MISTAKES |= {key: Mistake(*parts) for key, parts in REPLICATION_MISTAKES.items()}
-MISTAKES |= {key: Mistake(*parts) for key, parts in SHARE_MISTAKES.items()}
-"""Properties that hold in every variant, each with a mistake that breaks it."""
-
-WOVEN = {("classic_group", instance): found for instance, found in CLASSIC_GROUP_WOVEN.items()}
-WOVEN |= SHARE_WOVEN
-"""The same for mutants that are woven into one machine an instance."""
 
 CASES = [(system, instance) for system in SYSTEMS for instance in quick(system)]
 
@@ -137,49 +49,14 @@ def test_every_instance_declares_its_figures(system: str) -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_property_is_shown_to_fail(system: str) -> None:
-    kinds = {entry.name.text: entry.kind for entry in document(system).properties}
-    judged = [
-        (name.split("(")[0], verdict)
-        for instance in quick(system)
-        for name, verdict in outcome(system, instance).properties.items()
-    ]
-    broken = {name for name, verdict in judged if verdict == "violated"}
-    can_fail = {name for name, kind in kinds.items() if kind in CAN_FAIL}
-    mistaken = {name for other, name in MISTAKES if other == system}
-    mistaken |= {name for (other, _), found in WOVEN.items() if other == system for name in found}
-    assert can_fail - broken == mistaken
-    assert kinds.keys() <= {name for name, _ in judged}, "a property that no quick instance has"
-
-
-@pytest.mark.parametrize(("system", "name"), MISTAKES)
-def test_a_mistake_is_noticed(system: str, name: str, tmp_path: Path) -> None:
-    mistake = MISTAKES[system, name]
-    folder = tmp_path / system
-    shutil.copytree(find(system).parent, folder)
-    file = folder / mistake.file
-    text = file.read_text()
-    assert text.count(mistake.old) == 1
-    file.write_text(text.replace(mistake.old, mistake.new))
-    request = Request(str(folder), mistake.instance, workers=1, properties=(name,))
-    outcomes = check(request, Silent()).verdict.properties
-    assert "violated" in {item.outcome for item in outcomes if item.name.split("(")[0] == name}
-
-
-@pytest.mark.parametrize(("system", "instance"), WOVEN)
-def test_woven_mistakes_are_noticed(system: str, instance: str) -> None:
-    """Only these properties are judged, and each is broken by its mutant."""
-    wanted = WOVEN[system, instance]
-    asked = tuple(Word(name, NOWHERE) for name in wanted)
-    entries = tuple(
-        replace(entry, properties=asked, expect=None) if entry.name.text == instance else entry
-        for entry in document(system).instances
-    )
-    only = replace(document(system), instances=entries)
-    found = Subject(weave(only, set(wanted.values()), instance), instance).sights()
-    broken = {
-        mutant.key: {name.split("(")[0] for name in sight.by} for mutant, sight in found.items()
+    """By an instance that is declared to break it, or by a mistake; test_mistakes judges these."""
+    judged = {
+        name.split("(")[0] for each in quick(system) for name in outcome(system, each).properties
     }
-    assert {name for name, key in wanted.items() if name not in broken.get(key, ())} == set()
+    properties = {entry.name.text for entry in document(system).properties}
+    assert properties <= judged, "a property that no quick instance has"
+    not_declared = {item.property for item in abilities(document(system), ()) if not item.instance}
+    assert not_declared == {item.property.text for item in mistakes_of(system)}
 
 
 @pytest.mark.parametrize(("system", "mended"), MENDED)

@@ -6,19 +6,30 @@ What the gate of CI has verified with this checker is remembered, and is not sea
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 from checker.cli.gate import Outcome, Task, tasks_of, verify
 from checker.cli.remembered import recall, remember, texts_of
-from checker.library import find
+from checker.library import find, shipped
+from checker.mutation.mistakes import FILE, Mistake, read_mistakes
 from checker.search.memory import default_limit
 from checker.table import read
 from checker.table.document import Document
+
+SYSTEMS = sorted(entry.name for entry in shipped() if (entry.path.parent / FILE).exists())
+"""The shipped systems that declare mistakes: all but those that stand for a part of another."""
 
 
 @cache
 def document(system: str) -> Document:
     """Return a shipped system as it is written."""
     return read(find(system))
+
+
+@cache
+def mistakes_of(system: str) -> tuple[Mistake, ...]:
+    """Return the mistakes that a system declares."""
+    return read_mistakes(Path(document(system).path).parent / FILE, document(system))
 
 
 @cache

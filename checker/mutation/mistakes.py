@@ -1,0 +1,143 @@
+"""Mistakes that a system declares: of each property, one that shows that it can fail.
+
+They stand in `mistakes.yaml` beside the system. A mistake is an edit of the text - of a row,
+procedure or definition, or of a file - or names one of the mutants that `weaving` makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from checker.elaborate import instances
+from checker.mutation.edits import edit
+from checker.mutation.weaving import catalogue
+from checker.table.document import Document, Word
+from checker.table.fields import Fields
+from checker.table.nodes import Node
+from checker.table.problems import Problems, nearest
+from checker.table.tables import read_root
+from checker.table.text import read_text
+from checker.table.words import read_word
+
+FILE: Final = "mistakes.yaml"
+
+KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "mistakes": ("mistakes", "about", "properties"),
+    "mistake": ("in", "replace", "by", "mutant", "instance", "about"),
+}
+"""The keys of each part, as docs/mutation.md lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A change with which an instance breaks `property`.
+
+    `edit` is a file with the text that it holds then; or `mutant` is the key of a mutant.
+    """
+
+    property: Word
+    instance: str
+    edit: tuple[Path, str] | None = None
+    mutant: str = ""
+
+
+def read_mistakes(path: Path, document: Document) -> tuple[Mistake, ...]:
+    """Return the mistakes that a file declares of a system.
+
+    Raises SpecificationError with every error of the file, in their order: T1xx, and N206 for
+    what the system does not have.
+    """
+    problems = Problems()
+    node = read_root(read_text(path), "mistakes", problems)
+    if node is None:
+        problems.raise_any()
+    assert node is not None
+    fields = Fields(node, "mistakes", problems, KEYS["mistakes"])
+    fields.prose("about")
+    reader = _Reader(document, problems)
+    system = fields.needed_name("mistakes")
+    reader.known(system, "system", [document.name.text])
+    found = tuple(reader.mistake(*item) for item in fields.named("properties", required=True))
+    problems.raise_any()
+    return found
+
+
+class _Reader:
+    """Reads entries, and holds them to the system."""
+
+    def __init__(self, document: Document, problems: Problems) -> None:
+        self.document = document
+        self.problems = problems
+        self.properties = [entry.name.text for entry in document.properties]
+        self.instances = [entry.name.text for entry in instances(document)]
+        self.mutants: dict[str, dict[str, str]] = {}
+
+    def mistake(self, word: Word, node: Node) -> Mistake:
+        """Return the mistake that breaks a property."""
+        self.known(word, "property", self.properties)
+        fields = Fields(node, "mistake", self.problems, KEYS["mistake"])
+        fields.prose("about")
+        place = _word(fields, "in")
+        instance = fields.name("instance")
+        if instance is not None:
+            self.known(instance, "instance", self.instances)
+        name = "default" if instance is None else instance.text
+        if fields.has("mutant"):
+            self._alone(fields)
+            return Mistake(word, name, mutant=self._mutant(place, _word(fields, "mutant")))
+        old, new = _word(fields, "replace"), fields.get("by")
+        by = "" if new is None else read_word(new, "by", self.problems).text
+        if not (place.text and old.text):
+            return Mistake(word, name)
+        return Mistake(word, name, edit=edit(self.document, place, old, by, self.problems))
+
+    def known(self, word: Word, what: str, names: Iterable[str]) -> None:
+        """Report a name that the system does not have (N206)."""
+        names = list(names)
+        if word.text and word.text not in names:
+            close = nearest(word.text, names)
+            self.problems.add(
+                "N206",
+                f"the system has no {what} `{word.text}`",
+                word.span,
+                help=f"did you mean `{close}`?" if close else None,
+            )
+
+    def _alone(self, fields: Fields) -> None:
+        """Report what does not go with `mutant` (T117)."""
+        for key in ("replace", "by"):
+            extra = fields.get(key)
+            if extra is not None:
+                self.problems.add(
+                    "T117",
+                    f"`{key}` does not go with `mutant`",
+                    extra.span,
+                    help="keep one of them",
+                )
+
+    def _mutant(self, place: Word, what: Word) -> str:
+        """Return the key of a mutant of the weaver (N206)."""
+        if not self.mutants:
+            for item in catalogue(self.document):
+                self.mutants.setdefault(item.name, {})[item.what] = item.key
+        there = self.mutants.get(place.text, {})
+        self.known(place, "row, procedure or definition", self.mutants)
+        if there and what.text not in there:
+            close = nearest(what.text, there)
+            self.problems.add(
+                "N206",
+                f"`{place.text}` has no mutant `{what.text}`",
+                what.span,
+                help=f"did you mean `{close}`?"
+                if close
+                else "`checker mutate SPEC --out DIR` lists them all in mutants.json",
+            )
+        return there.get(what.text, "")
+
+
+def _word(fields: Fields, key: str) -> Word:
+    node = fields.need(key)
+    return Word("", fields.head()) if node is None else read_word(node, key, fields.problems)

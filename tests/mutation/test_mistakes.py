@@ -1,0 +1,210 @@
+"""Goal: a declared mistake is the edit it says, judged by what it breaks; a wrong one has a place.
+
+What the shipped systems declare is judged in tests/spec/test_mistakes.py.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
+
+from checker.cli.main import run as command
+from checker.cli.schema import schema_of
+from checker.errors import SpecificationError
+from checker.library import shipped
+from checker.mutation.mistakes import FILE, KEYS, read_mistakes
+from checker.table import read
+
+GATE = """
+system: gate
+about: A gate that opens for those who have a ticket, and closes.
+variables:
+  open:   {type: bool, initial: "false"}
+  ticket: {type: bool, initial: "false"}
+definitions:
+  may_pass: ticket and open
+rows:
+  - row: buy
+    when: not ticket
+    do: ticket = true
+  - row: enter
+    when: >-
+      ticket
+      and not open
+    do: |
+      open = true
+      # who is in has used it
+  - row: leave
+    when: open
+    do: |
+      open = false
+      ticket = false
+properties:
+  nobody_without:
+    always: implies(open, ticket)
+    why: a ticket opens the gate.
+  it_closes:
+    step: implies(ticket and not next(ticket), not next(open))
+    why: who leaves closes it.
+  never_open:
+    always: not open
+    why: an instance breaks it.
+  opened:
+    sometimes: may_pass
+    why: somebody passes.
+instances:
+  default: {properties: [nobody_without, it_closes, opened], expect: {verdict: holds}}
+  broken:  {properties: [never_open], expect: {verdict: violated, property: never_open}}
+"""
+
+MISTAKES = """
+mistakes: gate
+properties:
+  nobody_without:
+    in: enter
+    replace: |-
+      ticket
+      and not open
+    by: |-
+      ticket == ticket
+      and not open
+  it_closes:
+    in: leave
+    mutant: without `open = false`
+"""
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    (tmp_path / FILE).write_text(MISTAKES)
+    path = tmp_path / "system.yaml"
+    path.write_text(GATE)
+    return path
+
+
+def declared(gate: Path, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
+    code = command(["mutate", str(gate), "--declared", "--workers", "1", *more])
+    return code, capsys.readouterr().out
+
+
+def changed(gate: Path, old: str, new: str) -> None:
+    text = (gate.parent / FILE).read_text()
+    assert text.count(old) == 1
+    (gate.parent / FILE).write_text(text.replace(old, new))
+
+
+def test_an_edit_keeps_the_indentation_of_its_place(gate: Path) -> None:
+    (edit, mutant) = read_mistakes(gate.parent / FILE, read(gate))
+    assert edit.edit == (
+        gate,
+        GATE.replace("ticket\n      and not open", "ticket == ticket\n      and not open"),
+    )
+    assert mutant.mutant == "row leave: without `open = false`"
+
+
+def test_a_line_that_is_empty_then_goes(gate: Path) -> None:
+    (gate.parent / FILE).write_text(
+        "mistakes: gate\nproperties:\n  it_closes: {in: leave, replace: open = false}\n"
+    )
+    (mistake,) = read_mistakes(gate.parent / FILE, read(gate))
+    assert mistake.edit == (gate, GATE.replace("      open = false\n", ""))
+
+
+def test_what_shows_that_each_property_can_fail(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out = declared(gate, capsys, "--format", "json")
+    found = {item["property"]: item for item in json.loads(out)["properties"]}
+    assert found["nobody_without"]["shown_by"] == "mistake"
+    assert found["nobody_without"]["steps"] == 1
+    assert found["it_closes"]["shown_by"] == "mistake"
+    assert found["never_open"]["shown_by"] == "instance"
+    assert found.keys() == {"nobody_without", "it_closes", "never_open"}
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("ticket == ticket", "ticket", "NOT BROKEN  nobody_without, in default: the verdict is"),
+        ("ticket == ticket", "tickets", "no specification"),
+        ("without `open = false`", "without `ticket = false`", "NOT BROKEN  it_closes, in default"),
+        (
+            "  it_closes:\n    in: leave\n    mutant: without `open = false`\n",
+            "",
+            "NOT SHOWN   it_closes",
+        ),
+    ],
+)
+def test_what_shows_nothing(
+    gate: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, said: str
+) -> None:
+    changed(gate, old, new)
+    code, out = declared(gate, capsys)
+    assert said in out
+    assert code == 1
+
+
+def test_a_system_without_the_file_shows_what_instances_break(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (gate.parent / FILE).unlink()
+    code, out = declared(gate, capsys)
+    assert "NOT SHOWN   nobody_without" in out
+    assert code == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("mistakes: gate", "mistakes: gates", "N206"),
+        ("  it_closes:", "  it_close:", "N206"),
+        ("in: enter", "in: entered", "N206"),
+        ("in: leave", "in: leaves", "N206"),
+        ("without `open", "without `opened", "N206"),
+        ("in: enter", "instance: defaults\n    in: enter", "N206"),
+        ("      ticket\n      and not open\n    by", "      ticket\n      or\n    by", "T115"),
+        ("      ticket\n      and not open\n    by", "      open\n    by", "T115"),
+        ("in: enter", "is: enter", "T113"),
+        ("    in: enter\n", "", "T114"),
+        ("    mutant:", "    by: x\n    mutant:", "T117"),
+        ("in: leave\n    mutant: without `open = false`", "in: leave", "T114"),
+    ],
+)
+def test_what_is_wrong_has_a_place(gate: Path, old: str, new: str, code: str) -> None:
+    changed(gate, old, new)
+    with pytest.raises(SpecificationError) as raised:
+        read_mistakes(gate.parent / FILE, read(gate))
+    first = raised.value.diagnostics[0]
+    assert first.code == code
+    assert first.span.source.name == str(gate.parent / FILE)
+
+
+def test_options_that_say_what_to_generate_do_not_go_with_it(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _ = declared(gate, capsys, "--sample", "3")
+    assert code == 2
+
+
+def test_the_schema_accepts_what_is_shipped_and_nothing_misspelt() -> None:
+    judge = Draft202012Validator(schema_of("mistakes"))
+    yaml = YAML(typ="safe", pure=True)
+    paths = [entry.path.parent / FILE for entry in shipped() if entry.kind == "system"]
+    texts = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
+    assert texts
+    for text in texts:
+        assert not list(judge.iter_errors(yaml.load(text)))
+        assert list(judge.iter_errors(yaml.load(text.replace("    in:", "    at:", 1))))
+
+
+def test_the_schema_knows_every_key() -> None:
+    found = schema_of("mistakes")
+    parts = {"mistakes": found, "mistake": found["$defs"]["mistake"]}
+    assert {name: set(part["properties"]) for name, part in parts.items()} == {
+        name: set(keys) for name, keys in KEYS.items()
+    }
