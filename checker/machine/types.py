@@ -112,11 +112,16 @@ class Bag:
 Type = Bool | Range | Enum | Id | Option | Record | Union | Set | Map | Sequence | Bag
 
 
+CODE_BITS_MAX = 1 << 20
+"""Bits of the largest code that is reckoned with; a state has a few thousand at most."""
+
+
 def cardinality(kind: Type) -> int:
     """Return how many codes `kind` has (for sequences and bags an upper bound of its values).
 
     A sequence or bag slot is either absent (0) or an item (1 + its code), so `n` slots of a type
-    with `k` values have `(k + 1) ** n` codes, of which those with a hole are unused.
+    with `k` values have `(k + 1) ** n` codes, of which those with a hole are unused. What has more
+    than `2 ** CODE_BITS_MAX` fits no state: that number stands for all of them.
     """
     match kind:
         case Bool():
@@ -132,7 +137,7 @@ def cardinality(kind: Type) -> int:
         case Union(_, variants):
             return sum(cardinality(variant) for variant in variants)
         case Set(item):
-            return 1 << cardinality(item)
+            return _power(2, cardinality(item))
         case Map(key, value, total):
             return _power(cardinality(value) + (not total), cardinality(key))
         case Sequence(item, capacity) | Bag(item, capacity):
@@ -142,9 +147,11 @@ def cardinality(kind: Type) -> int:
 def _product(numbers: Iterable[int]) -> int:
     result = 1
     for number in numbers:
-        result *= number
+        result = min(result * number, 1 << CODE_BITS_MAX)
     return result
 
 
 def _power(base: int, exponent: int) -> int:
+    if base > 1 and (base.bit_length() - 1) * exponent >= CODE_BITS_MAX:
+        return 1 << CODE_BITS_MAX
     return int(base**exponent)

@@ -185,7 +185,8 @@ def judge_batch(job: Job) -> dict[str, Sight]:
 def _judge(document: Document, job: Job, keys: Sequence[str]) -> dict[str, Sight]:
     try:
         woven = weave(document, set(keys), job.instance)
-        subject = Subject(woven, job.instance, job.memory)
+        states = declared_states(document, job.instance)
+        subject = Subject(woven, job.instance, job.memory, states)
     except SpecificationError as error:
         codes = {item.code for item in error.diagnostics}
         if len(keys) > 1 and codes & {TOO_LARGE, "R610", "R611"}:
@@ -238,6 +239,14 @@ def _load(file: Path) -> dict[str, Sight] | None:
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def declared_states(document: Document, instance: str) -> int | None:
+    """Return how many states an instance declares, None where it does not say."""
+    for entry in document.instances:
+        if entry.name.text == instance and entry.expect is not None:
+            return entry.expect.distinct
+    return None
 
 
 def all_mutants(document: Document, where: Sequence[str]) -> tuple[Mutant, ...]:

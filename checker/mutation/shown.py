@@ -14,6 +14,7 @@ from pathlib import Path
 from checker.elaborate import elaborate, instances
 from checker.errors import SpecificationError
 from checker.flow import Request, Silent, check_machine, select
+from checker.mutation.campaign import declared_states
 from checker.mutation.mistakes import Mistake
 from checker.mutation.subject import Subject
 from checker.mutation.weaving import weave
@@ -90,9 +91,10 @@ def _edited(job: Job, mistake: Mistake) -> Shown:
 
 def _woven(job: Job) -> Iterator[Shown]:
     """Judge generated mutants in one machine, which has only the properties that they break."""
-    document = _only(read(Path(job.path)), job)
-    woven = weave(document, {item.mutant for item in job.mistakes}, job.instance)
-    sights = Subject(woven, job.instance).sights()
+    document = read(Path(job.path))
+    woven = weave(_only(document, job), {item.mutant for item in job.mistakes}, job.instance)
+    states = declared_states(document, job.instance)
+    sights = Subject(woven, job.instance, states=states).sights()
     found = {mutant.key: sight for mutant, sight in sights.items()}
     for item in job.mistakes:
         name = item.property.text

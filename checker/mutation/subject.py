@@ -45,6 +45,9 @@ LEAST = 1000
 BEYOND = 1_000_000
 """States of a mutant of an instance that must be violated, where the violation is gone."""
 
+PROMPT_STATES = 1_000_000
+"""States in all mutants together up to which code that is written at once pays."""
+
 CHUNKS = (64, 1024, 8192)
 """States whose steps are compared at once: few at first, most mutants differ soon."""
 
@@ -74,13 +77,19 @@ class Sight:
 class Subject:
     """One instance with mutants woven in, compiled once."""
 
-    def __init__(self, woven: Woven, instance: str, memory: int | None = None) -> None:
+    def __init__(
+        self, woven: Woven, instance: str, memory: int | None = None, states: int | None = None
+    ) -> None:
+        """`states` of the instance without a mutant, where that is known."""
         self.woven = woven
         self.instance = instance
         self.memory = memory
         self.machine: Machine = elaborate(woven.document, instance)
         self.layout = pack(self.machine)
-        self.kernel: Kernel = build(self.machine, self.layout, use_cache=False)
+        few = states is not None and states * (1 + len(woven.mutants)) <= PROMPT_STATES
+        self.kernel: Kernel = build(
+            self.machine, self.layout, use_cache=False, prompt=few, brief=few
+        )
         self.calls = Calls(self.kernel)
         self.stepper = Stepper(self.kernel)
         self.states, self.meta = self.calls.initial()

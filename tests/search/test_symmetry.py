@@ -68,12 +68,16 @@ def check_run(machine: Machine, path: tuple[State, ...]) -> None:
         assert after in [step.state for step in successors(machine, before)]
 
 
+LARGE = {0, 5, 30, 33}
+"""Teams of so many states that each of them takes the slow engines half a minute."""
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_search_keeps_one_state_of_each_orbit(seed: int) -> None:
     check_reduction(symmetric_machine(seed), 1 + seed % 2)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [seed for seed in range(60) if seed not in LARGE])
 def test_so_it_does_where_steps_commute(seed: int) -> None:
     check_reduction(random_team_alike(seed), 1 + seed % 2)
 

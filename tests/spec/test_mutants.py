@@ -15,6 +15,7 @@ import pytest
 from checker.flow import Request, Silent, check
 from checker.library import find
 from checker.machine.machine import LIVENESS
+from checker.mutation.campaign import declared_states
 from checker.mutation.subject import Sight, Subject
 from checker.mutation.weaving import Mutant, catalogue, weave
 from checker.table import Document, read
@@ -54,7 +55,8 @@ def sample(document: Document, size: int) -> set[str]:
 
 
 def sights(document: Document, keys: set[str], instance: str) -> dict[Mutant, Sight]:
-    return Subject(weave(document, keys, instance), instance).sights()
+    states = declared_states(document, instance)
+    return Subject(weave(document, keys, instance), instance, states=states).sights()
 
 
 @pytest.mark.parametrize("instance", CAUGHT)
