@@ -138,7 +138,7 @@ def verify(task: Task, memory: int, run: str) -> Outcome:
         return Outcome(task, "", "error", error=text, exit_code=exits.INTERNAL)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _document(path: str, run: str) -> Document:
     del run  # another run may find another text
     return read(library.find(path))

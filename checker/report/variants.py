@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from checker.elaborate import judged, world_of
 from checker.elaborate.constants import constant_values
@@ -118,15 +119,26 @@ def _effective(document: Document, entry: InstanceEntry, asked: set[str]) -> dic
     Of those that are computed only what is set or `asked` for: others follow from what differs.
     """
     set_there = {name.text for name, _, _ in entry.settings}
-    try:
-        values = dict(constant_values(world_of(document, entry.name.text)))
-    except CheckerError:
-        return {}  # another instance that is wrong is no variant to compare with
+    values = _constants(document, entry.name.text)
     return {
-        name: format_value(values[name])
+        name: values[name]
         for constant in document.constants
-        if (name := constant.name.text) in set_there | asked or _default(constant) is not None
+        if (name := constant.name.text) in values
+        and (name in set_there | asked or _default(constant) is not None)
     }
+
+
+@lru_cache(maxsize=1024)
+def _constants(document: Document, instance: str) -> Mapping[str, str]:
+    """Return the constants of an instance as text; none of one that is wrong.
+
+    That is no variant to compare with. Every violated instance is compared with all others.
+    """
+    try:
+        values = constant_values(world_of(document, instance))
+    except CheckerError:
+        return {}
+    return {name: format_value(value) for name, value in values}
 
 
 def _default(constant: Constant) -> str | None:
