@@ -144,6 +144,12 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
     return "\n".join(lines)
 
 
+def in_a_line(diagnostic: Diagnostic) -> str:
+    """Return what is wrong with a line that its writer still sees, and what mends it."""
+    told = f"{diagnostic.message} (column {diagnostic.span.column})"
+    return f"{told}; {diagnostic.help}" if diagnostic.help else told
+
+
 def render_all(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
     """Return diagnostics one after the other, with a blank line between."""
     return "\n\n".join(render(diagnostic, color=color) for diagnostic in diagnostics)

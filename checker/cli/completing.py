@@ -53,9 +53,9 @@ def complete(command: click.Command) -> None:
     """Give the parameters of a command what the shell completes for them."""
     for parameter in command.params:
         option = max(parameter.opts, key=len, default="")
-        if parameter.name in {"spec", "specs"}:
+        if parameter.name in {"spec", "specs", "old", "new"}:
             parameter.type = Completed(_specifications, files=True)
-        elif option == "--instance":
+        elif option in {"--instance", "--old-instance", "--new-instance"}:
             parameter.type = Completed(_instances)
         elif option == "--property":
             parameter.type = Completed(_properties)
@@ -102,7 +102,7 @@ def _documents(ctx: click.Context) -> Iterator[Document]:
     """Yield the specifications that the words so far name."""
     from checker.table import read  # noqa: PLC0415 (as above)
 
-    named = ctx.params.get("spec") or ctx.params.get("specs")
+    named = next(filter(None, map(ctx.params.get, ("spec", "specs", "new", "old"))), None)
     # An option that still waits for its value leaves the words before it unread.
     named = named or [word for word in ctx.args if not word.startswith("-")]
     for name in (named,) if isinstance(named, str) else named:

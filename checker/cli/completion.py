@@ -7,6 +7,9 @@ from click.shell_completion import get_completion_class
 
 from checker.errors import UsageError
 
+ZSH_WITHOUT_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }\n"
+"""A zsh whose user never asked for completion has no `compdef`, which the script calls."""
+
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
@@ -21,4 +24,5 @@ def completion(context: click.Context, shell: str) -> None:
     if complete is None:
         raise UsageError(f"no completion for {shell}")
     root = context.find_root().command
-    click.echo(complete(root, {}, "checker", "_CHECKER_COMPLETE").source())
+    before = ZSH_WITHOUT_COMPLETION if shell == "zsh" else ""
+    click.echo(before + complete(root, {}, "checker", "_CHECKER_COMPLETE").source())

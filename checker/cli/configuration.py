@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from checker.errors import UsageError
-from checker.table.problems import nearest
 
 FILE = "checker.toml"
 PROJECT = "pyproject.toml"
@@ -37,6 +36,8 @@ def defaults(command: click.Command) -> dict[str, Any]:
     for key, value in table.items():
         parameter = known.get(key.replace("_", "-"))
         if parameter is None or parameter.name is None:
+            from checker.table.problems import nearest  # noqa: PLC0415 (shells wait for completions)
+
             close = nearest(key, known)
             hint = f"; did you mean {close}?" if close else f"; there are {', '.join(known)}"
             raise UsageError(f"{file}: `checker {command.name}` has no option {key!r}{hint}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -13,6 +14,7 @@ import click
 
 from checker import flow
 from checker.cli.options import model_options, overrides, trace_option
+from checker.diagnostics import in_a_line
 from checker.errors import CheckerError, SpecificationError, UsageError
 from checker.report import terminal
 from checker.report.files import encoded
@@ -25,7 +27,7 @@ from checker.trace import itf
 from checker.trace.asked import term_of, value_in
 from checker.trace.recorded import read_recorded
 from checker.trace.trace import Trace
-from checker.trace.walking import Walk, choice_name
+from checker.trace.walking import Walk, choice_name, marks
 from checker.verdict import exits
 
 HELP = """\
@@ -131,7 +133,7 @@ class _Session:
                 self.choose(line)
         except SpecificationError as error:
             for item in error.diagnostics:
-                click.echo(f"{item.message} (column {item.span.column})", err=True)
+                click.echo(in_a_line(item), err=True)
         except (CheckerError, OSError) as error:
             click.echo(str(error), err=True)
         if len(self.walk.path) != before or word in {"back", "restart"}:
@@ -171,9 +173,9 @@ class _Session:
                 click.echo(f"  {variable.name} = {format_value(value)}")
 
     def here(self) -> State:
-        if not self.walk.path:
+        if self.walk.here is None:
             raise UsageError("choose an initial state first")
-        return self.walk.path[-1].state
+        return self.walk.here
 
     def eval(self, text: str) -> None:
         """Print the value of an expression here."""
@@ -203,18 +205,10 @@ class _Session:
         number = len(self.walk.path)
         if not self.walk.choices:
             click.echo("no step can be taken here")
+        told = marks(self.machine, self.walk.here, self.walk.choices)
         for place, choice in enumerate(self.walk.choices, start=1):
-            marks = "".join(
-                f"   [{mark}]"
-                for mark, has in (
-                    ("fails", choice.error is not None),
-                    ("beyond the bounds", choice.cut is not None),
-                    ("illegal", bool(choice.illegal)),
-                    ("changes nothing", bool(number) and choice.state == self.here()),
-                )
-                if has
-            )
-            click.echo(f"{place:>6}) {choice_name(choice, number)}{marks}")
+            odd = "".join(f"   [{mark}]" for mark, _ in told[place - 1])
+            click.echo(f"{place:>6}) {choice_name(choice, number)}{odd}")
 
     def save(self, name: str) -> None:
         """Write the steps so far as a trace."""
@@ -229,10 +223,15 @@ class _Session:
         click.echo(f"{len(steps) - 1} steps written to {name}")
 
     def completions(self, text: str) -> list[str]:
-        """Return what a word can become: commands, steps, variables."""
-        names = [choice_name(choice, len(self.walk.path)) for choice in self.walk.choices]
-        variables = [variable.name for variable in self.machine.variables]
-        known = (*WORDS, *names, *variables)
+        """Return what a line can become: a command, a step, or one with a variable at its end."""
+        word, blank, rest = text.partition(" ")
+        if blank and word in {"state", "eval"}:
+            begun = re.search(r"[\w.]*$", rest)
+            kept = text[: len(text) - len(begun[0])] if begun else text
+            known = [kept + variable.name for variable in self.machine.variables]
+        else:
+            names = [choice_name(choice, len(self.walk.path)) for choice in self.walk.choices]
+            known = [*names, *WORDS]
         return [name for name in dict.fromkeys(known) if name.startswith(text)]
 
 
@@ -254,6 +253,6 @@ def _complete_with(completions: Callable[[str], list[str]]) -> None:
         return found[place] if place < len(found) else None
 
     readline.set_completer(complete)
-    readline.set_completer_delims(" ")
+    readline.set_completer_delims("")  # names of steps have blanks in them
     libedit = "libedit" in (readline.__doc__ or "")
     readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")

@@ -23,7 +23,7 @@ from checker.report.story import flattened
 from checker.search.limits import Limits
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
-from checker.semantics.successors import as_mapping, initial_states, successors
+from checker.semantics.successors import as_mapping, initial_states, step_violations, successors
 from checker.table import Document
 from checker.table.predicate import QUERY
 from checker.trace import itf
@@ -31,7 +31,7 @@ from checker.trace.asked import term_of, value_in
 from checker.trace.naming import event_name, step_name
 from checker.trace.rebuild import make_step
 from checker.trace.trace import Step, Trace
-from checker.trace.walking import choice_name
+from checker.trace.walking import Mark, choice_name, marks
 
 Json = dict[str, Any]
 Path = tuple[int, ...]
@@ -108,10 +108,10 @@ class Explorer:
             "places": places,
             "changed": new,
             "choices": [
-                self._choice(node, number, choice, len(path))
-                for number, choice in enumerate(node.choices)
+                self._choice(node, number, len(path), told)
+                for number, told in enumerate(marks(self.machine, node.state, node.choices))
             ],
-            "properties": self._properties(node.state),
+            "properties": [*self._properties(node.state), *self._broken_by_the_step(path)],
             "command": self._command(path),
         }
 
@@ -136,21 +136,16 @@ class Explorer:
         found = (self.node(path[: length + 1]).step for length in range(len(path)))
         return tuple(step for step in found if step is not None)
 
-    def _choice(self, node: Node, number: int, choice: Successor, length: int) -> Json:
+    def _choice(self, node: Node, number: int, length: int, told: tuple[Mark, ...]) -> Json:
+        choice = node.choices[number]
         before = node.state if node.state is not None else choice.state or ()
         step = make_step(self.machine, length, before, choice)
-        marks = []
-        marks += ["fails"] if choice.error is not None else []
-        marks += ["beyond the bounds"] if choice.cut == "bounds" else []
-        marks += ["needs an id that there is not"] if choice.cut == "ids" else []
-        marks += ["illegal"] if choice.illegal else []
-        marks += ["changes nothing"] if length and choice.state == node.state else []
         return {
             **_told(step),
             "name": choice_name(choice, length),
             "number": number,
             "possible": choice.state is not None,
-            "marks": marks,
+            "marks": told,
         }
 
     def _properties(self, state: State | None) -> list[Json]:
@@ -168,6 +163,18 @@ class Explorer:
                     {"name": item.name, "kind": item.kind, "value": value, "broken": broken}
                 )
         return found
+
+    def _broken_by_the_step(self, path: Path) -> list[Json]:
+        """Return the properties of steps that the last step of a path breaks."""
+        if len(path) < 2:
+            return []
+        before = self.node(path[:-1])
+        names = step_violations(self.machine, before.state, before.choices[path[-1]])
+        kinds = {item.name: item.kind for item in self.machine.properties}
+        return [
+            {"name": name, "kind": kinds[name], "value": "broken by the last step", "broken": True}
+            for name in names
+        ]
 
     def _command(self, path: Path) -> str:
         """Return the path as a command line: the steps by name, into the walk of the terminal.

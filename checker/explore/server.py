@@ -19,6 +19,7 @@ from threading import Lock
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
+from checker.diagnostics import in_a_line
 from checker.errors import CheckerError, InternalError, SpecificationError
 from checker.explore.explorer import Explorer, Json, Path, as_text, path_of
 
@@ -114,9 +115,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             found = self.server.answer(name, {key: value[-1] for key, value in fields.items()})
         except SpecificationError as error:
-            told = "; ".join(
-                f"{item.message} (column {item.span.column})" for item in error.diagnostics
-            )
+            told = "; ".join(map(in_a_line, error.diagnostics))
             self._say(HTTPStatus.BAD_REQUEST, {"error": told})
         except InternalError as error:
             self._say(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": str(error)})

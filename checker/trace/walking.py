@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checker.errors import UsageError
 from checker.machine.machine import Machine
 from checker.semantics.successor import State, Successor
-from checker.semantics.successors import initial_states, successors
+from checker.semantics.successors import (
+    failing,
+    initial_states,
+    step_violations,
+    successors,
+)
 from checker.semantics.values import format_value
 from checker.trace.rebuild import make_step
 from checker.trace.trace import Step
@@ -38,11 +44,17 @@ class Walk:
         if len(possible) == 1:
             self.take(possible[0])
 
+    @property
+    def here(self) -> State | None:
+        """The state that the walk is in; None before the beginning."""
+        return self.path[-1].state if self.path else None
+
     def look(self) -> None:
         """Find out what can come next."""
-        here = self.path[-1].state if self.path else None
         self.choices = (
-            initial_states(self.machine) if here is None else successors(self.machine, here)
+            initial_states(self.machine)
+            if self.here is None
+            else successors(self.machine, self.here)
         )
 
     def take(self, choice: Successor) -> Step:
@@ -71,6 +83,40 @@ class Walk:
             if found is None:
                 raise UsageError(f"the trace does not fit {self.machine.name}: no step {number}")
             self.take(found)
+
+
+Mark = tuple[str, bool]
+"""What is odd about a step that can be taken, and whether something is wrong with it."""
+
+
+def marks(
+    machine: Machine, here: State | None, choices: Sequence[Successor]
+) -> list[tuple[Mark, ...]]:
+    """Return what is odd about each of the steps that can be taken; `here` is None at first.
+
+    Among it are the properties that it breaks, except those that are false here already.
+    """
+    already = set() if here is None else {name for name, _ in failing(machine, here)}
+    return [_marks(machine, here, choice, already) for choice in choices]
+
+
+def _marks(
+    machine: Machine, here: State | None, choice: Successor, already: set[str]
+) -> tuple[Mark, ...]:
+    found = (
+        ("fails", True, choice.error is not None),
+        ("beyond the bounds", True, choice.cut == "bounds"),
+        ("needs an id that there is not", True, choice.cut == "ids"),
+        ("illegal", True, bool(choice.illegal)),
+        ("changes nothing", False, here is not None and choice.state == here),
+    )
+    broken: list[str] = []
+    if choice.state is not None:
+        false = [name for name, error in failing(machine, choice.state) if error is None]
+        broken = [name for name in false if name not in already]
+        broken += step_violations(machine, here, choice)
+    told = tuple((text, bad) for text, bad, has in found if has)
+    return (*told, *((f"breaks {name}", True) for name in broken))
 
 
 def choice_name(choice: Successor, number: int) -> str:

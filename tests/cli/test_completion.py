@@ -32,3 +32,9 @@ def test_names_are_completed(words: tuple[str, ...], expected: str) -> None:
 
 def test_what_cannot_be_read_completes_nothing() -> None:
     assert completed("check", "no_such_thing", "--instance", "") == []
+
+
+def test_both_sides_of_a_comparison_are_completed() -> None:
+    assert "two_phase" in completed("diff", "two_")
+    assert "two_phase" in completed("diff", "hour_clock", "two_")
+    assert "commits_early" in completed("diff", "two_phase", "--new-instance", "com")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+import random
 import sys
 from pathlib import Path
 
 import pytest
 from toggling import Command, Outcome
+
+from checker import flow
+from checker.cli.step import _Session
+from checker.trace.walking import Walk
 
 
 @pytest.fixture
@@ -72,3 +77,25 @@ def test_expressions_along_a_trace(walk, command: Command) -> None:  # type: ign
     assert "no value" in result.out
     assert command("trace", "run.itf.json", "--eval", "pressed").code == 120
     assert command("trace", "run.itf.json", "--eval", "on", "--replay").code == 2
+
+
+def test_a_step_that_breaks_something_is_marked_before_it_is_taken(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    result = walk("1", "1", "1", "1", "1", more=("--set", "limited=false"))
+    lines = [line.strip() for line in result.out.splitlines() if "press(ann)" in line]
+    offered = [line for line in lines if line.startswith("1) ")]
+    assert offered == ["1) press(ann)"] * 4 + ["1) press(ann)   [breaks few]", "1) press(ann)"]
+
+
+def test_the_tabulator_completes_whole_steps_and_variables(toggle: str) -> None:
+    request = flow.Request(toggle)
+    document, machine = flow.prepare(request, flow.Silent())
+    session = _Session(document, request, Walk(machine), random.Random(0))  # noqa: S311 - a walk
+    assert session.completions("press(a") == ["press(ann)"]
+    assert session.completions("pre") == ["press(ann)", "press(bob)"]
+    assert session.completions("sta") == ["state"]
+    assert session.completions("eval not (pre") == ["eval not (presses"]
+    assert session.completions("eval presses + ") == [
+        "eval presses + on",
+        "eval presses + presses",
+        "eval presses + budget.glitch",
+    ]

@@ -90,7 +90,10 @@ def test_a_walk_by_its_questions(server: Server) -> None:
     _, text, _ = asked(server, "/api/here", path=".".join(map(str, path)))
     end = json.loads(text)
     assert end["properties"][0]["broken"] is True
-    assert [item["marks"] for item in end["choices"]] == [["changes nothing"]]
+    assert [item["marks"] for item in end["choices"]] == [[["changes nothing", False]]]
+    _, text, _ = asked(server, "/api/here", path=".".join(map(str, path[:-1])))
+    marks = {item["name"]: item["marks"] for item in json.loads(text)["choices"]}
+    assert marks["press"] == [["breaks rarely_pressed", True]]
     _, text, _ = asked(server, "/api/trace", path=".".join(map(str, path)))
     trace = json.loads(text)["trace"]
     _, text, _ = asked(server, "/api/load", text=trace)
@@ -139,6 +142,8 @@ def test_what_makes_no_sense_is_an_error_and_the_server_goes_on(server: Server) 
     ):
         status, text, _ = asked(server, name, **fields)
         assert (status, bool(json.loads(text)["error"])) == (400, True), (name, text)
+    _, text, _ = asked(server, "/api/value", path="0", text="pressed > 1")
+    assert json.loads(text)["error"].endswith("(column 1); did you mean `presses`?")
     assert asked(server, "/api/nothing")[0] == 404
     assert asked(server, "/../../etc/passwd", method="GET")[0] == 404
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)

@@ -58,7 +58,7 @@
       line.appendChild(button);
       if (choice.actor) { line.appendChild(make("span", "tag", choice.actor)); }
       if (choice.fault) { line.appendChild(make("span", "tag fault", choice.fault)); }
-      choice.marks.forEach(function (mark) { line.appendChild(make("span", mark === "changes nothing" ? "tag" : "tag bad", mark)); });
+      choice.marks.forEach(function (mark) { line.appendChild(make("span", mark[1] ? "tag bad" : "tag", mark[0])); });
       if (choice.about) { line.appendChild(make("p", "dim", choice.about)); }
       var more = make("details"), head = make("summary", "dim", "what it would change");
       more.appendChild(head);
@@ -132,8 +132,10 @@
     }).catch(fail);
   });
   by("load").addEventListener("change", function (event) {
-    if (!event.target.files.length) { return; }
-    event.target.files[0].text().then(function (text) { return ask("load", { text: text }); })
+    var file = event.target.files[0];
+    if (!file) { return; }
+    event.target.value = "";  // so that the same file can be chosen again
+    file.text().then(function (text) { return ask("load", { text: text }); })
       .then(function (found) { return go(found.path); }).catch(fail);
   });
   document.addEventListener("keydown", function (event) {
