@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from checker.report.travels import Journey
-from checker.trace.trace import Change, Reason, Step, Trace
+from checker.trace.trace import Change, Step, Trace, deciding
 
 SENT = "sent the"
 """How a reason begins that is prose; the others are changes."""
@@ -21,24 +21,12 @@ _KEYS = re.compile(r"\[[^\]]*\]")
 
 
 def reads_of(traces: Iterable[Trace]) -> tuple[str, ...]:
-    """Return the places that the deciding parts of some properties read."""
-    found = [
-        name for trace in traces for reason in deciding(trace.reasons) for name in reason.reads
-    ]
+    """Return the places that decide what is wrong: those of properties, of rows that cannot run."""
+    found: list[str] = []
+    for trace in traces:
+        found += [name for reason in deciding(trace.reasons) for name in reason.reads]
+        found += [name for waiting in trace.waiting for name in waiting.reads]
     return tuple(dict.fromkeys(found))
-
-
-def deciding(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
-    """Return the parts that decide: the last one, and those beside it that had to be as it is.
-
-    Of a false `or` every part is false, and each of them had to be.
-    """
-    found: list[Reason] = []
-    for reason in reversed(reasons):
-        if (reason.depth, reason.value) != (reasons[-1].depth, reasons[-1].value):
-            break
-        found.insert(0, reason)
-    return tuple(found)
 
 
 def concerns(change: Change, reads: Iterable[str]) -> bool:

@@ -43,12 +43,6 @@ LINE = 16
 TOP = 44
 FIRST_LANE = 52
 GAP_MIN = 120
-LABEL_MAX = 34
-"""Letters of a label; the whole text is shown on demand."""
-
-NOTE_MAX = 42
-"""Letters of a line below a label, which are smaller."""
-
 NOTES_MAX = 3
 RADIUS = 11
 HEADS_AGAIN = 12
@@ -57,6 +51,27 @@ HEADS_AGAIN = 12
 OF_OPERATIONS = frozenset(("started", "completed", "timed out"))
 TIMED_OUT = "timed out"
 TIMER = re.compile(r"(^|_)(timeouts?|times?_out|timed_out|expires?|expired)(_|$)")
+
+
+FITS = 1200
+"""Pixels that a chart may be wide before its texts are made shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many letters a label may have, and a line below one, which is smaller.
+
+    The whole text is shown on demand. `own`: a step in the lane of a client is called without the
+    `client_` that its row's name begins with.
+    """
+
+    label: int
+    note: int
+    own: bool = False
+
+
+ROOMS = (Room(34, 42), Room(34, 36, own=True), Room(28, 31, own=True), Room(24, 27, own=True))
+"""What is tried in turn until a chart fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +225,7 @@ class _Plan:
     steps: tuple[Step, ...]
     travels: tuple[tuple[int, Travel], ...]
     waits: tuple[Wait, ...]
+    room: Room = ROOMS[0]
 
     def column(self, name: str) -> int:
         return self.names.index(name)
@@ -220,14 +236,14 @@ def chart(trace: Trace, parties: Lanes) -> Chart | None:
     if not trace.length:
         return None
     plan = _plan(trace, parties)
-    return _drawn(plan, _rows(plan))
+    return _drawn(_fitting(plan), _rows(plan))
 
 
 def charts(trace: Trace, parties: Lanes, spans: Iterable[tuple[int, int]]) -> list[Chart]:
     """Return charts of parts of a trace, from step to step, each with who takes part in it."""
     plan = _plan(trace, parties)
     rows = _rows(plan)
-    return [_drawn(_within(plan, *span), rows).part(*span) for span in spans]
+    return [_drawn(_fitting(_within(plan, *span)), rows).part(*span) for span in spans]
 
 
 def _plan(trace: Trace, parties: Lanes) -> _Plan:
@@ -235,7 +251,7 @@ def _plan(trace: Trace, parties: Lanes) -> _Plan:
     way = journey(trace, parties)
     notes = {step.number: _notes(trace, step, way.actors[step.number]) for step in steps}
     names = _in_order(parties, list(way.actors.values()), way.travels)
-    messages = _short_messages(way.travels)
+    messages = _short_messages(way.travels, ROOMS[0])
     travels = tuple(enumerate(way.travels))
     return _Plan(trace, way, names, notes, messages, steps, travels, tuple(way.waits))
 
@@ -253,6 +269,16 @@ def _within(plan: _Plan, first: int, last: int) -> _Plan:
     met |= {name for _, item in travels for name in (item.origin, item.target)}
     names = [name for name in plan.names if name in met]
     return replace(plan, names=names, steps=steps, travels=travels, waits=waits)
+
+
+def _fitting(plan: _Plan) -> _Plan:
+    """Return a plan with texts so short that its chart fits, or as short as they may be."""
+    travels = plan.way.travels
+    for room in ROOMS:
+        plan = replace(plan, room=room, messages=_short_messages(travels, room))
+        if _places(plan)[-1] <= FITS:
+            break
+    return plan
 
 
 def _drawn(plan: _Plan, rows: Mapping[int, _Row]) -> Chart:
@@ -313,7 +339,7 @@ def _waiting(plan: _Plan, wait: Wait, places: list[float], rows: Mapping[int, _R
     return Waiting(places[plan.column(wait.lane)], rows[wait.since].dot, end, text)
 
 
-def _short_messages(travels: Iterable[Travel]) -> list[str]:
+def _short_messages(travels: Iterable[Travel], room: Room) -> list[str]:
     """Return a short text for each message: its kind, and first the fields that tell it apart."""
     found = [travel.message for travel in travels]
     values: dict[tuple[str, str], set[object]] = defaultdict(set)
@@ -321,12 +347,14 @@ def _short_messages(travels: Iterable[Travel]) -> list[str]:
         if isinstance(message, RecordValue):
             for name, value in message.fields:
                 values[message.name, name].add(value)
-    return [_short_message(message, values) for message in found]
+    return [_short_message(message, values, room) for message in found]
 
 
-def _short_message(message: object, values: Mapping[tuple[str, str], set[object]]) -> str:
+def _short_message(
+    message: object, values: Mapping[tuple[str, str], set[object]], room: Room
+) -> str:
     if not isinstance(message, RecordValue) or not message.fields:
-        return _fitted(format_value(message))
+        return _fitted(format_value(message), room.label)
     texts = {name: f"{name}={format_value(value)}" for name, value in message.fields}
     telling = sorted(texts, key=lambda name: len(values[message.name, name]) == 1)
     kept: set[str] = set()
@@ -334,7 +362,7 @@ def _short_message(message: object, values: Mapping[tuple[str, str], set[object]
     for name in telling:
         more = len(texts[name]) + 2
         # One field is always worth a longer label: without it the message says nothing.
-        if used + more <= (LABEL_MAX if kept else NOTE_MAX):
+        if used + more <= (room.label if kept else room.note):
             kept.add(name)
             used += more
     shown = [text for name, text in texts.items() if name in kept]
@@ -342,19 +370,23 @@ def _short_message(message: object, values: Mapping[tuple[str, str], set[object]
     return f"{message.name}({', '.join(shown)})"
 
 
-def _fitted(text: str, most: int = LABEL_MAX) -> str:
+def _fitted(text: str, most: int) -> str:
     """Return a text that is no longer than a label may be."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _called(step: Step) -> str:
+def _called(plan: _Plan, step: Step) -> str:
     """Return a step's name, without some of its values where it is long."""
+    most = plan.room.label
     whole = step_name(step)
+    if plan.room.own:
+        party = plan.way.actors[step.number].partition(", ")[0].partition(" ")[0]
+        whole = whole.removeprefix(f"{party}_") or whole
     row, _, values = whole.partition("(")
-    while len(whole) > LABEL_MAX and ", " in values:
+    while len(whole) > most and ", " in values:
         values = values.removesuffix(", …)").rpartition(", ")[0]
         whole = f"{row}({values}, …)" if values else f"{row}(…)"
-    return _fitted(whole)
+    return whole if values == "" and len(row) <= most else _fitted(whole, most)
 
 
 def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
@@ -372,7 +404,7 @@ def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
     ]
     lines += [f"{event.label}: {event.channel}" for event in step.events if event.label in TIMERS]
     if trace.loop is not None and step.number == trace.loop.raised:
-        lines.append("false again here" if trace.kind == "eventually_always" else "owed from here")
+        lines.append("false again here" if trace.kind == "eventually_always" else "due from here")
     if step.moves:
         moved = [f"{move.machine}: {move.origin} → {move.target}" for move in step.moves]
     else:
@@ -403,8 +435,8 @@ def _places(plan: _Plan) -> list[float]:
     left = [0.0] * len(plan.names)
     for step in plan.steps:
         column = plan.column(plan.way.actors[step.number])
-        wide = [_width(_called(step)) * BOLD]
-        told = [_width(_fitted(note, NOTE_MAX)) for note in plan.notes[step.number]]
+        wide = [_width(_called(plan, step)) * BOLD]
+        told = [_width(_fitted(note, plan.room.note)) for note in plan.notes[step.number]]
         # What is wrong, the first note, is bold.
         wide += [width * NOTE_SIZE * (1 if place else BOLD) for place, width in enumerate(told)]
         right[column] = max(right[column], *(width + 20 for width in wide))
@@ -472,7 +504,7 @@ def _mark(plan: _Plan, step: Step, places: list[float], row: _Row) -> Mark:
     x = places[plan.column(name)]
     beside = x + 6 + _radius(step.number)
     notes = tuple(
-        Label(beside, row.label + 4.5 + LINE * (number + 1), _fitted(note, NOTE_MAX), note)
+        Label(beside, row.label + 4.5 + LINE * (number + 1), _fitted(note, plan.room.note), note)
         for number, note in enumerate(plan.notes[step.number])
     )
     return Mark(
@@ -482,7 +514,7 @@ def _mark(plan: _Plan, step: Step, places: list[float], row: _Row) -> Mark:
         y=row.dot,
         bottom=max([row.dot, *row.sends.values()]),
         kind=_kind(plan.trace, step),
-        label=Label(beside, row.label + 4.5, _called(step), step_name(step)),
+        label=Label(beside, row.label + 4.5, _called(plan, step), step_name(step)),
         notes=notes,
     )
 

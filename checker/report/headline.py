@@ -157,12 +157,12 @@ def loop_end(trace: Trace) -> str:
 
 
 def loop_text(trace: Trace) -> list[str]:
-    """Return sentences on a loop: what it owes, and why it is fair."""
+    """Return sentences on a loop: since when something is due, and why the loop is fair."""
     loop = trace.loop
     if loop is None:
         return []
     since = f"after step {loop.raised}" if loop.raised else "from the beginning"
-    lines = [f"owed {since}, and never met"]
+    lines = [f"due {since}, and it never comes"]
     if trace.kind == "eventually_always":
         lines = [f"false again and again, as after step {loop.raised}"]
     elif trace.kind == "ltl":
@@ -176,7 +176,7 @@ def loop_text(trace: Trace) -> list[str]:
     if more > 0:
         lines.append(f"and {plural(more, 'more fair row instance')}")
     if not loop.promises:
-        lines.append("no fair row instance is enabled in the loop, so nothing has to happen")
+        lines.append("no row that must run sooner or later can run, so nothing has to happen")
     return lines
 
 

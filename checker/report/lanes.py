@@ -7,13 +7,13 @@ says most: the ends of its channels, the `actor` of its rows, what its component
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from checker.machine.machine import Machine
 from checker.machine.types import Enum, Id, Map, Range, Type
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue, format_value
-from checker.table.document import Calls, Channel, Document
+from checker.table.document import Calls, Channel, Document, TypeName
 from checker.trace.trace import Step
 
 ARRIVES = frozenset(("received", "read"))
@@ -27,7 +27,8 @@ class Lanes:
     """Who is at the ends of each channel, and which members each word for a party stands for.
 
     `responses` are the answers of calls; `calls` the names of what calls travel on; `anew` the
-    faults after which a party is another one.
+    faults after which a party is another one. `bound` has for a row, and the word for a party, the
+    binding that says which of its members is meant.
     """
 
     ends: Mapping[str, tuple[str, str]]
@@ -35,6 +36,7 @@ class Lanes:
     responses: frozenset[str]
     calls: frozenset[str] = frozenset()
     anew: frozenset[str] = frozenset()
+    bound: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def lanes(document: Document, machine: Machine) -> Lanes:
@@ -54,7 +56,27 @@ def lanes(document: Document, machine: Machine) -> Lanes:
     responses = frozenset(word.text for calls in document.calls for word in calls.responses)
     travels = frozenset(calls.name.text for calls in document.calls)
     anew = frozenset(fault.name.text for fault in document.faults if fault.begins_anew)
-    return Lanes(ends, members, responses, travels, anew)
+    return Lanes(ends, members, responses, travels, anew, _bound(document))
+
+
+def _bound(document: Document) -> dict[tuple[str, str], str]:
+    """Return the bindings of rows that are of the type which a component has one of each of.
+
+    Where a row has several of that type nothing says which of them it is about.
+    """
+    found = {}
+    for row in document.rows:
+        named = [
+            (item.name.text, item.node.name)
+            for item in row.bindings
+            if isinstance(item.node, TypeName)
+        ]
+        types = [kind for _, kind in named]
+        for component in document.components:
+            per = component.per
+            if isinstance(per, TypeName) and types.count(per.name) == 1:
+                found[row.name.text, component.name.text] = named[types.index(per.name)][0]
+    return found
 
 
 def _members(kind: Type | None) -> tuple[str, ...]:
@@ -103,6 +125,9 @@ def lane(parties: Lanes, word: str, step: Step, event: Event | None) -> str:
     }
     if len(changed) == 1:
         return f"{word} {changed.pop()}"
+    bound = dict(step.bindings).get(parties.bound.get((step.row, word), ""))
+    if bound is not None:
+        return f"{word} {format_value(bound)}"
     numbered = members[0].isdigit()
     for name, value in step.bindings:
         # Numbers are everywhere; the one that stands for a party is named like it.

@@ -153,8 +153,9 @@ def _traces(traces: Sequence[Trace], files: Mapping[str, str], parties: Lanes) -
             lines += [f"**{failure.code}**: {text(failure.message)}, {failure.place}", ""]
         if trace.reasons:
             lines += ["In the last state:", "", *fenced("text", "\n".join(_reason_lines(trace)))]
+        lines += [f"* {text(str(waiting))}" for waiting in trace.waiting]
         lines += [f"* {text(note)}" for note in trace.notes]
-        lines += [""] if trace.notes else []
+        lines += [""] if trace.notes or trace.waiting else []
     lines += _why(traces, parties)
     trace = traces[0]
     told = stories(trace)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ from checker.machine.machine import Machine
 from checker.machine.terms import Read
 from checker.machine.types import Map, Type
 from checker.machine.walk import walk
-from checker.report.causes import causes, concerns, deciding, reads_of
+from checker.report.causes import causes, concerns, reads_of
 from checker.report.chart import Chart, chart, charts
 from checker.report.headline import (
     fault_mark,
@@ -31,10 +30,9 @@ from checker.report.variants import designs_read
 from checker.report.vocabulary import vocabulary
 from checker.semantics.successor import Event, State
 from checker.semantics.values import MapValue, format_value
+from checker.trace.blocked import plainly
 from checker.trace.naming import binding_texts, event_name, place, step_name
-from checker.trace.trace import Reason, Step, Trace
-
-NEGATED = re.compile(r"not ([\w.\[\]]+)$")
+from checker.trace.trace import Reason, Step, Trace, Waiting, deciding
 
 FEW = 2
 """Changes of a step that are shown at once where none is known to tell more than another."""
@@ -101,7 +99,8 @@ class Answer:
 
     `decisive` are the parts that decide, `known` the values in them that they do not say
     themselves, `bindings` for whom, `given` the other parts that hold them up; `chain` is the whole
-    condition, part by part.
+    condition, part by part. Of a run that stands still `waiting` says what the rows
+    lack that come nearest to going on.
     """
 
     name: str
@@ -115,6 +114,7 @@ class Answer:
     chain: tuple[tuple[Reason, str], ...]
     failure: str
     notes: tuple[str, ...]
+    waiting: tuple[Waiting, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,23 +239,24 @@ def _answer(trace: Trace) -> Answer:
         title=title(trace),
         why=sentence(trace.why),
         verb="holds" if trace.kind == "sometimes" else "fails",
-        decisive=tuple((reason, *_told_plainly(reason)) for reason in decisive),
+        decisive=tuple((reason, *plainly(reason)) for reason in decisive),
         known=_known(decisive, dict(bindings)),
         bindings=bindings,
         given=tuple(dict.fromkeys(text.removesuffix(" is true") for text in given)),
         chain=chain if len(chain) > 1 else (),
         failure=f"{failure.code}: {failure.message}, {failure.place}" if failure else "",
         notes=trace.notes,
+        waiting=_waiting(trace),
     )
 
 
-def _told_plainly(reason: Reason) -> tuple[str, str]:
-    """Return a part of a condition and its value; of a plain `not x`, what `x` is."""
-    denied = NEGATED.match(reason.text)
-    other = {"true": "false", "false": "true"}.get(reason.value)
-    if denied is not None and other is not None:
-        return denied[1], other
-    return reason.text or "a part of it", reason.value
+def _waiting(trace: Trace) -> tuple[Waiting, ...]:
+    """Return what waits at the end; the prose of a row that ran stands with its first step."""
+    ran = {step.row for step in trace.steps}
+    return tuple(
+        replace(item, about="") if item.name.partition("(")[0] in ran else item
+        for item in trace.waiting
+    )
 
 
 def _known(decisive: Iterable[Reason], bindings: dict[str, str]) -> tuple[tuple[str, str], ...]:

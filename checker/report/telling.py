@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from checker.trace.blocked import waiting_at_the_end
 from checker.trace.claim import contradiction, property_context
 from checker.trace.explain import explain
 from checker.trace.refinement import strays
@@ -56,7 +57,8 @@ def _told_by(shown: Trace, trace: Trace) -> Trace | None:
     notes = trace.notes
     if declared is not None and trace.kind == "refines":
         notes = strays(machine, declared, shown.states)
-    return replace(trace, steps=shown.steps, reasons=reasons, notes=notes)
+    waiting = waiting_at_the_end(machine, trace.kind, shown.states, loop)
+    return replace(trace, steps=shown.steps, reasons=reasons, notes=notes, waiting=waiting)
 
 
 def other_file(trace: Trace, number: int) -> str:

@@ -108,6 +108,8 @@ def print_trace(out: Console, trace: Trace) -> None:
         out.print(Text(f"{trace.property_name} {verb} here because", style="bold"))
         for reason in trace.reasons:
             _print_reason(out, reason)
+    for waiting in trace.waiting:
+        _print_indented(out, str(waiting), 0, "yellow")
     for note in trace.notes:
         _print_indented(out, f"note: {note}", 0, "yellow")
 

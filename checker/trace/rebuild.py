@@ -24,6 +24,7 @@ from checker.semantics.successors import (
     successors_by,
 )
 from checker.semantics.values import MapValue, RecordValue, format_value
+from checker.trace.blocked import waiting_at_the_end
 from checker.trace.claim import breaks, contradiction, property_context
 from checker.trace.difference import changes, moves
 from checker.trace.explain import explain
@@ -76,6 +77,7 @@ def _rebuilt(machine: Machine, finding: Finding, replay: _Replay) -> Trace:
         failure=failure,
         notes=_notes(machine, finding, declared),
         loop=_loop(machine, finding, declared),
+        waiting=waiting_at_the_end(machine, finding.kind, finding.path, finding.loop),
     )
 
 

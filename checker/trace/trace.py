@@ -79,6 +79,40 @@ class Reason:
     reads: tuple[str, ...] = ()
 
 
+def deciding(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    """Return the parts that decide: the last one, and those beside it that had to be as it is.
+
+    Of a false `or` every part is false, and each of them had to be.
+    """
+    found: list[Reason] = []
+    for reason in reversed(reasons):
+        if (reason.depth, reason.value) != (reasons[-1].depth, reasons[-1].value):
+            break
+        found.insert(0, reason)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A row that cannot run where nothing can, by the name of its step, and what it `lacks`.
+
+    `lacks` is the part of its guard that is false, `values` what stands in that, `reads` the places
+    that decide it, `alike` how many other instances lack the same.
+    """
+
+    name: str
+    about: str
+    lacks: str
+    values: tuple[tuple[str, str], ...]
+    reads: tuple[str, ...]
+    alike: int = 0
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{part} is {value}" for part, value in self.values)
+        others = f" (and {self.alike} like it)" if self.alike else ""
+        return f"{self.name}{others} cannot happen: {self.lacks}" + f", where {where}" * bool(where)
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """An evaluation error: its code and message, its place, the row or property it happened in."""
@@ -95,7 +129,8 @@ class Trace:
     """A replayed path: what it shows (`property_name`, `kind`), its steps, and why it shows it.
 
     A run that never does what it owes ends in a `loop`: its last state is also the one after step
-    `loop.start`.
+    `loop.start`. Of one that stands still `waiting` are the rows that
+    come nearest to going on.
     """
 
     machine: Machine
@@ -107,6 +142,7 @@ class Trace:
     failure: Failure | None
     notes: tuple[str, ...]
     loop: Loop | None = None
+    waiting: tuple[Waiting, ...] = ()
 
     @property
     def length(self) -> int:

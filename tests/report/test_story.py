@@ -10,7 +10,7 @@ from results import result_of
 
 from checker import flow
 from checker.report import markdown, page
-from checker.report.causes import causes, concerns, deciding, reads_of
+from checker.report.causes import causes, concerns, reads_of
 from checker.report.chart import chart
 from checker.report.headline import fault_mark
 from checker.report.lanes import Lanes, lanes
@@ -21,7 +21,7 @@ from checker.report.travels import journey
 from checker.report.variants import designs_read, mended
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue
-from checker.trace.trace import Change, Move, Reason, Step, Trace
+from checker.trace.trace import Change, Move, Reason, Step, Trace, deciding
 
 JOIN = RecordValue("Join", ())
 ANSWER = RecordValue("Answer", ())

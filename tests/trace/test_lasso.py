@@ -121,13 +121,13 @@ def test_the_terminal_shows_where_a_run_goes_round(capsys: pytest.CaptureFixture
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines.index("1  up") < lines.index("the loop:") < lines.index("2  over")
     assert "and again from step 2 on, for ever" in lines
-    assert "owed after step 1, and never met" in lines
+    assert "due after step 1, and it never comes" in lines
     assert "weakly fair out: not enabled after step 2" in lines
     standing = rebuild(made, Finding("arrive", "eventually", 2, path(0, 1, 2), loop=2))
     print_trace(console(), standing)
     text = capsys.readouterr().out
     assert "nothing happens any more, for ever" in text
-    assert "no fair row instance is enabled in the loop" in text
+    assert "no row that must run sooner or later can run" in text
 
 
 def test_a_lasso_is_recorded_and_replayed(tmp_path: Path) -> None:
