@@ -7,7 +7,7 @@ meant for a situation like this one; the part that it gets no further at is what
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from checker.errors import EvaluationError
@@ -22,8 +22,11 @@ from checker.semantics.values import format_value
 from checker.trace.explain import explain
 from checker.trace.trace import Reason, Waiting, deciding
 
-SHOWN = 4
+SHOWN = 3
 """Rows that are told: where more wait, the first ones say what is wrong."""
+
+PART_SHOWN = 40
+"""Letters of a part whose value is told: longer ones are no place that a reader knows."""
 
 NEGATED = re.compile(r"not ([\w.\[\]]+)$")
 
@@ -32,19 +35,23 @@ def waiting_at_the_end(
     machine: Machine, kind: str, path: tuple[State, ...], loop: int | None
 ) -> tuple[Waiting, ...]:
     """Return what waits at the end of a run that stands still there: a deadlock, or for ever."""
-    stands = kind == "deadlock" or (loop is not None and loop == len(path) - 1)
-    return blocked(machine, path[-1]) if stands else ()
+    if kind == "deadlock":
+        return blocked(machine, path[-1], machine.actions)
+    if loop is None or loop < len(path) - 1:
+        return ()
+    # Others need not run, whatever they lack.
+    return blocked(machine, path[-1], [item for item in machine.actions if item.fair != "none"])
 
 
-def blocked(machine: Machine, state: State) -> tuple[Waiting, ...]:
-    """Return the rows, no faults, that come nearest to running in `state`, and what each lacks.
+def blocked(machine: Machine, state: State, actions: Iterable[Action]) -> tuple[Waiting, ...]:
+    """Return which of some rows come nearest to running in `state`, and what each lacks.
 
-    Rows that lack the same are told once.
+    Faults are none of them. Instances of a row that lack the same are told once.
     """
     values = as_mapping(machine, state)
     found = [
         waiting
-        for action in machine.actions
+        for action in actions
         if action.fault is None
         for waiting in _instances(action, values)
     ]
@@ -94,7 +101,7 @@ def _waiting(action: Action, names: Mapping[str, object], reasons: tuple[Reason,
         part: value
         for reason in decisive
         for part, value in reason.values
-        if part not in action.shown
+        if part not in action.shown and len(part) <= PART_SHOWN
     }
     return Waiting(
         name=f"{action.name}({shown})" if shown else action.name,
