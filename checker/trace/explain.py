@@ -7,6 +7,7 @@ at the end is an atom, shown with the values of what stands in it.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,6 +24,9 @@ from checker.trace.trace import Reason
 
 VALUES_SHOWN = 10
 DEPTH_SHOWN = 12
+INNER_SHOWN = 60
+"""Letters of a part that only a definition has written, whose value is told."""
+
 HEAD_SHOWN = 140
 TAIL_SHOWN = 90
 """Of a long text whose parts are told after it, what is shown: where it begins and how it ends."""
@@ -173,14 +177,16 @@ def _written(name: str, context: Context) -> str:
 def _atom(term: Term, context: Context, depth: int) -> Reason:
     """A part that is not taken apart further: with the values of what stands in it."""
     shown: dict[str, str] = {}
+    whole, value = _text(term), format_value(evaluate(term, context))
+    sides = _sides(term, whole)
     for part, inside in _parts(term, context):
-        text = _text(part)
-        if text and text not in shown and len(shown) < VALUES_SHOWN:
+        text = sides.get(id(part)) or _text(part)
+        hidden = len(text) > INNER_SHOWN and text not in whole
+        if text and text not in shown and not hidden and len(shown) < VALUES_SHOWN:
             try:
                 shown[text] = format_value(evaluate(part, inside))
             except EvaluationError:
                 continue
-    whole, value = _text(term), format_value(evaluate(term, context))
     values = tuple(
         (text, value)
         for text, value in shown.items()
@@ -188,6 +194,38 @@ def _atom(term: Term, context: Context, depth: int) -> Reason:
     )
     reads = tuple(dict.fromkeys(_places(term, context)))
     return Reason(whole, value, place(term.span), depth, (), values, reads)
+
+
+def _sides(term: Term, whole: str) -> dict[int, str]:
+    """Return the two sides of a comparison, by identity, as its author wrote them.
+
+    A side that calls a definition has the definition's text otherwise: `owners(p) <= 1` is about
+    `owners(p)`, whatever stands behind that.
+    """
+    match term:
+        case terms.Compare(_, left, right) | terms.Equal(left, right):
+            sides = left, right
+        case terms.Subset(left, right) | terms.Contains(left, right):
+            sides = left, right
+        case _:
+            return {}
+    try:
+        node = ast.parse(whole, mode="eval").body
+    except (SyntaxError, ValueError):
+        return {}
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return {}
+    found = {}
+    written_sides = node.left, node.comparators[0]
+    if isinstance(node.ops[0], ast.Gt | ast.GtE) and isinstance(term, terms.Subset):
+        sides = sides[::-1]
+    for side, written in zip(sides, written_sides, strict=True):
+        inner = side.item if isinstance(side, terms.Cast) else side
+        text = ast.get_source_segment(whole, written)
+        # What is written as a call, and has another text, is what a definition made of it.
+        if isinstance(written, ast.Call) and text and _text(inner) != text:
+            found[id(inner)] = text
+    return found
 
 
 def _members(text: str) -> list[str]:

@@ -42,6 +42,10 @@ EVERY = t.Fold(
 )
 
 
+LEADING_TEXT = Source("spec.yaml", "n[leader]")
+LEADING = t.At(read("n", COUNT), LEADER, Range(0, 9), Span(LEADING_TEXT, 1, 1, 1, 10))
+
+
 def why(condition: t.Term, leader: str = "c1", **counts: int) -> list[tuple[object, ...]]:
     state = {"n": MapValue({"c1": 0, "c2": 0, "c3": 0, **counts}), "leader": leader}
     return [
@@ -109,3 +113,16 @@ def test_a_long_text_whose_parts_follow_is_told_without_its_middle() -> None:
     assert head.endswith(" for c in Client)")
     assert " ... " in head
     assert part == "n[c] > 3"  # what nothing follows is told whole
+
+
+def test_a_side_that_calls_a_definition_is_told_as_it_was_written() -> None:
+    definition = Source("spec.yaml", "n[c] + n[c] + n[c] + n[c] + n[c] + n[c] + n[c] + n[c] + n[c]")
+    body = Span(definition, 1, 1, 1, len(definition.text) + 1)
+    call = Source("spec.yaml", "many(c) <= 1")
+    whole = Span(call, 1, 1, 1, len(call.text) + 1)
+    many = t.Arithmetic("+", LEADING, LEADING, Range(0, 18), body)
+    term = t.Compare("<=", many, lit(1, Range(1, 1)), whole)
+    found = why(term, c1=2)
+    assert found == [
+        ("many(c) <= 1", "false", {}, {"many(c)": "4", "n[leader]": "2", "leader": "c1"})
+    ]
