@@ -14,12 +14,17 @@ from checker.errors import CheckerError, SpecificationError, UsageError
 from checker.kernel.build import fingerprint
 from checker.table import Document, read
 
+NAME_THEM = "name your specifications, or list them as `specs` in checker.toml"
 
-def untouched(documents: Iterable[Document], revision: str) -> set[tuple[str, str]]:
+
+def untouched(
+    documents: Iterable[Document], revision: str, *, named: bool = True
+) -> set[tuple[str, str]]:
     """Return path and instance of those that do and declare the same as in `revision`.
 
     Prose, comments and other instances may have changed; they change nothing. UsageError outside
-    a git repository, and for a revision that it does not have.
+    a git repository, for a revision that it does not have, and where nobody `named` the documents
+    and the revision has none of them: what an installation ships is no part of a user's repository.
     """
     documents = list(documents)
     found: set[tuple[str, str]] = set()
@@ -27,10 +32,15 @@ def untouched(documents: Iterable[Document], revision: str) -> set[tuple[str, st
     for root in sorted(set(roots.values())):
         with tempfile.TemporaryDirectory(prefix="checker-since-") as folder:
             _extract(root, revision, Path(folder))
-            for document in documents:
-                if roots[document.path] == root:
-                    place = Path(document.path).resolve().relative_to(root)
-                    found |= _same(document, Path(folder) / place)
+            before = {
+                document: Path(folder) / Path(document.path).resolve().relative_to(root)
+                for document in documents
+                if roots[document.path] == root
+            }
+            if not named and not any(file.exists() for file in before.values()):
+                raise UsageError(f"--since: {revision} has no shipped specification; {NAME_THEM}")
+            for document, file in before.items():
+                found |= _same(document, file)
     return found
 
 
@@ -66,7 +76,7 @@ def _identity(document: Document, instance: str) -> tuple[object, ...] | None:
 def _root(path: Path) -> Path:
     """Return the top of the git repository that a file is in."""
     command = ["git", "-C", str(path.resolve().parent), "rev-parse", "--show-toplevel"]
-    top = _git(command, f"--since: {path} is in no git repository")
+    top = _git(command, f"--since: {path} is in no git repository; {NAME_THEM}")
     return Path(os.fsdecode(top.removesuffix(b"\n")))
 
 

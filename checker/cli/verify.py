@@ -217,7 +217,7 @@ def _tasks(
             broken.append(refused(task, error))
     tasks = [task for document in documents for task in tasks_of(document)]
     if revision is not None:
-        same = untouched(documents, revision)
+        same = untouched(documents, revision, named=bool(specs))
         tasks = [task for task in tasks if (task.path, task.instance) not in same]
         click.echo(f"{plural(len(tasks), 'instance')} changed since {revision}", err=True)
     return tasks, broken, {document.path: texts_of(document) for document in documents}

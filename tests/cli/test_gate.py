@@ -11,6 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from toggling import TOGGLE, Command
 
+from checker.cli.since import untouched
+from checker.errors import UsageError
 from checker.table import read
 
 ONE = ("--workers", "1")
@@ -238,7 +240,18 @@ def test_since_runs_what_changed(command: Command, toggle: str) -> None:
 def test_since_needs_a_repository(command: Command, toggle: str) -> None:
     result = command("verify", toggle, "--since", "HEAD")
     assert result.code == 2
-    assert "in no git repository" in result.err
+    assert "in no git repository; name your specifications" in result.err
+
+
+def test_since_takes_nothing_for_new_that_nobody_named(toggle: str) -> None:
+    Path("other.yaml").write_text("{}\n")
+    git("init", "--initial-branch=main")
+    git("add", "other.yaml")
+    git("commit", "-m", "first")
+    documents = [read(Path(toggle))]
+    assert untouched(documents, "HEAD") == set()
+    with pytest.raises(UsageError, match="name your specifications"):
+        untouched(documents, "HEAD", named=False)
 
 
 # -------------------------------------------------------------------------------- configuration
