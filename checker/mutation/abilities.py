@@ -81,7 +81,7 @@ def _lines(system: str, found: Sequence[Ability]) -> Iterator[str]:
             assert item.shown is not None
             yield f"\nNOT BROKEN  {item.property}, in {item.instance}: {item.shown.why_not}"
         elif item.way == "nothing":
-            yield f"\nNOT SHOWN   {item.property}: declare a mistake that breaks it, in mistakes.yaml"
+            yield f"\nNOT SHOWN   {item.property}: a mistake in mistakes.yaml would show it"
 
 
 def as_object(system: str, found: Sequence[Ability]) -> dict[str, object]:
