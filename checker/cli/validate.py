@@ -25,6 +25,7 @@ from checker.cli.mapped import (
 )
 from checker.cli.progress import Style, observing
 from checker.conformance import story
+from checker.conformance.doubts import STATES, Doubts, refuse_contradictions
 from checker.conformance.explain import Explanation, Limits, explain
 from checker.conformance.log import Log, judged_values
 from checker.conformance.mapping import read_mapping
@@ -43,9 +44,6 @@ EXITS = {
 }
 SERIOUS = ("explained", "inconclusive", "diverges")
 DEFAULT = Limits()
-WITHOUT_LATE = 1_000
-"""States that may fit where a divergence is looked at without rows that are taken late."""
-
 BEGINNINGS = (100, 1_000, 10_000)
 """States after any steps in which a log may begin, one number after the other."""
 
@@ -144,8 +142,7 @@ class _Judge:
     decided: dict[tuple[Size, ...], Decided] = field(default_factory=dict)
     """What the logs decide, by what they are asked for it: for most values the same."""
 
-    freed: dict[Space, Space] = field(default_factory=dict)
-    """Of models those without rows that are taken late."""
+    doubts: Doubts = field(default_factory=Doubts)
 
     def all_told(self, run_file: Path | None, *, midway: bool) -> list[story.Told]:
         """Return the verdict for each value of the mapping's `each`; where it is one log, once."""
@@ -191,7 +188,7 @@ class _Judge:
             if explanation.verdict == "explained" or self.interrupt.is_set():
                 break
         if explanation.verdict == "diverges" and not midway:
-            explanation = self._unless_late(explanation, recording, model)
+            explanation = self._settled(explanation, recording, model)
         seconds = time.perf_counter() - begun
         return story.Told(
             space,
@@ -204,30 +201,18 @@ class _Judge:
             found.mapping.about,
         )
 
-    def _unless_late(
+    def _settled(
         self, explanation: Explanation, recording: Recording, model: tuple[Mapped, Space]
     ) -> Explanation:
-        """Return a divergence; undecided if it is the mapping's `late` alone that makes it one.
-
-        Rows that are taken late are to leave out nothing that a log shows. That is looked at where
-        it can be at little cost: without them more states fit.
-        """
+        """Return a divergence; undecided if what the mapping leaves out makes it one."""
         found, space = model
-        late = [word for word in found.mapping.late if word.text in space.bound.late]
-        if not late:
-            return explanation
-        if space not in self.freed:
-            self.freed[space] = Space(space.bound.without_late())
-        freed, limits = self.freed[space], replace(self.limits, places=WITHOUT_LATE, drop=False)
-        events = Log(self.logs, recording).events()
-        again = explain(freed, events, recording.clock, limits, self.interrupt)
-        if again.verdict != "explained":
-            return explanation
-        taken = again.rows.keys() & space.bound.late
-        wrong = next((word for word in late if word.text in taken), late[0])
-        place = f"{wrong.span.source.name}:{wrong.span.line}:{wrong.span.column}"
-        why = f"`late` leaves out a run that explains the log: `{wrong.text}` at {place}"
-        return replace(explanation, verdict="inconclusive", why=why)
+        limits = replace(self.limits, places=STATES, drop=False)
+
+        def again(other: Space, sink: Callable[[Taken], None]) -> Explanation:
+            events = Log(self.logs, recording).events()
+            return explain(other, events, recording.clock, limits, self.interrupt, sink)
+
+        return self.doubts.settled(explanation, space, found.mapping.late, again)
 
     def model(self, decided: Decided) -> tuple[Mapped, Space]:
         """Return the model of logs that decide the same, built once."""
@@ -237,6 +222,7 @@ class _Judge:
             found = mapped(*asked, decided=decided)
             self.observer.stage("build")
             known = self.models[decided] = (found, Space(found.bound))
+            refuse_contradictions(known[1])
         return known
 
 

@@ -115,6 +115,15 @@ class Bound:
         """Return it with rows that may be taken at any time instead of late."""
         return replace(self, hidden=self.hidden | self.late, late=frozenset())
 
+    @property
+    def conditions(self) -> tuple[Term, ...]:
+        """What each state fulfils from which a run goes on: bounds, and what is assumed."""
+        return (*self.machine.bounds, *(self.assumed if self.recorded else ()))
+
+    def without_conditions(self) -> Bound:
+        """Return it with all states that the specification's rows lead to."""
+        return replace(self, machine=replace(self.machine, bounds=(), step_bounds=()), assumed=())
+
 
 class _OwnNames(Allocator):
     """Hands out names that no local of the specification has."""

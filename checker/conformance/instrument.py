@@ -82,7 +82,7 @@ def instrument(bound: Bound) -> Instrumented:
         variables=(*bound.machine.variables, *maker.variables),
         actions=(*steps, *refusals, observe, *(window.slide for window in bound.windows)),
         properties=(),
-        bounds=(*bound.machine.bounds, *(bound.assumed if bound.recorded else ())),
+        bounds=bound.conditions,
         terminal=(),
         deadlock=False,
         symmetry=False,

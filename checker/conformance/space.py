@@ -120,6 +120,8 @@ class Space:
         machine = self.instrumented.machine
         self.layout, self.words = _layout(machine, self.instrumented.base)
         self._stepper = Stepper(build(machine, self.layout))
+        self.cut = False
+        """Whether there were steps that bounds or assumptions leave out."""
         self._said: dict[tuple[int, bytes], _Said] = {}
         self._observed: dict[bytes, tuple[Expected, ...]] = {}
         self._nodes: dict[Key, Node] = {}
@@ -137,6 +139,7 @@ class Space:
     def initial(self) -> list[Key]:
         """Return the states to begin in, each once."""
         states, meta = self._stepper.initial()
+        self.cut = self.cut or any(int(one) & CUT for one in meta)
         keys = [
             states[n, : self.words].tobytes()
             for n in range(len(meta))
@@ -204,6 +207,7 @@ class Space:
                 self._tell_error(key, number)
                 continue
             if meta & (DROPPED | CUT):
+                self.cut = self.cut or bool(meta & CUT)
                 continue
             if number == observe:
                 observed = self._fields(labels[n])

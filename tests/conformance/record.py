@@ -5,8 +5,15 @@
 
 A broker of Kafka runs in one process on loopback, and its own clients join a group, leave, die,
 stall and lose their connections and answers, at random from the seed. A proxy between them writes a
-line for each request and each answer. Needs what the adapters need; says what is missing and ends
-with 3.
+line for each request and each answer. With `--disturb` there are three brokers, each in a process
+of its own, and things happen to the coordinator, too:
+
+    moves    another broker becomes coordinator
+    pauses   its process is stopped until another broker is coordinator, and wakes as a zombie
+    limits   its log takes no records for a second: appends fail
+    lags     its follower is stopped: records are not committed in time
+
+Needs what the adapters need; says what is missing and ends with 3.
 """
 
 from __future__ import annotations
@@ -20,6 +27,9 @@ from pathlib import Path
 from adapter import HERE, UNAVAILABLE, build, missing
 
 RELEASE = "4.4.0"
+DISTURBANCES = ("moves", "pauses", "limits", "lags")
+SEVERAL = 3
+"""Brokers where the coordinator is disturbed: the controller's, and two that can be coordinator."""
 
 
 def main() -> None:
@@ -32,6 +42,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--session", type=int, default=2000, help="session timeout in milliseconds")
+    parser.add_argument("--disturb", nargs="+", choices=DISTURBANCES, default=[], metavar="WHAT")
     parser.add_argument("--release", default=RELEASE, help=f"of Kafka  [{RELEASE}]")
     given = parser.parse_args()
     problem = missing() or build("recorder", given.release)
@@ -41,6 +52,7 @@ def main() -> None:
     target = HERE / "recorder" / "target" / given.release
     path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
     words = [given.file, given.protocol, given.seconds, given.seed, given.session]
+    words += [SEVERAL if given.disturb else 1, ",".join(given.disturb)]
     command = ["java", "-Xmx512m", "-Xshare:auto", "-cp", path, "checker.recorder.Recorder"]
     done = subprocess.run([*command, *map(str, words)], check=False, timeout=given.seconds + 300)
     sys.exit(done.returncode)

@@ -369,7 +369,39 @@ def test_a_log_that_begins_midway() -> None:
 def test_what_is_assumed_of_a_recorded_run() -> None:
     lines = [call("acquire", "a"), call("release", "a"), call("acquire", "a", answer=2)]
     assert verdict(lines, SEEN) == "explained"
-    assert verdict(lines, SEEN + "assume: [epoch < 2]\n") == "diverges"
+    assert verdict(lines, SEEN + "assume: [epoch < 3]\n") == "explained"
+    wrong = [*lines[:2], call("acquire", "a", answer=3)]
+    assert verdict(wrong, SEEN + "assume: [epoch < 2]\n") == "diverges", "whatever is assumed"
+
+
+def test_what_is_assumed_and_contradicted_by_the_log_is_named() -> None:
+    lines = [call("acquire", "a"), call("release", "a"), call("acquire", "a", answer=2)]
+    found = judge(lines, SEEN + "assume:\n  - holder == holder\n  - epoch < 2\n")
+    assert (found["verdict"], found["line"]) == ("inconclusive", 3)
+    place = (SEEN + "assume:\n  - holder == holder\n").count("\n") + 1
+    assert f"the condition at conformance.yaml:{place}:5 is false after line 3" in found["why"]
+    late = judge(
+        [lines[0], {"fields": {"holder": None}}, lines[2]],
+        MAPPING + "late: [expire]\nassume: [epoch < 2]\n",
+    )
+    assert late["verdict"] == "inconclusive", "neither word alone leaves it out"
+
+
+def test_what_is_assumed_and_contradicted_by_the_specification_is_refused() -> None:
+    with pytest.raises(SpecificationError) as caught:
+        verdict(turns(1), SEEN + "assume: [holder == holder, epoch > 0]\n")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "R601"
+    assert diagnostic.span.source.name.endswith("conformance.yaml")
+
+
+def test_a_bound_of_the_instance_does_not_make_a_log_diverge() -> None:
+    Path("leases.yaml").write_text(SPEC.replace("rows:\n", "bounds:\n  - epoch <= 2\nrows:\n"))
+    lines = [call(*one) for n in range(3) for one in (("acquire", f"c{n}"), ("release", f"c{n}"))]
+    found = judge(lines, SEEN)
+    assert found["verdict"] == "inconclusive"
+    assert "the condition at leases.yaml:" in found["why"]
+    assert "is false after line 5" in found["why"]
 
 
 def test_constants_of_the_instance_that_explains() -> None:

@@ -22,10 +22,9 @@ public final class EarlyUpgrade {
 
     public static void main(String[] args) throws Exception {
         Path folder = Files.createTempDirectory("early-upgrade");
-        int client = Recorder.free();
-        int internal = Recorder.free();
-        Recorder.startBroker(folder, client, client, internal, SESSION_MS, DELAY_MS);
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + internal))) {
+        int client = Cluster.free();
+        Cluster cluster = Cluster.single(folder, client, client, SESSION_MS, DELAY_MS);
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + cluster.internal()))) {
             admin.createTopics(List.of(new NewTopic(Consuming.TOPIC, 2, (short) 1))).all().get(60, TimeUnit.SECONDS);
         }
         Consuming consuming = new Consuming(client);

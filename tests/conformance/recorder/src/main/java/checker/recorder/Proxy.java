@@ -18,12 +18,10 @@ import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.requests.RequestHeader;
 
 /**
- * Stands between a broker and its clients, and writes a line for what passes. The order of the lines is that in which
- * things pass: a line is written before what it tells of goes on.
+ * Stands between brokers and their clients, and writes a line for what passes. The order of the lines is that in which
+ * things pass, whichever broker it is: a line is written before what it tells of goes on.
  */
 final class Proxy {
-    private final ServerSocket server;
-    private final int broker;
     private final PrintStream out;
     private final Wire wire = new Wire();
     private final Map<String, Set<Link>> links = new ConcurrentHashMap<>();
@@ -34,11 +32,14 @@ final class Proxy {
     private int connections;
     private long last;
 
-    Proxy(int port, int broker, PrintStream out) throws IOException {
-        this.server = new ServerSocket(port, 64, InetAddress.getLoopbackAddress());
-        this.broker = broker;
+    Proxy(PrintStream out) {
         this.out = out;
-        start(this::accept);
+    }
+
+    /** Passes on what comes to a port to the port of a broker, and calls it `node` in the lines. */
+    void stand(int port, int broker, String node) throws IOException {
+        ServerSocket server = new ServerSocket(port, 64, InetAddress.getLoopbackAddress());
+        start(() -> accept(server, broker, node));
     }
 
     /** Breaks the connections of a client; it may come back. */
@@ -90,13 +91,23 @@ final class Proxy {
         out.println(line);
     }
 
-    private void accept() throws IOException {
+    private void accept(ServerSocket server, int broker, String node) throws IOException {
         while (true) {
             Socket client = server.accept();
-            Link link = new Link(client, new Socket(InetAddress.getLoopbackAddress(), broker), connections++);
-            start(link::requests);
-            start(link::answers);
+            start(() -> {
+                try {
+                    Link link = new Link(client, new Socket(InetAddress.getLoopbackAddress(), broker), node, connection());
+                    start(link::requests);
+                    start(link::answers);
+                } catch (IOException unreachable) {
+                    client.close();
+                }
+            });
         }
+    }
+
+    private synchronized int connection() {
+        return connections++;
     }
 
     private interface Loop {
@@ -119,12 +130,14 @@ final class Proxy {
     private final class Link {
         private final Socket client;
         private final Socket server;
+        private final String node;
         private final int number;
         private final Map<Integer, RequestHeader> waiting = new ConcurrentHashMap<>();
 
-        Link(Socket client, Socket server, int number) throws IOException {
+        Link(Socket client, Socket server, String node, int number) throws IOException {
             this.client = client;
             this.server = server;
+            this.node = node;
             this.number = number;
             client.setTcpNoDelay(true);
             server.setTcpNoDelay(true);
@@ -170,7 +183,7 @@ final class Proxy {
             if (Wire.isSeen(api)) {
                 synchronized (Proxy.this) {
                     waiting.put(header.correlationId(), header);
-                    ObjectNode line = line("wire", api.name).put("node", "b1").put("who", who).put("dir", "req")
+                    ObjectNode line = line("wire", api.name).put("node", node).put("who", who).put("dir", "req")
                         .put("id", number + "." + header.correlationId());
                     write(line.setAll(wire.request(header, buffer)));
                 }
@@ -202,7 +215,7 @@ final class Proxy {
             synchronized (Proxy.this) {
                 String who = header.clientId();
                 boolean dropped = dead.contains(who) || dropping.remove(who) || client.isClosed();
-                ObjectNode line = line("wire", header.apiKey().name).put("node", "b1").put("who", who).put("dir", "resp")
+                ObjectNode line = line("wire", header.apiKey().name).put("node", node).put("who", who).put("dir", "resp")
                     .put("id", number + "." + header.correlationId());
                 line.setAll(wire.answer(header, ByteBuffer.wrap(frame)));
                 if (dropped) {

@@ -1,15 +1,17 @@
 package checker.recorder;
 
 import java.io.PrintStream;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
@@ -24,56 +26,89 @@ import org.apache.kafka.clients.consumer.ShareConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Starts a broker in this process, has consumers of one protocol join its group, leave, die, stall and lose their
- * connections, at random from a seed, and writes what passed between them and the broker.
+ * Starts brokers, has consumers of one protocol join a group, leave, die, stall and lose their connections, at random
+ * from a seed, disturbs the coordinator where there are several brokers, and writes what passed between them.
  *
- * <p>Arguments: file, protocol (classic, consumer, share), seconds, seed, session timeout in milliseconds.
+ * <p>Arguments: file, protocol (classic, consumer, share), seconds, seed, session timeout in milliseconds, brokers,
+ * disturbances (of {@link Disturbances.Kind}, with commas between them).
  */
 public final class Recorder {
     private static final String TOPIC = "t";
+    private static final String OFFSETS = "__consumer_offsets";
     private static final int PARTITIONS = 4;
-    private static final int LOCK_MS = 1_500;
     private static final List<AcknowledgeType> ANSWERS = List.of(AcknowledgeType.ACCEPT, AcknowledgeType.ACCEPT,
         AcknowledgeType.ACCEPT, AcknowledgeType.RELEASE, AcknowledgeType.REJECT);
     private final Proxy proxy;
+    private final Disturbances disturbances;
     private final String protocol;
     private final int session;
-    private final int port;
+    /** Where clients begin, and how long they wait for an answer. */
+    private final Map<String, Object> connection;
     private final Random chance;
     private final Map<String, Member> alive = new TreeMap<>();
     private int started;
 
-    private Recorder(Proxy proxy, String protocol, int session, int port, long seed) {
+    private Recorder(Proxy proxy, Disturbances disturbances, String protocol, int session, Map<String, Object> connection,
+            Random chance) {
         this.proxy = proxy;
+        this.disturbances = disturbances;
         this.protocol = protocol;
         this.session = session;
-        this.port = port;
-        this.chance = new Random(seed);
+        this.connection = connection;
+        this.chance = chance;
     }
 
     public static void main(String[] args) throws Exception {
-        Path folder = Files.createTempDirectory("recorder");
-        int client = free();
-        int advertised = free();
-        int internal = free();
-        startBroker(folder, client, advertised, internal, Integer.parseInt(args[4]), 0);
-        try (PrintStream out = new PrintStream(Files.newOutputStream(Path.of(args[0])), false, "UTF-8")) {
-            try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + internal))) {
-                admin.createTopics(List.of(new NewTopic(TOPIC, PARTITIONS, (short) 1))).all().get(60, TimeUnit.SECONDS);
+        int session = Integer.parseInt(args[4]);
+        int brokers = Integer.parseInt(args[5]);
+        Set<Disturbances.Kind> kinds = EnumSet.noneOf(Disturbances.Kind.class);
+        Arrays.stream(args[6].split(",")).filter(word -> !word.isEmpty())
+            .forEach(word -> kinds.add(Disturbances.Kind.valueOf(word.toUpperCase(Locale.ROOT))));
+        Cluster cluster = Cluster.behindProxies(brokers, Files.createTempDirectory("recorder"), session);
+        try (PrintStream out = new PrintStream(Files.newOutputStream(Path.of(args[0])), false, "UTF-8");
+                Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + cluster.internal()))) {
+            begin(admin, brokers);
+            Proxy proxy = new Proxy(out);
+            for (Cluster.Node node : cluster.nodes()) {
+                proxy.stand(node.advertised(), node.client(), node.name());
             }
-            Proxy proxy = new Proxy(advertised, client, out);
             if (args[1].equals("share")) {
-                produce(internal);
+                produce(cluster.internal());
             }
-            new Recorder(proxy, args[1], Integer.parseInt(args[4]), advertised, Long.parseLong(args[3]))
-                .run(Integer.parseInt(args[2]));
+            // Who asks a broker that is paused looks for another one in the meantime.
+            Map<String, Object> connection = Map.of(
+                "bootstrap.servers", "127.0.0.1:" + cluster.nodes().get(0).advertised(),
+                "request.timeout.ms", brokers > 1 ? session : 10_000, "default.api.timeout.ms", 10_000);
+            Random chance = new Random(Long.parseLong(args[3]));
+            Disturbances disturbances = new Disturbances(cluster, admin, proxy, OFFSETS, kinds, chance);
+            new Recorder(proxy, disturbances, args[1], session, connection, chance).run(Integer.parseInt(args[2]));
             out.flush();
+        } finally {
+            cluster.close();
         }
         Runtime.getRuntime().halt(0);
+    }
+
+    /** Creates the topics when all brokers are there: that of the records on the first one, which is never paused. */
+    private static void begin(Admin admin, int brokers) throws Exception {
+        while (admin.describeCluster().nodes().get(60, TimeUnit.SECONDS).size() < brokers) {
+            Thread.sleep(100);
+        }
+        Map<Integer, List<Integer>> first = new TreeMap<>();
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            first.put(partition, List.of(1));
+        }
+        admin.createTopics(List.of(new NewTopic(TOPIC, first))).all().get(60, TimeUnit.SECONDS);
+        if (brokers > 1) {
+            for (String topic : List.of(OFFSETS, "__share_group_state")) {
+                Disturbances.create(admin, topic);
+            }
+        }
     }
 
     /** Writes one to six records at a time to one partition after the other, five times a second. */
@@ -95,65 +130,14 @@ public final class Recorder {
         thread.start();
     }
 
-    static int free() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
-    }
-
-    static void startBroker(Path folder, int client, int advertised, int internal, int session, int delay)
-            throws Exception {
-        int controller = free();
-        Properties settings = new Properties();
-        String host = "://127.0.0.1:";
-        settings.putAll(Map.of(
-            "process.roles", "broker,controller", "node.id", "1",
-            "listeners", "CLIENT" + host + client + ",INTERNAL" + host + internal + ",CONTROLLER" + host + controller,
-            "advertised.listeners", "CLIENT" + host + advertised + ",INTERNAL" + host + internal,
-            "listener.security.protocol.map", "CLIENT:PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT",
-            "inter.broker.listener.name", "INTERNAL",
-            "controller.listener.names", "CONTROLLER",
-            "controller.quorum.voters", "1@127.0.0.1:" + controller,
-            "log.dirs", folder.resolve("data").toString(),
-            "group.initial.rebalance.delay.ms", String.valueOf(delay)));
-        settings.putAll(Map.of(
-            "offsets.topic.num.partitions", "1", "offsets.topic.replication.factor", "1",
-            "share.coordinator.state.topic.num.partitions", "1",
-            "share.coordinator.state.topic.replication.factor", "1",
-            "share.coordinator.state.topic.min.isr", "1",
-            "transaction.state.log.replication.factor", "1", "transaction.state.log.min.isr", "1",
-            "log.cleaner.dedupe.buffer.size", "2097152",
-            "group.min.session.timeout.ms", "500"));
-        settings.put("group.share.min.record.lock.duration.ms", "1000");
-        settings.put("group.share.record.lock.duration.ms", String.valueOf(LOCK_MS));
-        for (String kind : List.of("consumer", "share")) {
-            settings.put("group." + kind + ".min.session.timeout.ms", "500");
-            settings.put("group." + kind + ".session.timeout.ms", String.valueOf(session));
-            settings.put("group." + kind + ".min.heartbeat.interval.ms", "100");
-            settings.put("group." + kind + ".heartbeat.interval.ms", String.valueOf(session / 4));
-        }
-        Path file = folder.resolve("server.properties");
-        try (var out = Files.newOutputStream(file)) {
-            settings.store(out, null);
-        }
-        String cluster = org.apache.kafka.common.Uuid.randomUuid().toString();
-        int done = kafka.tools.StorageTool.execute(
-            new String[] {"format", "-t", cluster, "-c", file.toString()}, System.err);
-        if (done != 0) {
-            throw new IllegalStateException("the storage could not be formatted");
-        }
-        Thread broker = new Thread(() -> kafka.Kafka.main(new String[] {file.toString()}));
-        broker.setDaemon(true);
-        broker.start();
-        System.err.println("a broker is started in " + folder);
-    }
-
     private void run(int seconds) throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         begin();
         while (System.nanoTime() < end) {
             Thread.sleep(200 + chance.nextInt(session));
+            alive.values().removeIf(member -> member.failed);
             step();
+            disturbances.next();
         }
         for (Member member : new ArrayList<>(alive.values())) {
             member.close();
@@ -191,15 +175,18 @@ public final class Recorder {
 
     /** One consumer, polling in a thread of its own. */
     private final class Member {
+        private final String name;
         private final Thread thread;
+        private volatile boolean failed;
         private volatile boolean ends;
         private volatile boolean leaves;
 
         Member(String name) {
-            Map<String, Object> settings = new TreeMap<>(Map.of(
-                "bootstrap.servers", "127.0.0.1:" + port, "client.id", name, "group.id", "g",
-                "key.deserializer", ByteArrayDeserializer.class, "value.deserializer", ByteArrayDeserializer.class,
-                "request.timeout.ms", 10_000, "default.api.timeout.ms", 10_000));
+            this.name = name;
+            Map<String, Object> settings = new TreeMap<>(connection);
+            settings.putAll(Map.of(
+                "client.id", name, "group.id", "g",
+                "key.deserializer", ByteArrayDeserializer.class, "value.deserializer", ByteArrayDeserializer.class));
             if (!protocol.equals("share")) {
                 settings.put("group.protocol", protocol);
                 settings.put("auto.offset.reset", "earliest");
@@ -218,11 +205,21 @@ public final class Recorder {
         private void consume(Map<String, Object> settings) {
             try (Consumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings)) {
                 consumer.subscribe(List.of(TOPIC));
-                while (!ends) {
-                    consumer.poll(Duration.ofMillis(50));
-                }
-                hang();
+                untilTheEnd(() -> consumer.poll(Duration.ofMillis(50)));
             }
+        }
+
+        /** An application that does not expect an error ends without a word. */
+        private void untilTheEnd(Runnable poll) {
+            try {
+                while (!ends) {
+                    poll.run();
+                }
+            } catch (KafkaException fatal) {
+                proxy.kill(name);
+                failed = true;
+            }
+            hang();
         }
 
         /** Every record gets an answer of its own, some of them after its lock has expired. */
@@ -231,10 +228,10 @@ public final class Recorder {
             settings.put("share.acknowledgement.mode", "explicit");
             try (ShareConsumer<byte[], byte[]> consumer = new KafkaShareConsumer<>(settings)) {
                 consumer.subscribe(List.of(TOPIC));
-                while (!ends) {
+                untilTheEnd(() -> {
                     ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(50));
                     if (!records.isEmpty() && own.nextInt(12) == 0) {
-                        pause(LOCK_MS + 300);
+                        pause(Cluster.LOCK_MS + 300);
                     }
                     for (ConsumerRecord<byte[], byte[]> record : records) {
                         consumer.acknowledge(record, ANSWERS.get(own.nextInt(ANSWERS.size())));
@@ -242,8 +239,7 @@ public final class Recorder {
                     if (own.nextBoolean()) {
                         consumer.commitSync();
                     }
-                }
-                hang();
+                });
             }
         }
 

@@ -25,14 +25,14 @@ public final class StalledConsumer {
 
     public static void main(String[] args) throws Exception {
         Path folder = Files.createTempDirectory("stalled-consumer");
-        int client = Recorder.free();
-        int advertised = Recorder.free();
-        int internal = Recorder.free();
-        Recorder.startBroker(folder, client, advertised, internal, SESSION_MS, 0);
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + internal))) {
+        int client = Cluster.free();
+        int advertised = Cluster.free();
+        Cluster cluster = Cluster.single(folder, client, advertised, SESSION_MS, 0);
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + cluster.internal()))) {
             admin.createTopics(List.of(new NewTopic(Consuming.TOPIC, 3, (short) 1))).all().get(60, TimeUnit.SECONDS);
         }
-        Proxy proxy = new Proxy(advertised, client, new PrintStream(OutputStream.nullOutputStream()));
+        Proxy proxy = new Proxy(new PrintStream(OutputStream.nullOutputStream()));
+        proxy.stand(advertised, client, "b1");
         Consuming consuming = new Consuming(advertised);
         consuming.start("first", "classic", "before", 8).join(); // the coordinator's partition is created and loaded
         List<Thread> old = List.of(

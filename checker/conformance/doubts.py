@@ -1,0 +1,140 @@
+"""Takes a divergence, says whether it is only what leaves runs out that makes it one.
+
+Not every run of the model is looked at: a mapping has rows that are taken `late` and conditions
+that it assumes, an instance has bounds. A log that one of the runs left out explains does not
+diverge from the specification; who said that there is no such run is told, with the place. That is
+looked at as far as a small number of states goes: without these words more states fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from checker.conformance.explain import Explanation
+from checker.conformance.places import Taken
+from checker.conformance.space import Key, Space
+from checker.diagnostics import Diagnostic
+from checker.errors import SpecificationError
+from checker.machine.terms import Term
+from checker.semantics.evaluate import Context, evaluate
+from checker.semantics.successors import as_mapping, initial_steps
+from checker.source import Span
+from checker.table.document import Word
+
+Again = Callable[[Space, Callable[[Taken], None]], Explanation]
+"""Judges the log once more with another space; the steps of the run go to a function."""
+
+STATES = 1_000
+"""States that may fit where a divergence is looked at once more."""
+
+
+@dataclass(frozen=True)
+class _Free:
+    """What is taken away: that rows are late, the conditions on states, or both."""
+
+    late: bool
+    conditions: bool
+
+
+WAYS = (
+    _Free(late=True, conditions=False),
+    _Free(late=False, conditions=True),
+    _Free(late=True, conditions=True),
+)
+
+
+@dataclass
+class Doubts:
+    """Judges divergences again; the spaces that it needs for that are built once."""
+
+    spaces: dict[tuple[Space, _Free], Space] = field(default_factory=dict)
+
+    def settled(
+        self, found: Explanation, space: Space, late: tuple[Word, ...], again: Again
+    ) -> Explanation:
+        """Return a divergence; undecided if a run that was left out explains the log."""
+        late = tuple(word for word in late if word.text in space.bound.late)
+        cut = space.cut
+        for way in WAYS:
+            if (way.late and not late) or (way.conditions and not cut):
+                continue
+            first, freed = _First(space), self._without(space, way)
+            other = again(freed, first.see)
+            if other.verdict == "explained":
+                return replace(found, verdict="inconclusive", why=_why(way, late, other, first))
+            cut = cut or freed.cut
+        return found
+
+    def _without(self, space: Space, way: _Free) -> Space:
+        known = self.spaces.get((space, way))
+        if known is None:
+            bound = space.bound
+            bound = bound.without_late() if way.late else bound
+            bound = bound.without_conditions() if way.conditions else bound
+            known = self.spaces[space, way] = Space(bound)
+        return known
+
+
+class _First:
+    """The first state of a run that a condition of a space leaves out."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.line = 0
+        self.broken: Term | None = None
+
+    def see(self, taken: Taken) -> None:
+        """Look at a step, the next one of the run."""
+        event, key, edge = taken
+        if self.broken is None:
+            self.line = self.line if event is None else event.line
+            self.broken = self._broken(key, edge.target)
+
+    def _broken(self, source: Key, target: Key) -> Term | None:
+        """Return the first condition that a step does not fulfil."""
+        machine = self.space.bound.machine
+        old, new = (as_mapping(machine, self.space.state(one)) for one in (source, target))
+        single, both = Context(new, {}), Context(old, {}, new)
+        false = [one for one in self.space.bound.conditions if not evaluate(one, single)]
+        false += [one for one in machine.step_bounds if not evaluate(one, both)]
+        return next(iter(false), None)
+
+
+def refuse_contradictions(space: Space) -> None:
+    """Raise SpecificationError if what the mapping assumes is true in no initial state."""
+    bound = space.bound
+    if not bound.assumed or space.initial():
+        return
+    machine = replace(bound.machine, bounds=(), step_bounds=())
+    begun = [step.state for step in initial_steps(machine) if step.state is not None]
+    contexts = [Context(as_mapping(machine, state), {}) for state in begun]
+    for term in bound.assumed:
+        if not all(evaluate(term, context) for context in contexts):
+            raise SpecificationError(
+                (
+                    Diagnostic(
+                        "R601",
+                        "the specification contradicts this assumption from the beginning",
+                        term.span,
+                        expected="true in an initial state",
+                        found="false",
+                        help="what is assumed of recorded runs holds in every state of them",
+                    ),
+                )
+            )
+
+
+def _why(way: _Free, late: tuple[Word, ...], other: Explanation, first: _First) -> str:
+    if way.conditions and first.broken is not None:
+        after = f"after line {first.line:,}" if first.line else "at the beginning"
+        return (
+            f"a run that explains the log is left out: the condition at {_place(first.broken.span)}"
+            f" is false {after}"
+        )
+    wrong = next((word for word in late if word.text in other.rows), late[0])
+    return f"`late` leaves out a run that explains the log: `{wrong.text}` at {_place(wrong.span)}"
+
+
+def _place(span: Span) -> str:
+    return f"{span.source.name}:{span.line}:{span.column}"
