@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from checker.conformance.explain import Explanation
 from checker.conformance.places import Taken
 from checker.conformance.space import Key, Space
-from checker.diagnostics import Diagnostic
-from checker.errors import SpecificationError
+from checker.errors import Diagnostic, SpecificationError
 from checker.machine.terms import Term
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import as_mapping, initial_steps

@@ -46,6 +46,7 @@ SUBJECTS = {
     ),
     "controller": Subject("kafka.controller.Subject", ("2.8.2",)),
     "reassignment": Subject("kafka.controller.Reassignment", ("2.8.2",), "controller"),
+    "replication": Subject("org.apache.kafka.controller.Elections", ("4.3.1",), "replication_isr"),
     "replication_isr": Subject("org.apache.kafka.controller.Subject", ("4.3.1",)),
     "share_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
     "share_partition": Subject("kafka.server.share.Subject", ("4.2.0", "4.4.0")),

@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--session", type=int, default=2000, help="session timeout in milliseconds")
     parser.add_argument("--disturb", nargs="+", choices=DISTURBANCES, default=[], metavar="WHAT")
+    parser.add_argument("--calm", action="store_true", help="consumers only come and go")
     parser.add_argument("--release", default=RELEASE, help=f"of Kafka  [{RELEASE}]")
     given = parser.parse_args()
     problem = missing() or build("recorder", given.release)
@@ -52,7 +53,11 @@ def main() -> None:
     target = HERE / "recorder" / "target" / given.release
     path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
     words = [given.file, given.protocol, given.seconds, given.seed, given.session]
-    words += [SEVERAL if given.disturb else 1, ",".join(given.disturb)]
+    words += [
+        SEVERAL if given.disturb else 1,
+        ",".join(given.disturb),
+        "calm" if given.calm else "",
+    ]
     command = ["java", "-Xmx512m", "-Xshare:auto", "-cp", path, "checker.recorder.Recorder"]
     done = subprocess.run([*command, *map(str, words)], check=False, timeout=given.seconds + 300)
     sys.exit(done.returncode)

@@ -199,6 +199,16 @@ def test_the_last_consumer_that_misses_its_session_is_ended() -> None:
     assert any(re.match(r"two stalled2 has [1-3] partitions", line) for line in lines)
 
 
+@pytest.mark.slow
+def test_a_member_whose_leave_was_rolled_back_stays() -> None:
+    """Five sessions long nothing is heard of it, and its partitions are nobody else's."""
+    lines = said("recorder", RELEASE, "checker.recorder.RolledBackLeave")
+    assert any(
+        line.endswith("group first is a member of epoch 2 and has 3 partitions") for line in lines
+    )
+    assert any(line.endswith("group second has 0 partitions") for line in lines)
+
+
 def test_every_page_names_runs_that_were_driven() -> None:
     for page in sorted(PAGES.glob("*.md")):
         text = page.read_text(encoding="utf-8")

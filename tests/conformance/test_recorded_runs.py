@@ -272,3 +272,89 @@ def test_records_of_a_run_with_one_line_changed_are_not(
     run = of_partition(read(RECORDS), 0)
     falsify(run)
     assert judged(run, tmp_path, "share_partition")["verdict"] == "diverges"
+
+
+# ------------------------------------------------ several brokers, and a log that takes no records
+
+MOVING = RECORDED / "moving_coordinator_consumer_4.4.0.jsonl"
+ZOMBIE = RECORDED / "zombie_consumer_4.4.0.jsonl"
+CLASSIC_LATE = RECORDED / "late_appends_classic_4.4.0.jsonl"
+FAILING = RECORDED / "failing_appends_consumer_4.4.0.jsonl"
+CLASSIC_MOVING = RECORDED / "moving_coordinator_classic_4.4.0.jsonl"
+CLASSIC_FAILING = RECORDED / "failing_appends_classic_4.4.0.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("file", "system"),
+    [
+        (MOVING, "consumer_group_848"),
+        (ZOMBIE, "consumer_group_848"),
+        (FAILING, "consumer_group_848"),
+        (CLASSIC_MOVING, "classic_group"),
+        (CLASSIC_FAILING, "classic_group"),
+        (CLASSIC_LATE, "classic_group"),
+    ],
+    ids=lambda one: getattr(one, "stem", one),
+)
+def test_what_several_brokers_did_is_explained(file: Path, system: str) -> None:
+    found = judge(file, system=system)
+    assert (found["verdict"], found["why"]) == ("explained", None)
+
+
+def heard_by_who_is_no_coordinator(run: Run) -> None:
+    """B's heartbeat after the move is answered with an epoch that the next one does not know."""
+    line = next(one for one in run if one.get("who") == "B" and one.get("err") == "NOT_COORDINATOR")
+    line |= {"err": "NONE", "m": "B", "epoch": 6, "hb_ms": 500, "assigned": None}
+
+
+def zombie_lets_in(run: Run) -> None:
+    """The joins that the paused broker did not answer count: the epoch is 3 by then."""
+    line = next(one for one in run if one.get("who") == "A" and one.get("err") == "NONE")
+    line["epoch"] = 3
+
+
+def rolled_back_join_counts(run: Run) -> None:
+    """Neither A nor B got in, and C does not have the group to itself all the same."""
+    answered(run, "ConsumerGroupHeartbeat", who="C", epoch=2, assigned=[0, 1, 2, 3])["assigned"] = [
+        0
+    ]
+
+
+def generation_without_a_record(run: Run) -> None:
+    """Generation 2 was not written, and the next coordinator goes on from it."""
+    for line in run:
+        if line["i"] > 28 and line.get("gen") == 2:
+            line["gen"] = 3
+
+
+def assignment_in_spite_of_it(run: Run) -> None:
+    """The append of B's assignment failed, and B gets it."""
+    line = answered(run, "SyncGroup", who="B", err="UNKNOWN_SERVER_ERROR")
+    line |= {"err": "NONE", "assigned": [2, 3]}
+
+
+def generation_taken_back(run: Run) -> None:
+    """A's generations were not committed in time and are not gone: B's cannot be the first."""
+    for line in run:
+        if line["who"] == "B" and line.get("gen") == 3:
+            line["gen"] = 1
+
+
+@pytest.mark.parametrize(
+    ("file", "falsify"),
+    [
+        (MOVING, heard_by_who_is_no_coordinator),
+        (ZOMBIE, zombie_lets_in),
+        (FAILING, rolled_back_join_counts),
+        (CLASSIC_MOVING, generation_without_a_record),
+        (CLASSIC_FAILING, assignment_in_spite_of_it),
+        (CLASSIC_LATE, generation_taken_back),
+    ],
+)
+def test_a_run_of_several_brokers_with_one_line_changed_is_not(
+    file: Path, falsify: Callable[[Run], None], tmp_path: Path
+) -> None:
+    run = read(file)
+    falsify(run)
+    system = "classic_group" if "classic" in file.name else "consumer_group_848"
+    assert judged(run, tmp_path, system)["verdict"] == "diverges"

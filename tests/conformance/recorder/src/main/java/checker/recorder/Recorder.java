@@ -35,7 +35,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * from a seed, disturbs the coordinator where there are several brokers, and writes what passed between them.
  *
  * <p>Arguments: file, protocol (classic, consumer, share), seconds, seed, session timeout in milliseconds, brokers,
- * disturbances (of {@link Disturbances.Kind}, with commas between them).
+ * disturbances (of {@link Disturbances.Kind}, with commas between them), and `calm` where clients only come and go.
  */
 public final class Recorder {
     private static final String TOPIC = "t";
@@ -50,17 +50,20 @@ public final class Recorder {
     /** Where clients begin, and how long they wait for an answer. */
     private final Map<String, Object> connection;
     private final Random chance;
+    /** Clients only come and go. */
+    private final boolean calm;
     private final Map<String, Member> alive = new TreeMap<>();
     private int started;
 
     private Recorder(Proxy proxy, Disturbances disturbances, String protocol, int session, Map<String, Object> connection,
-            Random chance) {
+            Random chance, boolean calm) {
         this.proxy = proxy;
         this.disturbances = disturbances;
         this.protocol = protocol;
         this.session = session;
         this.connection = connection;
         this.chance = chance;
+        this.calm = calm;
     }
 
     public static void main(String[] args) throws Exception {
@@ -86,7 +89,8 @@ public final class Recorder {
                 "request.timeout.ms", brokers > 1 ? session : 10_000, "default.api.timeout.ms", 10_000);
             Random chance = new Random(Long.parseLong(args[3]));
             Disturbances disturbances = new Disturbances(cluster, admin, proxy, OFFSETS, kinds, chance);
-            new Recorder(proxy, disturbances, args[1], session, connection, chance).run(Integer.parseInt(args[2]));
+            new Recorder(proxy, disturbances, args[1], session, connection, chance, args[7].equals("calm"))
+                .run(Integer.parseInt(args[2]));
             out.flush();
         } finally {
             cluster.close();
@@ -153,6 +157,10 @@ public final class Recorder {
         }
         List<String> names = new ArrayList<>(alive.keySet());
         String name = names.get(chance.nextInt(names.size()));
+        if (calm && number > 5) {
+            Thread.sleep(session / 2);
+            return;
+        }
         switch (number) {
             case 4, 5 -> alive.remove(name).close();
             case 6 -> {

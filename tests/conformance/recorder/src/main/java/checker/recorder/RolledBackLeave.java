@@ -1,0 +1,54 @@
+package checker.recorder;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.config.ConfigResource;
+
+/**
+ * Starts a broker in this process and a consumer of the new protocol, which closes while the coordinator's log takes no
+ * records, for a second. Then another one subscribes for five times the session timeout.
+ *
+ * <p>Prints who is a member at the end of that time, and what becomes of the second consumer.
+ */
+public final class RolledBackLeave {
+    private static final int SESSION_MS = 4_000;
+    private static final String OFFSETS = "__consumer_offsets";
+    private static final ConfigResource TOPIC = new ConfigResource(ConfigResource.Type.TOPIC, OFFSETS);
+
+    private RolledBackLeave() {}
+
+    public static void main(String[] args) throws Exception {
+        Path folder = Files.createTempDirectory("rolled-back-leave");
+        int client = Cluster.free();
+        Cluster cluster = Cluster.single(folder, client, client, SESSION_MS, 0);
+        Consuming consuming = new Consuming(client);
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + cluster.internal()))) {
+            admin.createTopics(List.of(new NewTopic(Consuming.TOPIC, 3, (short) 1))).all().get(60, TimeUnit.SECONDS);
+            Thread first = consuming.start("first", "consumer", "group", 10);
+            Thread.sleep(8_000);
+            set(admin, AlterConfigOp.OpType.SET);
+            first.join();
+            Thread.sleep(1_000);
+            set(admin, AlterConfigOp.OpType.DELETE);
+            Thread second = consuming.start("second", "consumer", "group", 5 * SESSION_MS / 1_000);
+            Thread.sleep(5 * SESSION_MS - 1_000);
+            admin.describeConsumerGroups(List.of("group")).all().get(30, TimeUnit.SECONDS).get("group").members().forEach(member ->
+                System.out.println("group " + member.clientId() + " is a member of epoch " + member.memberEpoch().orElse(-1)
+                    + " and has " + member.assignment().topicPartitions().size() + " partitions"));
+            second.join();
+        }
+        consuming.tell();
+    }
+
+    private static void set(Admin admin, AlterConfigOp.OpType type) throws Exception {
+        admin.incrementalAlterConfigs(Map.of(TOPIC, List.of(new AlterConfigOp(new ConfigEntry("max.message.bytes", "90"), type))))
+            .all().get(30, TimeUnit.SECONDS);
+    }
+}
