@@ -29,6 +29,7 @@ from checker.search.memory import peak_rss
 from checker.search.options import CHECKPOINT_SECONDS, Options
 from checker.search.progress import Interrupt, Progress
 from checker.semantics.successor import State
+from checker.semantics.symmetry import RENAMINGS_MAX, reduces
 from checker.spark.session import Cluster
 from checker.table import Document, read
 from checker.table.predicate import QUERY, nameable, with_predicate
@@ -279,13 +280,16 @@ def select(machine: Machine, names: tuple[str, ...] | None) -> Machine:
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(known)}"
             raise UsageError(f"{machine.name} has no property {name!r}{hint}")
-    return replace(
+    chosen = replace(
         machine,
         properties=tuple(
             item for item in machine.properties if item.name in names or item.declared in names
         ),
         deadlock=machine.deadlock and "deadlock" in names,
     )
+    # What is claimed of some ids only tells them apart.
+    alike = not chosen.endless_symmetry or not unlike(chosen)
+    return replace(chosen, endless_symmetry=chosen.endless_symmetry and alike)
 
 
 def reduced(machine: Machine, symmetry: bool | None) -> Machine:
@@ -297,20 +301,24 @@ def reduced(machine: Machine, symmetry: bool | None) -> Machine:
         return machine
     if symmetry and not any(kind.symmetric for kind in machine.ids):
         raise UsageError(f"--symmetry on: {machine.name} declares no ids `symmetric`")
-    endless = [item for item in machine.properties if item.kind in LIVENESS]
-    if symmetry and endless:
-        named = ", ".join(
-            dict.fromkeys(f"{item.declared or item.name} ({item.kind})" for item in endless)
-        )
-        raise UsageError(
-            f"--symmetry on: what infinite runs decide is judged on all states: {named}; leave "
-            "that out with --property, or the symmetry with --symmetry off"
-        )
     found = unlike(machine) if symmetry else ()
     if found:
         raise SpecificationError(found)
     warnings = tuple(item for item in machine.warnings if item not in machine.unlike)
-    return replace(machine, symmetry=symmetry, unlike=(), warnings=warnings)
+    asked = replace(
+        machine, symmetry=symmetry, endless_symmetry=symmetry, unlike=(), warnings=warnings
+    )
+    if symmetry and not reduces(asked):
+        endless = [item for item in machine.properties if item.kind in LIVENESS]
+        named = ", ".join(
+            dict.fromkeys(f"{item.declared or item.name} ({item.kind})" for item in endless)
+        )
+        raise UsageError(
+            f"--symmetry on: infinite runs are judged ({named}), so ids that `fresh` draws keep "
+            f"their names, and the others may have {RENAMINGS_MAX} orders at most, but more than "
+            "one; leave these properties out with --property, or the symmetry with --symmetry off"
+        )
+    return asked
 
 
 def spec_name(path: str) -> str:

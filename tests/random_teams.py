@@ -37,9 +37,11 @@ from machines import (
     when,
 )
 
+from checker.machine import temporal
 from checker.machine import terms as t
-from checker.machine.machine import Action, Machine
-from checker.machine.types import Id, Map, Range, Record, Set
+from checker.machine.machine import Action, FairGroup, Machine, Property
+from checker.machine.types import Bool, Id, Map, Range, Record, Set
+from checker.machine.walk import rebuild
 from checker.semantics.values import RecordValue, map_value
 from checker.source import NOWHERE
 
@@ -68,6 +70,75 @@ def random_team(seed: int) -> Machine:
 def random_team_alike(seed: int) -> Machine:
     """Return a machine in which all workers are alike, to be reduced."""
     return replace(_team(Choose(seed, alike=True)), ids=(WORKER,), symmetry=True)
+
+
+def restless_team(seed: int) -> Machine:
+    """Return one whose rows are fair, judged by infinite runs; it is to be reduced there, too.
+
+    Some rows are fair together, to each worker or to all. Some properties are claimed of each.
+    """
+    choose = Choose(seed, alike=True)
+    team = _team(choose)
+    fair = [choose.choice(("none", "weak", "weak", "strong")) for _ in team.actions]
+    rows = zip(team.actions, fair, strict=True)
+    group = tuple((row.name, ("w",)) for row in team.actions if choose.randrange(2))
+    groups = (FairGroup("some", group, (("by", WORKER),), bool(choose.randrange(2)), NOWHERE),)
+    return replace(
+        team,
+        actions=tuple(replace(row, fair=how) for row, how in rows),
+        fair_groups=groups if group and choose.randrange(2) else (),
+        properties=(*_claimed(choose, "of_all"), *_claimed(choose, "of_each")),
+        ids=(WORKER,),
+        symmetry=True,
+        endless_symmetry=True,
+    )
+
+
+def _with(term: t.Term, worker: t.Term) -> t.Term:
+    """Return a term of the worker `w` as one of a worker that has a name."""
+    if isinstance(term, t.Local):
+        return worker if term.name == "w" else term
+    return rebuild(term, lambda part: _with(part, worker))
+
+
+def _claimed(choose: Choose, name: str) -> tuple[Property, ...]:
+    """Return a property of infinite runs: of all workers together, or one of each."""
+    who = local("w", WORKER)
+    each = name == "of_each"
+    some = t.Generator("w", everything(WORKER), None)
+
+    def claim(test: t.Term, worker: t.Term | None) -> t.Term:
+        if worker is not None:
+            return _with(test, worker)
+        return t.Fold(choose.choice(("any", "all")), (some,), test, None, Bool(), NOWHERE)
+
+    tests = [_test(choose, who) for _ in range(3)]
+    kind = choose.choice(("eventually", "leads_to", "leads_to", "ltl"))
+    formula = temporal.Binary(
+        "or",
+        temporal.eventually(temporal.always(temporal.Atom(0))),
+        temporal.always(temporal.eventually(temporal.Atom(1))),
+    )
+    begins = choose.randrange(3) == 0
+    found = []
+    for worker in [lit(member, WORKER) for member in WORKER.members] if each else [None]:
+        terms = [claim(test, worker) for test in tests]
+        found.append(
+            Property(
+                name if worker is None else f"{name}({worker.value})",
+                kind,
+                lit(True, Bool()) if kind == "ltl" else terms[0],
+                terms[1] if kind == "leads_to" else None,
+                "",
+                "",
+                NOWHERE,
+                declared="" if worker is None else name,
+                atoms=tuple(terms[:2]) if kind == "ltl" else (),
+                formula=formula if kind == "ltl" else None,
+                initially=terms[2] if begins else None,
+            )
+        )
+    return tuple(found)
 
 
 def _team(choose: Choose) -> Machine:

@@ -8,9 +8,10 @@ in. Ids come from bindings, picks, quantifiers and the state instead.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from unittest import mock
 
 import random_machines
@@ -30,6 +31,7 @@ from checker.machine.types import (
     Type,
     Union,
 )
+from checker.machine.walk import rebuild
 from checker.semantics.values import MapValue, RecordValue, values
 from checker.source import NOWHERE
 
@@ -56,6 +58,21 @@ def symmetric_machine(seed: int, *, states: int = 3000) -> Machine:
     return replace(made, ids=(MEMBER, OTHER), symmetry=True)
 
 
+def symmetric_runs(seed: int, *, states: int = 300) -> Machine:
+    """The same with fair rows, some of them fair together, and properties of infinite runs.
+
+    Some of these are claimed of each id by itself. It is to be reduced where they are judged, too.
+    """
+    with mock.patch.multiple(random_machines, **VOCABULARY):
+        author = _SymmetricAuthor(random.Random(seed).randrange, states, errors=False)  # noqa: S311
+        machine = author.livened(author.machine())
+        if author.chance(3):
+            machine = author.grouped(machine)
+        each = author.claimed_of_each("each")
+    made = replace(machine, properties=(*machine.properties, *each))
+    return replace(made, ids=(MEMBER, OTHER), symmetry=True, endless_symmetry=True)
+
+
 def _holds_ids(kind: Type) -> bool:
     match kind:
         case Id():
@@ -71,8 +88,18 @@ def _holds_ids(kind: Type) -> bool:
     return False
 
 
+def _with(term: t.Term, given: Mapping[str, t.Term]) -> t.Term:
+    """A term with some of its locals replaced."""
+    if isinstance(term, t.Local):
+        return given.get(term.name, term)
+    return rebuild(term, lambda part: _with(part, given))
+
+
 class _SymmetricAuthor(_Author):
     """Writes machines that treat ids alike."""
+
+    names_somebody = False
+    """Whether conditions are of the ids that have names, not of any or all."""
 
     # ------------------------------------------------------------------- constants without ids
 
@@ -226,6 +253,46 @@ class _SymmetricAuthor(_Author):
             for item in made
         )
 
+    def liveness(self, name: str) -> Property:
+        some = self.somebody()
+        with self.scope(**some):
+            made = super().liveness(name) if self.chance(2) else super().temporal(name)
+        return self.of(
+            made, lambda term: self.quantified_over(self.one(("any", "all")), some, term)
+        )
+
+    def claimed_of_each(self, name: str) -> tuple[Property, ...]:
+        """What is claimed of each id of a type, and perhaps of each pair, by itself."""
+        some = self.somebody()
+        with self.scope(**some):
+            self.names_somebody = True
+            made = super().liveness(name) if self.chance(2) else super().temporal(name)
+            self.names_somebody = False
+        claimed = list(some) if self.chance(3) else [self.one(list(some))]
+        others = {who: kind for who, kind in some.items() if who not in claimed}
+        if others:
+            made = self.of(made, lambda term: self.quantified_over("any", others, term))
+        found = []
+        for chosen in product(*(values(some[who]) for who in claimed)):
+            given = {
+                who: t.Literal(value, some[who], NOWHERE)
+                for who, value in zip(claimed, chosen, strict=True)
+            }
+            shown = ", ".join(map(str, chosen))
+            item = self.of(made, lambda term, given=given: _with(term, given))
+            found.append(replace(item, name=f"{name}({shown})", declared=name))
+        return tuple(found)
+
+    def of(self, item: Property, change: Callable[[t.Term], t.Term]) -> Property:
+        """A property with each of its terms changed."""
+        return replace(
+            item,
+            condition=change(item.condition),
+            premise=None if item.premise is None else change(item.premise),
+            atoms=tuple(map(change, item.atoms)),
+            initially=None if item.initially is None else change(item.initially),
+        )
+
     def asking(self, machine: Machine, item: Property) -> Property:
         """A `step` property, sometimes one that asks which row made the step, for whatever ids."""
         some = self.somebody()
@@ -239,6 +306,8 @@ class _SymmetricAuthor(_Author):
             return self.quantified_over("all", some, super().step_bound())
 
     def plain_condition(self) -> t.Term:
+        if self.names_somebody:
+            return super().plain_condition()
         some = self.somebody()
         with self.scope(**some):
             return self.quantified_over("all", some, super().plain_condition())

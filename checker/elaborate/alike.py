@@ -11,15 +11,18 @@ shown is taken to depend on names, and the machine is searched without the reduc
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from checker.elaborate.loops import partial_loops
 from checker.errors import Diagnostic
 from checker.machine import terms as t
-from checker.machine.machine import Action, Machine
+from checker.machine.machine import LIVENESS, Action, Machine
 from checker.machine.relations import holds_symmetric
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
 from checker.machine.walk import children, statements_inside
+from checker.semantics.renamings import renamed, same_claim
+from checker.semantics.symmetry import Renaming
 from checker.source import Span
 
 _ORDERING = frozenset({t.Compare, t.Extreme, t.Fold, t.Literal})
@@ -46,20 +49,50 @@ def _uses(machine: Machine, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]
         yield from partial_loops(action)
         yield from _drawn(machine, action, kinds)
     # Terms are shared all over a machine: each is looked at once.
-    waiting: list[object] = [machine.initial, *machine.actions, *machine.properties]
+    claims = _claimed_of_each(machine)
+    waiting: list[object] = [machine.initial, *machine.actions]
+    waiting += [item for item in machine.properties if item.name not in claims]
     waiting += [*machine.bounds, *machine.step_bounds, *machine.terminal]
     waiting += [item.initial for item in machine.variables]
+    yield from _inside(waiting, kinds, _ORDERING)
+    named: list[object] = [item for item in machine.properties if item.name in claims]
+    yield from _inside(named, kinds, _ORDERING - {t.Literal})
+
+
+def _inside(
+    waiting: list[object], kinds: frozenset[str], ordering: frozenset[type]
+) -> Iterator[tuple[str, Span]]:
+    """Yield what inside some nodes knows an order of ids, of nodes of the classes `ordering`."""
     seen: set[int] = set()
     while waiting:
         node = waiting.pop()
         if id(node) not in seen:
             seen.add(id(node))
             kind = type(node)
-            if kind in _ORDERING:
+            if kind in ordering:
                 yield from _orders(node)
             elif kind is t.Leads:
                 yield from _elsewhere(node, kinds)  # type: ignore[arg-type]
             waiting += children(node)
+
+
+def _claimed_of_each(machine: Machine) -> frozenset[str]:
+    """Return the names of the liveness properties that name ids, each claimed of every other too.
+
+    `for:` makes one for each id. Renaming ids renames these properties, and nothing else.
+    """
+    judged = [item for item in machine.properties if item.kind in LIVENESS and item.declared]
+    swaps: list[Renaming] = [
+        {kind.name: {**dict(zip(kind.members, kind.members, strict=True)), one: other, other: one}}
+        for kind in machine.ids
+        if kind.symmetric
+        for one, other in pairwise(kind.members)
+    ]
+    return frozenset(
+        item.name
+        for item in judged
+        if all(any(same_claim(renamed(item, swap), other) for other in judged) for swap in swaps)
+    )
 
 
 def _diagnostic(what: str, span: Span) -> Diagnostic:

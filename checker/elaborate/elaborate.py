@@ -173,6 +173,7 @@ def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) ->
         fair_groups=fair_groups,
         step_bounds=step_bounds,
         symmetry=any(kind.symmetric for kind in ids) and entry.symmetry is not False,
+        endless_symmetry=entry.symmetry is True,
         sources=tuple(file.source for file in document.files),
         headings=document.headings,
     )

@@ -16,7 +16,7 @@ from checker.graph.components import OUTSIDE
 from checker.graph.fairness import fair_states
 from checker.graph.lasso import Lasso, shortest_lasso
 from checker.graph.liveness import Judgement
-from checker.graph.state_graph import StateGraph
+from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.compiled import compiled
 from checker.machine.temporal import Automaton
 from checker.search.board import Numbers
@@ -39,7 +39,7 @@ def no_run_of(graph: StateGraph, automaton: Automaton, atoms: list[NDArray[np.bo
         lasso = shortest_lasso(product, begins, inside, fair)
         if lasso is not None:
             way = tuple(int(states[node]) for node in lasso.states)
-            return Judgement("violated", Lasso(way, lasso.loop))
+            return Judgement("violated", Lasso(way, lasso.loop, lasso.names))
     return Judgement("unknown" if product.cut.any() else "holds")
 
 
@@ -78,9 +78,11 @@ def _product(
     offsets[-1] = offsets[-2]
     targets = np.empty(int(offsets[-1]), np.int32)
     labels = np.empty(int(offsets[-1]), np.int32)
+    turning = graph.turning
+    turns = np.empty(0 if turning is None else int(offsets[-1]), np.uint16)
     _fill(
-        graph.offsets, graph.targets, graph.labels, reads, following, unpaid, pairs, number,
-        len(graph.strong), targets, labels,
+        graph.offsets, graph.targets, graph.labels, turns if turning is None else turning.turns,
+        reads, following, unpaid, pairs, number, len(graph.strong), targets, labels, turns,
     )  # fmt: skip
     states = pairs // nodes
     initial = [
@@ -96,7 +98,15 @@ def _product(
         strong=np.append(graph.strong, np.zeros(len(unpaid), np.bool_)),
         initial=np.array(initial, np.int64),
         cut=np.append(graph.cut[states], False),
+        turning=None if turning is None else _along(turning, turns, states, len(unpaid)),
     ), states
+
+
+def _along(
+    turning: Turning, turns: NDArray[np.uint16], states: NDArray[np.int64], unpaid: int
+) -> Turning:
+    """Return the turning of a product whose nodes have these states, with more promises."""
+    return turning.along(turns, lambda nodes: turning.stays(states[nodes]), unpaid)
 
 
 def _reached(
@@ -189,6 +199,7 @@ def _fill(
     offsets: Numbers,
     targets: NDArray[np.int32],
     labels: NDArray[np.int32],
+    turns: NDArray[np.uint16],
     reads: Numbers,
     following: Numbers,
     unpaid: Numbers,
@@ -197,8 +208,10 @@ def _fill(
     promises: int,
     to: NDArray[np.int32],
     marks: NDArray[np.int32],
+    twists: NDArray[np.uint16],
 ) -> None:
-    """Write the edges of the product, in the order of `_sizes`."""
+    """Write the edges of the product, in the order of `_sizes`; how they turn, where any do."""
+    turned = len(turns) != 0
     nodes = len(following)
     filled = 0
     for place in range(len(pairs)):
@@ -213,6 +226,8 @@ def _fill(
                 filled += 1
             for node in range(nodes):
                 if (ways >> node) & 1:
+                    if turned:
+                        twists[filled] = turns[edge]
                     to[filled] = number[target * nodes + node]
                     marks[filled] = labels[edge]
                     filled += 1

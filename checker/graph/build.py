@@ -19,7 +19,7 @@ from checker.errors import InternalError
 from checker.graph import edges as native
 from checker.graph.reference import beyond
 from checker.graph.space import Space
-from checker.graph.state_graph import StateGraph
+from checker.graph.state_graph import StateGraph, Turning
 from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode
@@ -30,8 +30,11 @@ from checker.search import board as places
 from checker.search.board import Desk, Numbers, new_board
 from checker.search.memory import available, default_limit
 from checker.search.progress import Interrupt, interrupted
+from checker.search.stepper import Stepper
 from checker.semantics.fairness import FairRows, fair_rows, strengths
-from checker.semantics.successor import Successor
+from checker.semantics.renamings import Renamings, renamings_for
+from checker.semantics.successor import State, Successor
+from checker.semantics.symmetry import permute_state, reduces
 
 CHUNK = 4096
 """States that a thread expands at a time."""
@@ -39,6 +42,8 @@ CHUNK = 4096
 _OUT_CAPACITY = 4096
 _BYTES_OF_A_STEP = 12
 """Where it leads, from where, and its label."""
+_BYTES_OF_A_TURN = 2
+"""How the end of a step is renamed, where states stand for their orbits."""
 _BYTES_OF_A_STATE = 96
 """What graph, flags and judging (components, distances, marks) take, beside the index."""
 _BYTES_OF_JUDGING = 60
@@ -46,14 +51,18 @@ _BYTES_OF_JUDGING = 60
 _SAFETY = 0.9
 
 
-def bytes_needed(states: int, steps: int) -> int:
-    """Return what building and judging a graph of so many states and steps may take."""
-    return _BYTES_OF_A_STEP * steps + _BYTES_OF_A_STATE * states + 4 * _index_size(states)
+def bytes_needed(states: int, steps: int, *, orbits: bool = False) -> int:
+    """Return what building and judging a graph of so many states and steps may take.
+
+    `orbits`: the states stand for theirs.
+    """
+    a_step = _BYTES_OF_A_STEP + _BYTES_OF_A_TURN * orbits
+    return a_step * steps + _BYTES_OF_A_STATE * states + 4 * _index_size(states)
 
 
-def fits(states: Words, steps: int, memory_bytes: int | None) -> bool:
+def fits(states: Words, steps: int, memory_bytes: int | None, *, orbits: bool = False) -> bool:
     """Whether the graph of `states` fits the memory a search may use, beside the states."""
-    needed = bytes_needed(len(states), steps)
+    needed = bytes_needed(len(states), steps, orbits=orbits)
     limit = memory_bytes or default_limit()
     return needed + states.nbytes <= limit and needed <= _SAFETY * available()
 
@@ -81,7 +90,8 @@ def build_space(
     `steps` is an upper bound of the number of steps. InternalError where a step fails or leads to a
     state that is not among them.
     """
-    builder = _Builder(kernel, states)
+    renamings = renamings_for(machine) if reduces(machine) else None
+    builder = _Builder(kernel, states, renamings)
     edges = builder.edges(steps, workers, interrupt)
     if edges is None:
         return None
@@ -91,12 +101,21 @@ def build_space(
     edges = _spread(edges, fair)
     cut = np.zeros(len(states) + 1, np.bool_)
     np.not_equal(edges.outside, 0, out=cut[:-1])
+    turning = None if renamings is None else Turning.of(renamings, edges.turns, builder.stays)
+
+    def state(number: int, renaming: int = 0) -> State:
+        found = decode(layout, states[number])
+        return permute_state(machine, found, renamings.maps[renaming]) if renamings else found
+
     return Space(
-        graph=StateGraph(edges.offsets, edges.targets, edges.labels, strengths(fair), initial, cut),
+        graph=StateGraph(
+            edges.offsets, edges.targets, edges.labels, strengths(fair), initial, cut, turning
+        ),
         flags=builder.flags,
         outside=edges.outside,
         outside_initially=outside_initially,
-        state=lambda number: decode(layout, states[number]),
+        state=state,
+        properties=None if renamings is None else renamings.properties,
     )
 
 
@@ -107,6 +126,7 @@ class _Edges:
     offsets: NDArray[np.int64]
     targets: NDArray[np.int32]
     labels: NDArray[np.int32]
+    turns: NDArray[np.uint16]
     outside: NDArray[np.int64]
 
 
@@ -116,28 +136,43 @@ def _spread(edges: _Edges, fair: FairRows) -> _Edges:
         return edges
     each, labels = fair.spread(edges.labels)
     offsets = np.searchsorted(each, edges.offsets)
-    return _Edges(offsets, edges.targets[each], labels, edges.outside)
+    turns = edges.turns[each] if len(edges.turns) else edges.turns
+    return _Edges(offsets, edges.targets[each], labels, turns, edges.outside)
 
 
 class _Bench:
     """What one thread works with: a desk, and room for the edges of a chunk."""
 
     def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.reducing = np.zeros(native.REDUCING_SIZE, np.int64)
         self.desk = Desk(kernel, _OUT_CAPACITY)
+        self.enlarge(_OUT_CAPACITY)
         self.ends = np.empty(CHUNK, np.int64)
         self.outside = np.empty(CHUNK, np.int64)
         self.room(8 * CHUNK)
+
+    def enlarge(self, capacity: int) -> None:
+        """Make room for so many successors at a time."""
+        self.desk.enlarge(capacity)
+        if self.kernel.canonical_address:
+            self.raw = np.empty((capacity + 1) * self.kernel.words, np.int64)
+            self.spare = np.empty(capacity, np.int64)
+            self.reducing[native.RAW] = self.raw.ctypes.data
+            self.reducing[native.SPARE] = self.spare.ctypes.data
+            self.reducing[native.SCRATCH] = self.raw[capacity * self.kernel.words :].ctypes.data
 
     def room(self, edges: int) -> None:
         """Make room for so many edges."""
         self.targets = np.empty(edges, np.int32)
         self.labels = np.empty(edges, np.int32)
+        self.turns = np.empty(edges if self.kernel.canonical_address else 0, np.uint16)
 
 
 class _Builder:
     """The index of the states and all that the threads share."""
 
-    def __init__(self, kernel: Kernel, states: Words) -> None:
+    def __init__(self, kernel: Kernel, states: Words, renamings: Renamings | None) -> None:
         self.kernel = kernel
         self.calls = Calls(kernel)
         self.states = np.ascontiguousarray(states)
@@ -152,6 +187,12 @@ class _Builder:
         self.plan[native.SHIFT] = kernel.instance_shift
         self.plan[native.META_BITS] = kernel.meta_bits
         self.plan[native.PROPERTIES] = len(kernel.observed)
+        if renamings is not None:
+            self.namings = renamings.namings
+            self.plan[native.RENAMED] = kernel.renamed_address
+            self.plan[native.NAMINGS] = self.namings.ctypes.data
+            self.plan[native.NAMING_SIZE] = self.namings.strides[0]
+            self.plan[native.RENAMINGS] = renamings.count
         self.flags = np.empty(len(states), np.int64)
         self.benches: SimpleQueue[_Bench] = SimpleQueue()
         native.index_states(
@@ -167,6 +208,7 @@ class _Builder:
         count = len(self.states)
         offsets = np.zeros(count + 2, np.int64)
         targets, labels = np.empty(steps, np.int32), np.empty(steps, np.int32)
+        turns = np.empty(steps if self.kernel.canonical_address else 0, np.uint16)
         outside = np.zeros(count, np.int64)
         filled = 0
         for _ in range(workers):
@@ -179,12 +221,14 @@ class _Builder:
                 size = len(chunk.targets)
                 targets[filled : filled + size] = chunk.targets
                 labels[filled : filled + size] = chunk.labels
+                if len(turns):
+                    turns[filled : filled + size] = chunk.turns
                 offsets[first + 1 : first + 1 + len(chunk.offsets)] = filled + chunk.offsets
                 if chunk.outside.any():
                     outside[first : first + len(chunk.outside)] = chunk.outside
                 filled += size
         offsets[-1] = filled
-        return _Edges(offsets, targets[:filled], labels[:filled], outside)
+        return _Edges(offsets, targets[:filled], labels[:filled], turns[:filled], outside)
 
     def _chunks(self, pool: ThreadPoolExecutor, most: int) -> Iterator[tuple[int, _Edges]]:
         """Yield the edges of chunk after chunk with its first state; at most `most` under way."""
@@ -208,6 +252,7 @@ class _Builder:
                 bench.ends[: last - first].copy(),
                 bench.targets[:count].copy(),
                 bench.labels[:count].copy(),
+                bench.turns[:count].copy(),
                 bench.outside[: last - first].copy(),
             )
         finally:
@@ -223,14 +268,16 @@ class _Builder:
                     self.index,
                     first,
                     last,
+                    bench.reducing,
                     bench.targets,
                     bench.labels,
+                    bench.turns,
                     bench.ends,
                     bench.outside,
                 )
             )
             if count == native.TOO_NARROW:
-                bench.desk.enlarge(2 * bench.desk.capacity)
+                bench.enlarge(2 * bench.desk.capacity)
             elif count == native.NO_ROOM:
                 bench.room(2 * len(bench.targets))
             elif count == native.LOST:
@@ -238,9 +285,23 @@ class _Builder:
             else:
                 return count
 
+    def stays(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Return whether each renaming leaves each of some states as it is."""
+        found = np.empty((len(numbers), int(self.plan[native.RENAMINGS])), np.bool_)
+        room = np.empty(self.kernel.words, np.int64)
+        native.staying(
+            self.states.ctypes.data,
+            self.kernel.words,
+            self.plan,
+            np.asarray(numbers, np.int64),
+            np.array([room.ctypes.data], np.int64),
+            found.reshape(-1),
+        )
+        return found
+
     def numbers(self, states: Words) -> Numbers:
-        """Return the numbers of `states` (one a row)."""
-        given = np.ascontiguousarray(states)
+        """Return the numbers of `states` (one a row), or of their representatives."""
+        given = Stepper(self.kernel).canonical(np.ascontiguousarray(states))
         found = np.empty(len(given), np.int64)
         native.find_all(
             self.states.ctypes.data,

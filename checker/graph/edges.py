@@ -11,6 +11,7 @@ from checker.llvm.instructions import call, load, prefetch, store
 from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR, PREMISE
 from checker.search.board import (
     BLOCK_SIZE_MAX,
+    CANONICAL,
     ENDS,
     EXPAND,
     FLAGS,
@@ -39,7 +40,22 @@ PROPERTIES = 5
 """How many properties are observed."""
 META_BITS = 6
 """The bits of a meta word below and with those of the row instance."""
-PLAN_SIZE = 8
+RENAMED = 7
+"""Address of the kernel's `renamed`, where the board has one of `canonical`."""
+NAMINGS = 8
+"""Address of all namings, the one that changes nothing first, of NAMING_SIZE bytes each."""
+NAMING_SIZE = 9
+RENAMINGS = 10
+PLAN_SIZE = 11
+
+# Places of what a thread has beside its desk, where states are replaced by representatives.
+RAW = 0
+"""Address of the successors as they are; those at OUT are their representatives."""
+SPARE = 1
+"""Address of room for as many meta words as at META."""
+SCRATCH = 2
+"""Address of room for one state."""
+REDUCING_SIZE = 3
 
 TOO_NARROW = -1
 """The successors of one state do not fit the desk's buffer."""
@@ -125,15 +141,20 @@ def _target(
     desk: Numbers,
     plan: Numbers,
     index: NDArray[np.int32],
+    raw: int,
     i: int,
     outside: Numbers,
     place: int,
 ) -> int:
-    """Return where successor `i` of the buffer leads; a cut one tells `outside[place]` of it."""
+    """Return where successor `i` of the buffer leads; a cut one tells `outside[place]` of it.
+
+    `raw` is the address of the successors as they are.
+    """
     meta = load(desk[META] + 8 * i)
-    state = desk[OUT] + 8 * board[WORDS] * i
     if meta & (ERROR | DROPPED | CUT) == 0:
-        return int(find(board[QUEUE], board[WORDS], state, load(desk[SLOTS] + 8 * i), index))
+        same = desk[OUT] + 8 * board[WORDS] * i
+        return int(find(board[QUEUE], board[WORDS], same, load(desk[SLOTS] + 8 * i), index))
+    state = raw + 8 * board[WORDS] * i
     if meta & ERROR != 0:
         return LOST
     if meta & DROPPED != 0:
@@ -145,6 +166,32 @@ def _target(
 
 
 @compiled
+def _reduce(board: Numbers, desk: Numbers, reducing: Numbers, count: int) -> None:
+    """Keep the successors as they are at RAW, and let their representatives take their place."""
+    for word in range(count * board[WORDS]):
+        store(reducing[RAW] + 8 * word, load(desk[OUT] + 8 * word))
+    for i in range(count):
+        store(reducing[SPARE] + 8 * i, load(desk[META] + 8 * i))
+    call(board[CANONICAL], desk[OUT], count, reducing[SPARE])
+
+
+@compiled
+def _turn(board: Numbers, desk: Numbers, plan: Numbers, reducing: Numbers, i: int) -> int:
+    """Return the first renaming that makes successor `i` of its representative; LOST if none."""
+    words = board[WORDS]
+    same = desk[OUT] + 8 * words * i
+    wanted = reducing[RAW] + 8 * words * i
+    made = reducing[SCRATCH]
+    if load(same) == load(wanted) and same_tail(same, wanted, words):
+        return 0
+    for number in range(1, plan[RENAMINGS]):
+        call(plan[RENAMED], same, made, plan[NAMINGS] + plan[NAMING_SIZE] * number)
+        if load(made) == load(wanted) and same_tail(made, wanted, words):
+            return number
+    return LOST
+
+
+@compiled
 def expand_states(
     board: Numbers,
     desk: Numbers,
@@ -152,17 +199,23 @@ def expand_states(
     index: NDArray[np.int32],
     first: int,
     last: int,
+    reducing: Numbers,
     targets: NDArray[np.int32],
     labels: NDArray[np.int32],
+    turns: NDArray[np.uint16],
     ends: Numbers,
     outside: Numbers,
 ) -> int:
     """Write the edges of the states `first` to `last` that change the state; return their number.
 
     `ends[i]` is the number of edges up to and including the i-th of these states, `outside[i]`
-    what is known beyond its cut steps. TOO_NARROW, NO_ROOM, LOST: nothing of use was written.
+    what is known beyond its cut steps. `turns` is written where states are replaced by
+    representatives: how the target is renamed. TOO_NARROW, NO_ROOM, LOST: nothing of use was
+    written.
     """
     words = board[WORDS]
+    reduces = board[CANONICAL] != 0
+    raw = reducing[RAW] if reduces else desk[OUT]
     edges = 0
     begin = first
     while begin < last:
@@ -182,6 +235,8 @@ def expand_states(
         pending = load(desk[ENDS] + 8 * (processed - 1))
         if edges + pending > len(targets):
             return NO_ROOM
+        if reduces:
+            _reduce(board, desk, reducing, pending)
         _locate(board, desk, plan, pending, index)
         successor = 0
         for k in range(processed):
@@ -189,10 +244,15 @@ def expand_states(
             outside[source - first] = 0
             end = load(desk[ENDS] + 8 * k)
             while successor < end:
-                target = _target(board, desk, plan, index, successor, outside, source - first)
-                if target < 0:
+                target = _target(board, desk, plan, index, raw, successor, outside, source - first)
+                turn = 0
+                if reduces and 0 <= target < plan[STATES]:
+                    turn = _turn(board, desk, plan, reducing, successor)
+                if target < 0 or turn < 0:
                     return LOST
-                if target != source:
+                if target != source or turn != 0:
+                    if reduces:
+                        turns[edges] = turn
                     targets[edges] = target
                     meta = load(desk[META] + 8 * successor) & ((1 << plan[META_BITS]) - 1)
                     labels[edges] = (meta >> plan[SHIFT]) - 1
@@ -201,3 +261,25 @@ def expand_states(
             ends[source - first] = edges
         begin += processed
     return edges
+
+
+@compiled
+def staying(
+    queue: int,
+    words: int,
+    plan: Numbers,
+    numbers: Numbers,
+    scratch: Numbers,
+    stays: NDArray[np.bool_],
+) -> None:
+    """Write whether each renaming leaves each of some states as it is.
+
+    `scratch` has the address of room for one state.
+    """
+    made = scratch[0]
+    for i in range(len(numbers)):
+        state = queue + 8 * words * numbers[i]
+        for renaming in range(plan[RENAMINGS]):
+            call(plan[RENAMED], state, made, plan[NAMINGS] + plan[NAMING_SIZE] * renaming)
+            same = load(made) == load(state) and same_tail(made, state, words)
+            stays[i * plan[RENAMINGS] + renaming] = same

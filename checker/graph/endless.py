@@ -1,7 +1,7 @@
 """Takes an Exploration, says what holds of endless runs: the door to judging liveness.
 
 Only a search that was exhaustive can be judged, and whose steps fit the memory; otherwise the
-reason is the answer. (A machine with liveness properties is never reduced by symmetry.)
+reason is the answer. Where states stand for their orbits, it is judged on them (`quotient`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from checker.search.outcome import (
 )
 from checker.search.progress import Interrupt
 from checker.semantics.fairness import fair_rows
+from checker.semantics.symmetry import reduces
 
 
 def judge_endless(
@@ -60,7 +61,8 @@ def judge_endless(
 
     assert native is not None
     steps = exploration.generated * fair_rows(machine).width
-    if not fits(exploration.states, steps, limits.memory_bytes):
+    orbits = reduces(machine)
+    if not fits(exploration.states, steps, limits.memory_bytes, orbits=orbits):
         return unknown(machine, NO_MEMORY)
     layout, kernel = native
     threads = workers or cores()

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.graph.components import OUTSIDE, components
+from checker.graph.quotient import FAIR, HOPELESS, REFINE, judge_quotient
 from checker.graph.state_graph import StateGraph
 from checker.llvm.compiled import compiled
 from checker.search.board import Numbers
-
-FAIR, HOPELESS, REFINE = 1, 0, 2
 
 
 def fair_states(graph: StateGraph, inside: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -35,6 +34,12 @@ def fair_states(graph: StateGraph, inside: NDArray[np.bool_]) -> NDArray[np.int3
         component, count = components(graph.offsets, graph.targets, graph.into(), remaining)
         starts, order = np.zeros(count + 1, np.int64), np.empty(left, np.int32)
         _by_component(component, starts, order)
+        if graph.turning is not None:
+            left = judge_quotient(
+                graph, graph.turning, component, order, starts, remaining, result, numbered
+            )
+            numbered += count
+            continue
         left = _judge_components(
             graph.offsets,
             graph.targets,

@@ -6,54 +6,115 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from checker.graph.automata import no_run_of
+from checker.graph.lasso import Lasso
 from checker.graph.liveness import Judgement, eventually, leads_to
+from checker.graph.quotient import NoRoomError
 from checker.graph.space import OUTSIDE, OUTSIDE_RAISED, Space
 from checker.graph.state_graph import StateGraph
+from checker.graph.threads import thread
 from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import LIVENESS, Machine, Property
 from checker.machine.temporal import Formula, automaton_of, negation
 from checker.search.exploration import Finding
-from checker.search.outcome import CUT_OFF, WITHIN_BOUNDS, Liveness, Outcome, liveness_of
+from checker.search.outcome import (
+    CUT_OFF,
+    NO_MEMORY,
+    WITHIN_BOUNDS,
+    Liveness,
+    Outcome,
+    liveness_of,
+)
 from checker.semantics.successor import State
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """Properties that are judged as one, by their numbers and the places of their watches.
+
+    There are several where each state stands for its orbit, and renaming makes them of each other.
+    """
+
+    members: tuple[int, ...]
+    places: tuple[int, ...]
+    item: Property
 
 
 def judge_liveness(machine: Machine, space: Space, threads: int = 1) -> Liveness:
     """Judge each liveness property by itself, so many at a time."""
+    properties = list(placed(machine))
+    claims = list(_claims(space, properties))
+    said: dict[int, tuple[Outcome, Lasso | None]] = {}
+    for claim, found in zip(claims, _judged(space, claims, threads), strict=True):
+        said.update(zip(claim.members, found, strict=True))
     outcomes: dict[str, Outcome] = {}
     findings: list[Finding] = []
-    properties = list(placed(machine))
-    for (item, _), judgement in zip(properties, _judged(space, properties, threads), strict=True):
-        outcomes[item.name] = outcome_of(item, judgement.verdict)
-        if judgement.lasso is not None:
-            states = [space.state(number) for number in judgement.lasso.states]
-            findings.append(lasso_finding(item, states, judgement.lasso.loop))
+    for number, (item, _) in enumerate(properties):
+        same = number if space.properties is None else int(space.properties[0, number])
+        outcomes[item.name], lasso = said[same]
+        if lasso is not None:
+            findings.append(lasso_finding(item, _states(space, lasso), lasso.loop))
     return Liveness(outcomes, tuple(findings))
 
 
-def _judged(
-    space: Space, properties: Sequence[tuple[Property, int]], threads: int
-) -> Iterator[Judgement]:
-    """Yield what is found of each property, in order.
+def _states(space: Space, lasso: Lasso) -> list[State]:
+    names = lasso.names or (0,) * len(lasso.states)
+    return [space.state(*named) for named in zip(lasso.states, names, strict=True)]
 
-    A formula has a graph of its own, so no two are judged at a time.
+
+def _claims(space: Space, properties: Sequence[tuple[Property, int]]) -> Iterator[_Claim]:
+    """Yield the properties, those together that renaming makes of each other."""
+    for number, (item, _) in enumerate(properties):
+        same = [number] if space.properties is None else space.properties[:, number].tolist()
+        if min(same) == number:
+            members = tuple(sorted(set(same)))
+            yield _Claim(members, tuple(properties[member][1] for member in members), item)
+
+
+Found = list[tuple[Outcome, Lasso | None]]
+"""What is said of each property of a claim."""
+
+
+def _judged(space: Space, claims: Sequence[_Claim], threads: int) -> Iterator[Found]:
+    """Yield what is found of each claim, in order.
+
+    A formula has a graph of its own, and so have claims of several properties: no two of them are
+    judged at a time.
     """
     alone = threading.Lock()
 
-    def judged(given: tuple[Property, int]) -> Judgement:
-        with nullcontext() if given[0].formula is None else alone:
-            return _judge(space, *given)
+    def judged(claim: _Claim) -> Found:
+        large = claim.item.formula is not None or len(claim.members) > 1
+        with alone if large else nullcontext():
+            try:
+                return _found(space, claim)
+            except NoRoomError:
+                return [(Outcome("unknown", NO_MEMORY), None)] * len(claim.members)
 
-    if threads == 1 or len(properties) == 1:
-        yield from map(judged, properties)
+    if threads == 1 or len(claims) == 1:
+        yield from map(judged, claims)
         return
     with ThreadPoolExecutor(threads, thread_name_prefix="judge") as pool:
-        yield from pool.map(judged, properties)
+        yield from pool.map(judged, claims)
+
+
+def _found(space: Space, claim: _Claim) -> Found:
+    turning = space.graph.turning
+    if turning is None:
+        judgement = _judge(space, claim.item, claim.places[0])
+        return [(outcome_of(claim.item, judgement.verdict), judgement.lasso)]
+    followed = thread(space, turning, claim.members, claim.places, len(claim.item.watches))
+    judgement = _judge(followed.space, claim.item, claim.places[0])
+    outcome, lasso = outcome_of(claim.item, judgement.verdict), judgement.lasso
+    return [
+        (outcome, None if lasso is None else followed.lasso_of(lasso, member))
+        for member in range(len(claim.members))
+    ]
 
 
 def placed(machine: Machine) -> Iterator[tuple[Property, int]]:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.graph.components import OUTSIDE
-from checker.graph.state_graph import StateGraph
+from checker.graph.quotient import unfolded
+from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.compiled import compiled
 from checker.search.board import Numbers
 
@@ -27,11 +28,13 @@ NOWHERE = -1
 class Lasso:
     """State numbers from an initial state on; the run goes on from `loop` after the last one.
 
-    `loop == len(states) - 1` is stuttering in the last state.
+    `loop == len(states) - 1` is stuttering in the last state. Where states stand for their orbits,
+    `names` are the renamings under which they are the states of the run.
     """
 
     states: tuple[int, ...]
     loop: int
+    names: tuple[int, ...] = ()
 
 
 def shortest_lasso(
@@ -51,7 +54,20 @@ def shortest_lasso(
     if lasso is None:
         return None
     way = before.way(lasso.states[0])[:-1]
-    return Lasso((*way, *lasso.states), len(way) + lasso.loop)
+    whole = Lasso((*way, *lasso.states), len(way) + lasso.loop, lasso.names)
+    return whole if graph.turning is None else _named(graph, graph.turning, whole)
+
+
+def _named(graph: StateGraph, turning: Turning, lasso: Lasso) -> Lasso:
+    """Return a lasso whose loop is named as if its first state kept its name, named throughout."""
+    name, way = 0, [0]
+    for source, target in pairwise(lasso.states[: lasso.loop + 1]):
+        edges = slice(graph.offsets[source], graph.offsets[source + 1])
+        turn = turning.turns[edges][graph.targets[edges] == target][0]
+        name = int(turning.after[name * turning.count + int(turn)])
+        way.append(name)
+    around = (int(turning.after[name * turning.count + other]) for other in lasso.names[1:])
+    return Lasso(lasso.states, lasso.loop, (*way, *around))
 
 
 def lasso_from(
@@ -65,7 +81,8 @@ def lasso_from(
 
     `start` int32 (states,) is how far each source is from an initial state. `sources`, asked for
     the way to a goal (bool, (states,)), are in the order in which a search breadth-first finds
-    them.
+    them. Where states stand for their orbits, `Lasso.names` are those in the loop alone, whose
+    first state keeps its name.
     """
 
     def stem(goal: NDArray[np.bool_]) -> list[int]:
@@ -75,14 +92,19 @@ def lasso_from(
     entering = stem(fair != OUTSIDE)
     if not entering:
         return None
-    round_trip = _close(graph, entering, fair)
+    turning = graph.turning
+    round_trip = (
+        _close(graph, entering, fair)
+        if turning is None
+        else _close_quotient(graph, turning, entering, fair)
+    )
     quiet = np.ones(graph.states, np.bool_)
-    _quiet(graph.offsets, graph.targets, graph.labels, quiet)
+    _quiet(graph.offsets, graph.targets, graph.labels, turning is not None, quiet)
     standing = stem(quiet & (fair != OUTSIDE))
     if standing:
         length = start[standing[0]] + len(standing)
         if length <= start[entering[0]] + len(round_trip.states):
-            return Lasso(tuple(standing), len(standing) - 1)
+            return Lasso(tuple(standing), len(standing) - 1, () if turning is None else (0,))
     return round_trip
 
 
@@ -176,6 +198,21 @@ def _close(graph: StateGraph, stem: list[int], fair: NDArray[np.int32]) -> Lasso
     return Lasso(tuple(states), len(stem) - 1)
 
 
+def _close_quotient(
+    graph: StateGraph, turning: Turning, stem: list[int], fair: NDArray[np.int32]
+) -> Lasso:
+    """Do as `_close` does with the states that those of the component stand for."""
+    whole, states = unfolded(graph, turning, fair == fair[stem[-1]])
+    begin = int(np.searchsorted(states, stem[-1])) * turning.count
+    inside = np.ones(whole.states, np.bool_)
+    inside[-1] = False
+    part = reachable(whole, np.array([begin]), inside)
+    loop = _close(whole, [begin], np.where(part, 0, OUTSIDE).astype(np.int32)).states
+    around = [int(states[node // turning.count]) for node in loop]
+    names = tuple(node % turning.count for node in loop)
+    return Lasso((*stem[:-1], *around), len(stem) - 1, names)
+
+
 def _owed(graph: StateGraph, part: NDArray[np.bool_]) -> set[int]:
     """Return the fair instances that a loop in the component must take or see disabled."""
     owed = np.zeros(len(graph.strong), np.bool_)
@@ -261,12 +298,16 @@ def _quiet(
     offsets: Numbers,
     targets: NDArray[np.int32],
     labels: NDArray[np.int32],
+    orbits: int,
     quiet: NDArray[np.bool_],
 ) -> None:
-    """Strike from `quiet` where a fair instance is enabled, so that no run may stand still."""
+    """Strike from `quiet` where a fair instance is enabled, so that no run may stand still.
+
+    Where states are those of `orbits`, a step to its own source changes the state.
+    """
     for state in range(len(quiet)):
         for edge in range(offsets[state], offsets[state + 1]):
-            if labels[edge] >= 0 and targets[edge] != state:
+            if labels[edge] >= 0 and (targets[edge] != state or orbits != 0):
                 quiet[state] = False
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from checker.errors import InternalError
-from checker.graph.space import OUTSIDE, OUTSIDE_RAISED, Space
-from checker.graph.state_graph import StateGraph
+from checker.graph.space import OUTSIDE, OUTSIDE_RAISED, Named, Space
+from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import Machine
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import UNFAIR, fair_rows, strengths
+from checker.semantics.renamings import Renamings, renamings_for
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import as_mapping, initial_states, successors
+from checker.semantics.symmetry import permute_state, reduces, representative
 
 
 def observe(machine: Machine, state: State) -> int:
@@ -42,32 +45,82 @@ def beyond(machine: Machine, step: Successor) -> int:
     return OUTSIDE | pending | raised << OUTSIDE_RAISED
 
 
+class _Places:
+    """Where states are among those that a search found, themselves or what stands for them."""
+
+    def __init__(self, machine: Machine, states: Sequence[State]) -> None:
+        self._machine = machine
+        self._numbers = {state: number for number, state in enumerate(states)}
+        self._states = states
+        self.renamings = renamings_for(machine) if reduces(machine) else None
+
+    def number(self, state: State) -> int | None:
+        """Return the number of the state that stands for one; None where it was not found."""
+        same = state if self.renamings is None else representative(self._machine, state)
+        return self._numbers.get(same)
+
+    def turn(self, state: State, number: int) -> int:
+        """Return the first renaming that makes `state` of the one with a number."""
+        if self.renamings is None:
+            return 0
+        found = self._states[number]
+        return next(
+            place
+            for place, given in enumerate(self.renamings.maps)
+            if permute_state(self._machine, found, given) == state
+        )
+
+    def turning(self, turns: list[int]) -> Turning | None:
+        """Return how edges are turned, if states stand for their orbits."""
+        renamings = self.renamings
+        if renamings is None:
+            return None
+
+        def stays(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+            return np.array(
+                [
+                    [
+                        permute_state(self._machine, state, given) == state
+                        for given in renamings.maps
+                    ]
+                    for state in (self._states[number] for number in numbers.tolist())
+                ],
+                np.bool_,
+            ).reshape(len(numbers), renamings.count)
+
+        return Turning.of(renamings, np.array(turns, np.uint16), stays)
+
+
 def reference_space(machine: Machine, states: Sequence[State]) -> Space:
     """Return the Space over `states`, all distinct ones within the bounds.
 
     InternalError where a step fails or leads to a state that is not among them.
     """
-    numbers = {state: number for number, state in enumerate(states)}
+    places = _Places(machine, states)
     fair = fair_rows(machine)
-    everything_else = len(states)
-    offsets, targets, labels = [0], list[int](), list[int]()
+    offsets, targets, labels, turns = [0], list[int](), list[int](), list[int]()
     outside = np.zeros(len(states), np.int64)
     for source, state in enumerate(states):
         for step in successors(machine, state):
-            target = everything_else
+            target: int | None = len(states)
+            turn = 0
             if step.cut is not None:
                 outside[source] |= beyond(machine, step)
-            elif step.state in numbers:
-                target = numbers[step.state]
-            else:
+            elif step.state is not None:
+                target = places.number(step.state)
+                turn = 0 if target is None else places.turn(step.state, target)
+            if target is None or step.error is not None:
                 raise InternalError(f"{step.action} leads out of what the search found")
-            if target != source:
+            if target != source or turn:
                 promised = fair.of(step) or (UNFAIR,)
                 targets += [target] * len(promised)
+                turns += [turn] * len(promised)
                 labels += promised
         offsets.append(len(targets))
     initial = initial_states(machine)
-    stored = [numbers[step.state] for step in initial if step.state is not None and not step.cut]
+    stored = [
+        places.number(step.state) for step in initial if step.state is not None and not step.cut
+    ]
     outside_initially = 0
     for step in initial:
         outside_initially |= 0 if step.cut is None else beyond(machine, step)
@@ -79,9 +132,19 @@ def reference_space(machine: Machine, states: Sequence[State]) -> Space:
             strong=strengths(fair),
             initial=np.array(list(dict.fromkeys(stored)), np.int64),
             cut=np.append(outside != 0, False),
+            turning=places.turning(turns),
         ),
         flags=np.array([observe(machine, state) for state in states], np.int64),
         outside=outside,
         outside_initially=outside_initially,
-        state=lambda number: states[number],
+        state=_named(machine, states, places.renamings),
+        properties=None if places.renamings is None else places.renamings.properties,
     )
+
+
+def _named(machine: Machine, states: Sequence[State], renamings: Renamings | None) -> Named:
+    def state(number: int, renaming: int = 0) -> State:
+        found = states[number]
+        return permute_state(machine, found, renamings.maps[renaming]) if renamings else found
+
+    return state

@@ -6,8 +6,8 @@ interpreter (`reference`); what is judged on it does not know which.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,13 @@ OUTSIDE = 1 << 60
 the bit that says that there is such a step at all."""
 
 
+class Named(Protocol):
+    """Gives the values of a state by its number, with ids renamed."""
+
+    def __call__(self, number: int, renaming: int = 0) -> State:
+        """Return the state; `renaming` is a number of `semantics.renamings`, 0 changes nothing."""
+
+
 @dataclass(frozen=True)
 class Space:
     """All that an exhaustive search found, ready to be judged.
@@ -30,13 +37,17 @@ class Space:
     `Kernel.observe` says of them. `outside` int64 (states - 1,) tells of the states that a state's
     cut steps lead to: bit p, one of them still owes property p; OUTSIDE_RAISED + p, and raised it
     itself. `outside_initially` says the same of the initial states that were cut.
+
+    Where states stand for their orbits, the graph has a `turning`, and `properties` int64
+    (renamings, liveness properties) says which property each becomes by each renaming.
     """
 
     graph: StateGraph
     flags: NDArray[np.int64]
     outside: NDArray[np.int64]
     outside_initially: int
-    state: Callable[[int], State]
+    state: Named
+    properties: NDArray[np.int64] | None = None
 
     def flag(self, bit: int) -> NDArray[np.bool_]:
         """Return bool (states,): one bit of the flags; false of what was cut."""

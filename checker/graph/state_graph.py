@@ -8,16 +8,56 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.llvm.compiled import compiled
 from checker.search.board import Numbers
+from checker.semantics.renamings import Renamings
 
 UNFAIR = -1
 """The label of an edge that no fair row instance makes."""
+
+
+Stays = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class Turning:
+    """What makes a graph of representatives one of all states (see `quotient`).
+
+    `turns` uint16 (edges,): how the target of each edge has to be renamed to be what the step leads
+    to. Renamings are numbers below `count`; 0 changes nothing. `after` int64 (count * count,): at
+    g * count + h, first h, then g; `back` int64 (count,) undoes each. `instances` int64 (count *
+    instances,): what becomes of each fair instance by each renaming. `stays`: for some states,
+    bool (states, count), whether each renaming leaves them as they are.
+    """
+
+    turns: NDArray[np.uint16]
+    after: NDArray[np.int64]
+    back: NDArray[np.int64]
+    instances: NDArray[np.int64]
+    stays: Stays
+
+    @classmethod
+    def of(cls, renamings: Renamings, turns: NDArray[np.uint16], stays: Stays) -> Turning:
+        """Return how the edges of a graph are turned by some of `renamings`."""
+        known = renamings.after.ravel(), renamings.back, renamings.instances.ravel()
+        return cls(turns, *known, stays)
+
+    @property
+    def count(self) -> int:
+        """How many renamings there are."""
+        return len(self.back)
+
+    def along(self, turns: NDArray[np.uint16], stays: Stays, fixed: int = 0) -> Turning:
+        """Return the same for another graph, with `fixed` more instances that keep their names."""
+        known = self.instances.reshape(self.count, -1)
+        more = np.tile(known.shape[1] + np.arange(fixed), (self.count, 1))
+        instances = np.hstack((known, more)).ravel()
+        return replace(self, turns=turns, instances=instances, stays=stays)
 
 
 @dataclass(frozen=True)
@@ -28,7 +68,8 @@ class StateGraph:
     which fair row instance makes the step, or UNFAIR; `strong` bool (instances,): the instance is
     strongly fair, otherwise weakly; `initial` int64: the initial states; `cut` bool (states,): the
     state has a successor that was cut, so what follows it is not all known. `into` gives the same
-    steps by where they lead: graphs that differ in other parts only share them.
+    steps by where they lead: graphs that differ in other parts only share them. With `turning`
+    states stand for their orbits, and an edge to its own source is a step to another state.
     """
 
     offsets: NDArray[np.int64]
@@ -37,6 +78,7 @@ class StateGraph:
     strong: NDArray[np.bool_]
     initial: NDArray[np.int64]
     cut: NDArray[np.bool_]
+    turning: Turning | None = None
     into: Callable[[], StepsInto] = field(default=None)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:

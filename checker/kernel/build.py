@@ -128,6 +128,7 @@ def _assembled(
         observe_address=code.address("observe"),
         instance_shift=STEP + len(_steps(machine)),
         canonical_address=code.address("canonical") if reduces(machine) else 0,
+        renamed_address=code.address("renamed") if reduces(machine) else 0,
         explore_address=code.address("explore") if EXPLORE in text else 0,
         refinement=refinement,
     )

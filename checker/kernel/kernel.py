@@ -42,6 +42,10 @@ int64, all pointers to int64):
     taken out of its meta word (below). Only where the machine is to be reduced
     by symmetry (`semantics.symmetry.reduces`); otherwise its address is 0.
 
+`renamed(state, out, namings) -> 0`
+    Writes one state with its symmetric ids renamed to `out`. A naming is a word for each of their
+    types: nibble i is what id i is called. There where `canonical` is.
+
 A successor's meta word is described in `checker.llvm.meta`.
 """
 
@@ -81,6 +85,7 @@ class Kernel:
     observe_address: int = 0
     instance_shift: int = META_BITS
     canonical_address: int = 0
+    renamed_address: int = 0
     explore_address: int = 0
     refinement: Refinement | None = None
 

@@ -196,7 +196,7 @@ class Machine:
     `terminal`: a state in which one of them is true is no deadlock.
     `sources`: every file of the system, in order; `headings`: those that its author wrote in them.
     `symmetry`: whether a search may keep one state of each orbit; never where `unlike` says what
-    may tell interchangeable ids apart.
+    may tell interchangeable ids apart. `endless_symmetry`: also where infinite runs are judged.
     """
 
     name: str
@@ -223,6 +223,7 @@ class Machine:
     sources: tuple[Source, ...] = field(default=())
     headings: tuple[Heading, ...] = field(default=())
     unlike: tuple[Diagnostic, ...] = field(default=())
+    endless_symmetry: bool = False
 
     @property
     def watches(self) -> tuple[Watch, ...]:

@@ -84,11 +84,15 @@ class _Search:
     new: Counter[str] = field(default_factory=Counter)
     depth_complete: int = -1
     stopped_by: StoppedBy | None = None
+    reduced: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reduced = reduces(self.machine)
 
     def run(self) -> None:
         """Search level by level until everything was seen or something ends it."""
         try:
-            for step in initial_states(self.machine, once=reduces(self.machine)):
+            for step in initial_states(self.machine, once=self.reduced):
                 self.take(None, step)
             self.next_level()
             while self.stopped_by is None and self.frontier:
@@ -136,7 +140,7 @@ class _Search:
 
     def expand(self, state: State) -> None:
         """Take all steps out of one state, and see whether it is a deadlock."""
-        steps = successors(self.machine, state, once=reduces(self.machine))
+        steps = successors(self.machine, state, once=self.reduced)
         ran = [step for step in steps if step.error is None]
         self.enabled.update({step.action for step in ran})
         self.fired.update(step.action for step in ran)
@@ -174,7 +178,7 @@ class _Search:
 
     def canonical(self, state: State) -> State:
         """Return the state that stands for `state`: itself, or the representative of its orbit."""
-        if not reduces(self.machine):
+        if not self.reduced:
             return state
         if state not in self.representatives:
             self.representatives[state] = representative(self.machine, state)
@@ -307,7 +311,7 @@ class _Search:
 
     def real(self, finding: Finding) -> Finding:
         """Return `finding` with a real run; under symmetry its path leads from orbit to orbit."""
-        if not reduces(self.machine):
+        if not self.reduced:
             return finding
         path = concrete_path(self.machine, finding, self.by_level, self.canonical)
         return replace(finding, path=path)

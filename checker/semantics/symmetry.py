@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import permutations, product
+from math import factorial, prod
 from typing import Any
 
+from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, Machine
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
+from checker.machine.walk import statements_inside
 from checker.semantics.successor import State
 from checker.semantics.values import RecordValue, bag_value, code_of, map_value
 
@@ -23,19 +26,46 @@ Renaming = Mapping[str, Mapping[object, object]]
 """For the name of an id type: what each of its ids is called afterwards."""
 
 
-def reduces(machine: Machine) -> bool:
-    """Whether a search of `machine` keeps one state of each orbit.
+RENAMINGS_MAX = 720
+"""Renamings of a machine whose infinite runs are judged on one state of each orbit."""
 
-    Not where liveness is judged: a run that goes round among orbits need not come round itself,
-    and fairness is owed to each id, not to some.
-    """
-    endless = any(item.kind in LIVENESS for item in machine.properties)
-    return machine.symmetry and not endless and bool(symmetric_ids(machine))
+
+def reduces(machine: Machine) -> bool:
+    """Whether a search of `machine` keeps one state of each orbit."""
+    if not machine.symmetry:
+        return False
+    kinds = symmetric_ids(machine)
+    if not judges_runs(machine):
+        return bool(kinds)
+    return machine.endless_symmetry and 1 < renamings_of(kinds) <= RENAMINGS_MAX
+
+
+def judges_runs(machine: Machine) -> bool:
+    """Whether `machine` has properties that infinite runs decide."""
+    return any(item.kind in LIVENESS for item in machine.properties)
 
 
 def symmetric_ids(machine: Machine) -> tuple[Id, ...]:
-    """Return the id types whose ids are interchangeable and more than one."""
-    return tuple(kind for kind in machine.ids if kind.symmetric and len(kind.members) > 1)
+    """Return the id types whose ids are interchangeable and more than one.
+
+    Where infinite runs are judged, those that `fresh` draws are left out: it always draws the
+    least, so what becomes of each id for ever is not what becomes of any other.
+    """
+    kinds = tuple(kind for kind in machine.ids if kind.symmetric and len(kind.members) > 1)
+    if not kinds or not judges_runs(machine):
+        return kinds
+    drawn = {
+        statement.type.name
+        for action in (machine.initial, *machine.actions)
+        for statement in statements_inside(action.body)
+        if isinstance(statement, t.Fresh)
+    }
+    return tuple(kind for kind in kinds if kind.name not in drawn)
+
+
+def renamings_of(kinds: tuple[Id, ...]) -> int:
+    """Return in how many ways ids of these types can be renamed."""
+    return prod(factorial(len(kind.members)) for kind in kinds)
 
 
 def renamings(machine: Machine) -> Iterator[Renaming]:

@@ -80,6 +80,7 @@ def load(shipped: Shipped) -> Kernel:
         observe_address=code.address("observe"),
         instance_shift=shipped.instance_shift,
         canonical_address=code.address("canonical") if shipped.reduces else 0,
+        renamed_address=code.address("renamed") if shipped.reduces else 0,
         explore_address=code.address("explore") if EXPLORE in shipped.ir else 0,
     )
 

@@ -65,8 +65,8 @@ class SymmetryWriter:
         self.shares = False
 
     def text(self) -> str:
-        """Return the text of `canonical` and of the functions it calls."""
-        functions = [self.canonical(), self.order(), self.harmless(), self.refine()]
+        """Return the text of `canonical`, `renamed`, and of the functions they call."""
+        functions = [self.canonical(), self.renamed(), self.order(), self.harmless(), self.refine()]
         rest = [self.leaf(), self.rename(), self.colours.settle(), self.ties.text()]
         return "\n".join([*functions, *rest])
 
@@ -103,6 +103,14 @@ class SymmetryWriter:
         code.leave_if(same, end)
         code.store(code.bits("and", code.load(mark), (1 << NUMBER) - 1), mark)
         code.label(end)
+
+    def renamed(self) -> str:
+        """Return the text of `renamed`: a state with its ids renamed as it is told."""
+        code = Code("define i64 @renamed(ptr noalias %state, ptr noalias %out, ptr %namings)")
+        namings = (code.load(Ref("%namings", number)) for number in range(len(self.colours.kinds)))
+        given = ", ".join(f"i64 {naming}" for naming in namings)
+        code.emit(f"call void @rename(ptr %state, ptr %out, {given})")
+        return returned(code, "i64 0")
 
     def order(self) -> str:
         """Return the text of `order`: the state renamed, its ids not standing in order yet."""

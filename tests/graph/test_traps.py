@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from checker.errors import UsageError
 from checker.flow import Request, Silent, check
 from checker.report.result import Result
 from checker.search.limits import Limits
@@ -389,7 +388,7 @@ def test_an_error_beyond_the_bounds_is_one_too(judge: Judging) -> None:
     assert outcome(result, "early") == "unknown"
 
 
-def test_symmetric_ids_are_told_apart(judge: Judging) -> None:
+def test_symmetric_ids_are_told_apart(judge: Judging, tmp_path: Path) -> None:
     # With symmetry worker1 and worker2 would be one worker, who works again and again.
     text = WORKERS.replace("{ids: 2}", "{ids: 2, symmetric: true}").replace(
         "turns[worker2] == 1", "all(turns[w] == 1 for w in Worker)"
@@ -400,8 +399,14 @@ def test_symmetric_ids_are_told_apart(judge: Judging) -> None:
     loop = result.traces[0].loop
     assert loop is not None
     assert {item.instance for item in loop.promises} == {"work(worker1)", "work(worker2)"}
-    with pytest.raises(UsageError, match="symmetry"):
-        judge(text, symmetry=True)
+    file = tmp_path / "trap.yaml"
+    file.write_text(HEAD + text)
+    reduced = check(Request(str(file), symmetry=True), Silent())
+    assert reduced.exploration.distinct == 3
+    assert walk(reduced) == (["work"] * 4, 0)
+    loop = reduced.traces[0].loop
+    assert loop is not None
+    assert {item.instance for item in loop.promises} == {"work(worker1)", "work(worker2)"}
 
 
 def test_deadlock_goes_before_liveness(judge: Judging) -> None:
