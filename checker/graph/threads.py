@@ -101,7 +101,8 @@ def _threaded(graph: StateGraph, turning: Turning, moves: NDArray[np.int64]) -> 
 
     def stays(nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
         same = moves[:, nodes % width] == nodes % width
-        return turning.stays(nodes // width) & same.T
+        found: NDArray[np.bool_] = turning.stays(nodes // width) & same.T
+        return found
 
     _follow(
         graph.offsets, graph.targets, graph.labels, turning.turns, back, width, offsets, targets,
