@@ -24,7 +24,10 @@ def reads_of(traces: Iterable[Trace]) -> tuple[str, ...]:
     """Return the places that decide what is wrong: those of properties, of rows that cannot run."""
     found: list[str] = []
     for trace in traces:
-        found += [name for reason in deciding(trace.reasons) for name in reason.reads]
+        decisive = deciding(trace.reasons)
+        # What reads all of a collection would make causes of nearly all steps.
+        narrow = [reason for reason in decisive if not reason.wide] or decisive
+        found += [name for reason in narrow for name in reason.reads]
         found += [name for waiting in trace.waiting for name in waiting.reads]
     return tuple(dict.fromkeys(found))
 

@@ -408,7 +408,9 @@ def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
     if step.moves:
         moved = [f"{move.machine}: {move.origin} → {move.target}" for move in step.moves]
     else:
-        quiet = step.changes if not step.events else ()
+        # How often a fault may still happen is told beside its name.
+        plain = (item for item in step.changes if not item.place.startswith("budget."))
+        quiet = tuple(plain) if not step.events else ()
         moved = [str(change).replace(" -> ", " → ") for change in quiet[:2]]
     # In the lane of client c1 `client[c1].state` is the state.
     word, _, member = lane.partition(", ")[0].partition(" ")

@@ -37,6 +37,9 @@ from checker.trace.trace import Reason, Step, Trace, Waiting, deciding
 FEW = 2
 """Changes of a step that are shown at once where none is known to tell more than another."""
 
+DECISIVE = 6
+"""Parts of a condition that are shown at once; the others are in the whole condition."""
+
 TELLING = 3
 """Telling changes of a step that are shown at once."""
 
@@ -226,6 +229,8 @@ def other_views(result: Result) -> tuple[Other, ...]:
 def _answer(trace: Trace) -> Answer:
     failure = trace.failure
     decisive = deciding(trace.reasons)
+    # The same part may decide for two: `thread[t].op == o` for t1 and for t2.
+    shown = {plainly(reason): (reason, *plainly(reason)) for reason in decisive}
     told = [reason_text(reason) for reason in trace.reasons]
     given = [
         text
@@ -239,7 +244,7 @@ def _answer(trace: Trace) -> Answer:
         title=title(trace),
         why=sentence(trace.why),
         verb="holds" if trace.kind == "sometimes" else "fails",
-        decisive=tuple((reason, *plainly(reason)) for reason in decisive),
+        decisive=tuple(shown.values())[:DECISIVE],
         known=_known(decisive, dict(bindings)),
         bindings=bindings,
         given=tuple(dict.fromkeys(text.removesuffix(" is true") for text in given)),

@@ -79,13 +79,13 @@ def _why(term: Term, context: Context, depth: int) -> Iterator[Reason]:
             yield from _why_junction(term, items, context, depth)
         case terms.Implies(left, right) if not value:
             yield _headed(term, value, depth)
-            yield from _why(left, context, depth + 1)
+            yield from _given(left, context, depth + 1)
             yield from _why(right, context, depth + 1)
         case terms.Implies(left, right):
             holds = evaluate(left, context)
             yield from _why(right if holds else left, context, depth)
         case terms.Choose(condition, then, otherwise):
-            yield from _why(condition, context, depth)
+            yield from _given(condition, context, depth)
             yield from _why(then if evaluate(condition, context) else otherwise, context, depth + 1)
         case terms.Let(name, bound, body):
             held = evaluate(bound, context)
@@ -101,12 +101,18 @@ def _why(term: Term, context: Context, depth: int) -> Iterator[Reason]:
                 (row for row in each(generators, context) if evaluate(body, row) is decides), None
             )
             if witness is None:
-                yield _atom(term, context, depth)
+                yield replace(_atom(term, context, depth), wide=True)
             else:
                 yield _quantifier(term, decides, witness, context, depth)
                 yield from _why(body, witness, depth + 1)
         case _:
             yield _atom(term, context, depth)
+
+
+def _given(term: Term, context: Context, depth: int) -> Iterator[Reason]:
+    """Yield why what a condition presupposes has the value it has."""
+    for reason in _why(term, context, depth):
+        yield replace(reason, given=True)
 
 
 def _with_bound(reason: Reason, bound: Term, held: object, context: Context) -> Reason:

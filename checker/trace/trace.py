@@ -67,7 +67,9 @@ class Reason:
 
     `depth` is how deep the part lies below the condition, for indentation; `values` are the
     sub-terms of an atom with their values, `bindings` the witnesses of quantifiers around it.
-    `reads` are the places that decide it: `coordinator.members`, `client[c1].state`.
+    `reads` are the places that decide it: `coordinator.members`, `client[c1].state`. What is
+    `given` is what the condition is about: what stands left in an implication. A
+    `wide` part is about all of a collection, none of which decides alone.
     """
 
     text: str
@@ -77,19 +79,22 @@ class Reason:
     bindings: tuple[tuple[str, str], ...]
     values: tuple[tuple[str, str], ...]
     reads: tuple[str, ...] = ()
+    given: bool = False
+    wide: bool = False
 
 
 def deciding(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
-    """Return the parts that decide: the last one, and those beside it that had to be as it is.
+    """Return the parts that decide: those not taken apart further, and not only presupposed.
 
-    Of a false `or` every part is false, and each of them had to be.
+    Of a false `or` every part is false and had to be, of a true `and` every part true; of a false
+    implication it is the right side, the left is `given`.
     """
-    found: list[Reason] = []
-    for reason in reversed(reasons):
-        if (reason.depth, reason.value) != (reasons[-1].depth, reasons[-1].value):
-            break
-        found.insert(0, reason)
-    return tuple(found)
+    ends = [
+        reason
+        for place, reason in enumerate(reasons, 1)
+        if place == len(reasons) or reasons[place].depth <= reason.depth
+    ]
+    return tuple(reason for reason in ends if not reason.given) or tuple(ends[-1:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,8 +142,12 @@ def test_of_a_false_or_every_part_decides() -> None:
     whole = Reason("a or b", "false", "", 0, (), ())
     true = Reason("c", "true", "", 1, (), (), ("c",))
     assert deciding((whole, one, two)) == (one, two)
-    assert deciding((whole, true, two)) == (two,)
     assert deciding(()) == ()
+    assert deciding((whole, replace(true, given=True), two)) == (two,)
+    # However deep: `all(n > 0 for n in log) or b`.
+    every = Reason("all(n > 0 for n in log)", "false", "", 1, (("n", "0"),), ())
+    inner = Reason("n > 0", "false", "", 2, (), (), ("log",))
+    assert deciding((whole, every, inner, two)) == (inner, two)
 
 
 def test_a_change_of_another_member_is_none_of_what_is_read() -> None:
