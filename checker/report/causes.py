@@ -1,9 +1,9 @@
 """Why it happened: of a run's steps those that what failed depends on, each with the reason.
 
 A step matters if it changed a place that the failed part of the property reads, if it sent what
-such a step received, or if it started the operation that one was told of. The last step always
-does. What is left out may still have been needed for a row to be enabled: the run is a shortest
-one, and no step of it can simply be dropped.
+such a step received, or if it started the operation that one was told of. So does a fault, which
+a shortest run has because it is needed, and the last step. What is left out may still have been
+needed for a row to be enabled: no step of a shortest run can simply be dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from checker.report.travels import Journey
 from checker.trace.trace import Change, Step, Trace, deciding
 
 SENT = "sent the"
-"""How a reason begins that is prose; the others are changes."""
+OUTSIDE = "from outside:"
+"""How reasons begin that are prose; the others are changes."""
 
 _KEYS = re.compile(r"\[[^\]]*\]")
 
@@ -51,6 +52,7 @@ def causes(trace: Trace, way: Journey, reads: tuple[str, ...]) -> dict[int, tupl
     found: dict[int, list[str]] = {}
     for step in trace.steps[1:]:
         told = _touched(step, reads)
+        told += [] if step.fault is None else [f"{OUTSIDE} {step.fault}"]
         if told or (step.number == trace.length and trace.loop is None):
             found[step.number] = told
     open_steps = sorted(found, reverse=True)

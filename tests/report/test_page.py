@@ -142,7 +142,7 @@ def test_the_page_begins_with_the_answer() -> None:
         "What differs from kafka_7824_fixed , which holds",
         "member_id_required false here, true there KIP-394",
         "coordinator.members is {m1: 0, m2: 0}",
-        "Why it happened",
+        "What happened",
         "1 client_poll_sends_join(c1)",
         "This breaks no_ghost_members.",
         "Check it again",

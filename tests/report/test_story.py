@@ -248,7 +248,7 @@ def test_markdown_says_why_it_happened_what_constants_mean_and_what_is_left_out(
     assert "Why it happened: 5 of 7 steps changed what the failed part reads" in told
     assert "* step 1, `client_poll_sends_join(c1)`: sent the JoinGroup of step 2\n" in told
     assert "* step 4, " not in told
-    assert "`client[c1].process: running → hung`" in told
+    assert "`client[c1].process: running → hung`; from outside: hang\n" in told
     assert "| `pending_sync_timeout` | `false` | `true` | KAFKA-12890: members" in told
     assert "\n* Time is left out.\n" in told
     assert "A timer is armed or not" not in told
