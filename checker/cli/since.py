@@ -81,7 +81,10 @@ def _root(path: Path) -> Path:
 
 
 def _extract(root: Path, revision: str, folder: Path) -> None:
-    """Write the YAML files of a revision below `folder`."""
+    """Write the YAML files of a revision below `folder`: none before the first commit."""
+    any_commit = ["git", "-C", str(root), "rev-list", "--all", "--max-count=1"]
+    if not _git(any_commit, f"--since: the repository {root} cannot be read"):
+        return
     missing = f"--since: the repository {root} has no revision {revision!r}"
     verify = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "--end-of-options"]
     commit = _git([*verify, f"{revision}^{{commit}}"], missing).decode().strip()

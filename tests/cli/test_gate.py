@@ -217,13 +217,14 @@ def test_update_never_writes_a_verdict(command: Command, toggle: str) -> None:
 def test_since_runs_what_changed(command: Command, toggle: str) -> None:
     git("init", "--initial-branch=main")
     git("add", toggle)
-    git("commit", "-m", "first")
 
     def ran() -> list[str]:
         found = command("verify", toggle, *ONE, "--since", "HEAD", "--format", "json")
         assert found.code == 0, found.err
         return [item["instance"] for item in found.json["instances"]]
 
+    assert ran() == ["default", "broken"]
+    git("commit", "-m", "first")
     assert ran() == []
     mended(toggle, "a switch that never lights is broken", "it must light")
     assert ran() == []
