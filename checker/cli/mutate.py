@@ -16,7 +16,7 @@ from checker.cli.spreading import Where, spreading_options
 from checker.errors import UsageError
 from checker.mutation import abilities, report
 from checker.mutation.campaign import Judged, Step, all_mutants, chosen_instances, run
-from checker.mutation.mistakes import FILE, read_mistakes
+from checker.mutation.mistakes import declared_mistakes
 from checker.mutation.report import Campaign
 from checker.mutation.shown import Shown, jobs_of, judge_all
 from checker.mutation.weaving import Mutant
@@ -131,23 +131,29 @@ def _declared(
     document: Document, names: tuple[str, ...], where: Where, form: str, progress: Style
 ) -> int:
     """Judge the mistakes that stand beside a system, those of some instances where any is named."""
-    path = Path(document.path).parent / FILE
-    mistakes = read_mistakes(path, document) if path.exists() else ()
-    wanted = [item for item in mistakes if not names or item.instance in names]
+    mistakes = declared_mistakes(document)
+    instances = chosen_instances(document, names, every=True) if names else ()
+    wanted = [item for item in mistakes if not names or item.instance in instances]
     jobs = jobs_of(document.path, wanted)
-    shown = []
-    with observing(progress) as observer, where.spread(len(jobs), observer.notice) as spread:
-        for item in judge_all(jobs, spread):
-            shown.append(item)
-            _tell_shown(item, len(shown), len(wanted), progress)
+    shown: list[Shown] = []
+    finished = True
+    try:
+        with observing(progress) as observer, where.spread(len(jobs), observer.notice) as spread:
+            for item in judge_all(jobs, spread):
+                shown.append(item)
+                _tell_shown(item, len(shown), len(wanted), progress)
+    except KeyboardInterrupt:
+        finished = False
     found = abilities.abilities(document, shown)
-    if names:
+    if names or not finished:
         judged = {item.property for item in shown}
         found = tuple(item for item in found if item.property in judged)
     if form == "json":
-        click.echo(json.dumps(abilities.as_object(document.name.text, found)))
+        click.echo(json.dumps(abilities.as_object(document.name.text, found), ensure_ascii=False))
     else:
         click.echo(abilities.text(document.name.text, found))
+    if not finished:
+        return exits.INTERRUPTED
     return exits.DIFFERENCE if abilities.missing(found) else exits.HOLDS
 
 

@@ -18,8 +18,7 @@ from checker.table.document import Cell, Definition, Word
 from checker.table.fields import Fields, entries_of, read_key
 from checker.table.nodes import Node
 from checker.table.problems import Problems
-from checker.table.tables import read_root
-from checker.table.text import read_text
+from checker.table.tables import read_fields
 from checker.table.words import read_name, read_word, report_twice
 
 Kind = Literal["call", "fire", "complete", "silent", "skip"]
@@ -126,12 +125,8 @@ def read_mapping(path: Path) -> Mapping:
 
     Raises SpecificationError with every error of the file (T1xx), in their order.
     """
-    problems = Problems()
-    node = read_root(read_text(path), "conformance", problems)
-    if node is None:
-        problems.raise_any()
-    assert node is not None
-    fields = Fields(node, "conformance", problems, KEYS["conformance"])
+    fields = read_fields(path, "conformance", KEYS["conformance"])
+    problems = fields.problems
     fields.prose("source")
     mapping = Mapping(
         path=str(path),

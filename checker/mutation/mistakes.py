@@ -18,8 +18,7 @@ from checker.table.document import Document, Word
 from checker.table.fields import Fields
 from checker.table.nodes import Node
 from checker.table.problems import Problems, nearest
-from checker.table.tables import read_root
-from checker.table.text import read_text
+from checker.table.tables import read_fields
 from checker.table.words import read_word
 
 FILE: Final = "mistakes.yaml"
@@ -44,24 +43,25 @@ class Mistake:
     mutant: str = ""
 
 
+def declared_mistakes(document: Document) -> tuple[Mistake, ...]:
+    """Return the mistakes that stand beside a system; none where it has no such file."""
+    path = Path(document.path).parent / FILE
+    return read_mistakes(path, document) if path.exists() else ()
+
+
 def read_mistakes(path: Path, document: Document) -> tuple[Mistake, ...]:
     """Return the mistakes that a file declares of a system.
 
     Raises SpecificationError with every error of the file, in their order: T1xx, and N206 for
     what the system does not have.
     """
-    problems = Problems()
-    node = read_root(read_text(path), "mistakes", problems)
-    if node is None:
-        problems.raise_any()
-    assert node is not None
-    fields = Fields(node, "mistakes", problems, KEYS["mistakes"])
+    fields = read_fields(path, "mistakes", KEYS["mistakes"])
     fields.prose("about")
-    reader = _Reader(document, problems)
+    reader = _Reader(document, fields.problems)
     system = fields.needed_name("mistakes")
     reader.known(system, "system", [document.name.text])
     found = tuple(reader.mistake(*item) for item in fields.named("properties", required=True))
-    problems.raise_any()
+    fields.problems.raise_any()
     return found
 
 

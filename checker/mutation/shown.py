@@ -77,16 +77,18 @@ def _edited(job: Job, mistake: Mistake) -> Shown:
     file, text = mistake.edit
     try:
         document = read(Path(job.path), {file: text})
-        machine = select(elaborate(document, job.instance), (name,))
+        whole = elaborate(document, job.instance)
     except SpecificationError as error:
         first = error.diagnostics[0]
         return Shown(name, job.instance, None, f"no specification: {first.message} ({first.code})")
+    if not any(name in {item.name, item.declared} for item in whole.properties):
+        return Shown(name, job.instance, None, "this instance does not judge it")
     request = Request(job.path, job.instance, workers=1)
-    outcomes = check_machine(request, document, machine, Silent()).verdict
-    lengths = [item.length or 0 for item in outcomes.broken if item.name.split("(")[0] == name]
+    verdict = check_machine(request, document, select(whole, (name,)), Silent()).verdict
+    lengths = [item.length or 0 for item in verdict.broken if name in {item.name, item.declared}]
     if lengths:
         return Shown(name, job.instance, min(lengths))
-    return Shown(name, job.instance, None, f"the verdict is {outcomes.overall}")
+    return Shown(name, job.instance, None, f"the verdict is {verdict.overall}")
 
 
 def _woven(job: Job) -> Iterator[Shown]:

@@ -30,6 +30,20 @@ def read_table(path: Path) -> StateTable:
     return table
 
 
+def read_fields(path: Path, part: str, keys: tuple[str, ...]) -> Fields:
+    """Return the keys of a file that stands beside a system, such as a mapping.
+
+    Further errors of the file go to the `problems` of what is returned. SpecificationError (T1xx)
+    for a file that holds no such part.
+    """
+    problems = Problems()
+    node = read_root(read_text(path), part, problems)
+    if node is None:
+        problems.raise_any()
+    assert node is not None
+    return Fields(node, part, problems, keys)
+
+
 def read_root(source: Source, part: str, problems: Problems) -> Node | None:
     """Return the mapping a file holds, torn cells mended, or None after reporting (T107)."""
     node = parse_yaml(source)

@@ -6,6 +6,7 @@ What the shipped systems declare is judged in tests/spec/test_mistakes.py.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from checker.cli.schema import schema_of
 from checker.errors import SpecificationError
 from checker.library import shipped
 from checker.mutation.mistakes import FILE, KEYS, read_mistakes
+from checker.mutation.shown import Job, Shown, judge_all
+from checker.runs import Spread
 from checker.table import read
 
 GATE = """
@@ -182,6 +185,37 @@ def test_what_is_wrong_has_a_place(gate: Path, old: str, new: str, code: str) ->
     first = raised.value.diagnostics[0]
     assert first.code == code
     assert first.span.source.name == str(gate.parent / FILE)
+
+
+def test_an_instance_that_is_none_is_refused(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = command(["mutate", str(gate), "--declared", "--instance", "brocken"])
+    assert code == 2
+    assert "did you mean `broken`" in capsys.readouterr().err.lower()
+
+
+def test_an_instance_that_does_not_judge_the_property_shows_nothing(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed(gate, "in: enter", "instance: broken\n    in: enter")
+    code, out = declared(gate, capsys)
+    assert "NOT BROKEN  nobody_without, in broken: this instance does not judge it" in out
+    assert code == 1
+
+
+def test_what_was_judged_is_told_when_it_is_interrupted(
+    gate: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(jobs: Sequence[Job], spread: Spread) -> Iterator[Shown]:
+        yield from judge_all(jobs[:1], spread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("checker.cli.mutate.judge_all", interrupted)
+    code, out = declared(gate, capsys)
+    assert "1  a declared mistake breaks it" in out
+    assert "NOT SHOWN" not in out
+    assert code == 130
 
 
 def test_options_that_say_what_to_generate_do_not_go_with_it(

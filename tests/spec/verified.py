@@ -6,18 +6,16 @@ What the gate of CI has verified with this checker is remembered, and is not sea
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 from checker.cli.gate import Outcome, Task, tasks_of, verify
 from checker.cli.remembered import recall, remember, texts_of
 from checker.library import find, shipped
-from checker.mutation.mistakes import FILE, Mistake, read_mistakes
+from checker.mutation.mistakes import Mistake, declared_mistakes
 from checker.search.memory import default_limit
 from checker.table import read
 from checker.table.document import Document
 
-SYSTEMS = sorted(entry.name for entry in shipped() if (entry.path.parent / FILE).exists())
-"""The shipped systems that declare mistakes: all but those that stand for a part of another."""
+SYSTEMS = sorted(entry.name for entry in shipped() if entry.kind == "system")
 
 
 @cache
@@ -29,7 +27,7 @@ def document(system: str) -> Document:
 @cache
 def mistakes_of(system: str) -> tuple[Mistake, ...]:
     """Return the mistakes that a system declares."""
-    return read_mistakes(Path(document(system).path).parent / FILE, document(system))
+    return declared_mistakes(document(system))
 
 
 @cache

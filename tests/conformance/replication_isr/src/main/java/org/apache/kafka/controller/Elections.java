@@ -8,8 +8,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.ConfigResource;
@@ -132,25 +130,13 @@ final class Elections implements Protocol.Subject {
     return result.response().topics().get(0).partitions().get(0).errorCode() == Errors.NONE.code();
   }
 
-  private Set<String> names(int[] ids) {
-    Set<String> found = new TreeSet<>();
-    for (int id : ids) {
-      brokers.forEach((name, known) -> {
-        if (known == id) {
-          found.add(name);
-        }
-      });
-    }
-    return found;
-  }
-
   @Override
   public Map<String, Object> observe() {
     PartitionRegistration partition = partition();
     Map<String, Object> found = new HashMap<>();
-    found.put("leader", names(new int[] {partition.leader}).stream().findFirst().orElse(null));
-    found.put("isr", names(partition.isr));
-    found.put("eligible", names(partition.elr));
+    found.put("leader", Managers.names(brokers, partition.leader).stream().findFirst().orElse(null));
+    found.put("isr", Managers.names(brokers, partition.isr));
+    found.put("eligible", Managers.names(brokers, partition.elr));
     return found;
   }
 }

@@ -2,6 +2,9 @@ package org.apache.kafka.controller;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.message.BrokerRegistrationRequestData;
 import org.apache.kafka.common.metadata.FeatureLevelRecord;
@@ -119,6 +122,19 @@ final class Managers {
     List<ApiMessageAndVersion> records = new ArrayList<>();
     replication.handleBrokerFenced(broker, records);
     replay(records);
+  }
+
+  /** What the model calls some brokers. */
+  static Set<String> names(Map<String, Integer> brokers, int... ids) {
+    Set<String> found = new TreeSet<>();
+    for (int id : ids) {
+      brokers.forEach((name, known) -> {
+        if (known == id) {
+          found.add(name);
+        }
+      });
+    }
+    return found;
   }
 
   long epoch(int broker) {

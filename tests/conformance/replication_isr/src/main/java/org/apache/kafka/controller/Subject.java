@@ -115,21 +115,9 @@ final class Subject implements Protocol.Subject {
     Errors error = Errors.forCode(answer.errorCode());
     found.put("proposal", proposal);
     found.put("error", error.name());
-    found.put("isr", names(answer.isr()));
+    found.put("isr", Managers.names(brokers, answer.isr().stream().mapToInt(Integer::intValue).toArray()));
     found.put("partition_epoch", answer.partitionEpoch());
     return error == Errors.NONE ? found : error.name();
-  }
-
-  private Set<String> names(Iterable<Integer> ids) {
-    Set<String> found = new TreeSet<>();
-    for (int id : ids) {
-      brokers.forEach((name, known) -> {
-        if (known == id) {
-          found.add(name);
-        }
-      });
-    }
-    return found;
   }
 
   @Override
@@ -137,10 +125,6 @@ final class Subject implements Protocol.Subject {
     PartitionRegistration partition = replication.getPartition(topic, 0);
     if (partition.leader != LEADER) {
       throw new IllegalStateException("broker " + partition.leader + " leads");
-    }
-    List<Integer> isr = new ArrayList<>();
-    for (int member : partition.isr) {
-      isr.add(member);
     }
     Set<String> fenced = new TreeSet<>();
     Map<String, Long> registered = new TreeMap<>();
@@ -151,7 +135,7 @@ final class Subject implements Protocol.Subject {
       }
     });
     return Map.of(
-        "isr", names(isr),
+        "isr", Managers.names(brokers, partition.isr),
         "leader_epoch", partition.leaderEpoch,
         "partition_epoch", partition.partitionEpoch,
         "fenced", fenced,
