@@ -78,6 +78,14 @@ def module_of(name: str) -> str:
     return SUBJECTS[name].module or name
 
 
+def sources(module: str) -> list[Path]:
+    """Return the files that an adapter is built from, in an order that stays."""
+    found = [*HERE.glob("*.xml"), *HERE.glob(f"{module}/pom.xml")]
+    for part in ("protocol", module):
+        found += HERE.glob(f"{part}/src/**/*.java")
+    return sorted(found)
+
+
 def build(module: str, release: str) -> str | None:
     """Build a module where its sources are newer; return what went wrong."""
     target = HERE / module / "target"
@@ -89,11 +97,8 @@ def build(module: str, release: str) -> str | None:
 
 def _built(module: str, release: str) -> str | None:
     classpath = HERE / module / "target" / release / "classpath"
-    sources = [*HERE.glob("*.xml"), *HERE.glob(f"{module}/pom.xml")]
-    sources += [
-        file for part in ("protocol", module) for file in HERE.glob(f"{part}/src/**/*.java")
-    ]
-    if classpath.is_file() and classpath.stat().st_mtime > max(f.stat().st_mtime for f in sources):
+    newest = max(file.stat().st_mtime for file in sources(module))
+    if classpath.is_file() and classpath.stat().st_mtime > newest:
         return None
     goals = ["test-compile", "dependency:build-classpath"]
     settings = [f"-Dkafka.version={release}", f"-Dmdep.outputFile=target/{release}/classpath"]

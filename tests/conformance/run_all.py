@@ -2,7 +2,13 @@
 
     python tests/conformance/run_all.py               # all; pages to reports/conformance
     python tests/conformance/run_all.py share_partition --run 1 3 --pages DIR
+    python tests/conformance/run_all.py --resume      # only those whose page is missing or old
     python tests/conformance/run_all.py --smoke       # a few steps of each, no pages
+
+A page is written as its run ends, so a call that is interrupted loses one run at most, and
+`--resume` goes on where it was: each page ends with a stamp of what it was made of, the model's
+behaviour, the mapping, the adapter and the limits that ended it. `--limit-seconds` and
+`--limit-steps` hold for each run; a run that they end is undecided, and its page says so.
 
 Needs a JDK and Maven (adapter.py says which). Ends with the worst exit code of `checker conform`,
 or with 3 where an adapter cannot be built. The pages are the same each time; the table of them is
@@ -12,21 +18,30 @@ written after each run, and keeps the lines of systems that were not asked for.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from adapter import SUBJECTS, UNAVAILABLE, build, missing, module_of
+from adapter import SUBJECTS, UNAVAILABLE, build, missing, module_of, sources
+
+from checker import flow
+from checker.cli.mapped import mapped, mapping_file
+from checker.errors import CheckerError
+from checker.kernel.build import behaviour
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SMOKE = 200
 """Steps of each run where it is only to be seen that all of it works."""
+STAMP = "<!-- made of {} -->"
+"""The last line of a page."""
 UNDECIDED = 20
 """The exit code of `checker conform` where nothing differs and not everything was tried."""
 
@@ -310,6 +325,11 @@ def main() -> int:
         "--run", type=int, nargs="+", metavar="N", help="only those whose page ends in _N.md"
     )
     parser.add_argument(
+        "--resume", action="store_true", help="leave out what has a page with today's stamp"
+    )
+    parser.add_argument("--limit-seconds", metavar="S", help="end each run after S seconds")
+    parser.add_argument("--limit-steps", metavar="N", help="end each run after N steps")
+    parser.add_argument(
         "--smoke",
         action="store_true",
         help=f"at most {SMOKE} steps of each, which is undecided at best; pages are left alone",
@@ -318,26 +338,78 @@ def main() -> int:
     unknown = set(given.systems) - set(RUNS)
     if unknown:
         parser.error(f"nothing drives {', '.join(sorted(unknown))}")
-    worst, table = 0, given.pages / "README.md"
+    limits: list[str] = []
+    for option in ("--limit-seconds", "--limit-steps"):
+        limit = getattr(given, option[2:].replace("-", "_"))
+        limits += [option, limit] if limit is not None else []
+    worst = 0
     for name in given.systems or RUNS:
         for number, run in enumerate(RUNS[name], start=1):
             if given.run is not None and number not in given.run:
                 continue
             for release in run.releases:
+                page = given.pages / f"{name}_{release}_{number}.md"
+                if given.resume and is_done(page, name, release, run, limits):
+                    continue
                 problem = missing() or build(module_of(name), release)
                 if problem is not None:
                     print(problem, file=sys.stderr)
                     return UNAVAILABLE
-                page = given.pages / f"{name}_{release}_{number}.md"
                 if given.smoke:
-                    code, found = drive(name, release, run, ("--limit-steps", str(SMOKE)))
+                    code, found = drive(name, release, run, ["--limit-steps", str(SMOKE)])
                     code = 0 if code == UNDECIDED else code
                 else:
-                    code, found = drive(name, release, run, ("--page", str(page)))
-                    _keep(table, page.name, _line(name, run, found, page.name))
+                    code, found = make_page(page, name, release, run, limits)
                 worst = max(worst, code)
                 print(f"{page.name} {run.instance}: {found['verdict']}", file=sys.stderr)
     return worst
+
+
+def make_page(
+    page: Path, name: str, release: str, run: Run, limits: list[str]
+) -> tuple[int, dict[str, Any]]:
+    """Drive, write the page with its stamp, and its line in the table of all runs.
+
+    What the stamp is of is read before the run: a file that changes meanwhile makes the page old.
+    A run that was interrupted, or whose adapter failed, gets none and is made again.
+    """
+    stamp, limited = stamp_of(name, release, run, []), stamp_of(name, release, run, limits)
+    code, found = drive(name, release, run, [*limits, "--page", str(page)])
+    if found["stopped_by"] is None:
+        _sign(page, stamp)
+    elif found["stopped_by"].startswith("the limit of"):
+        _sign(page, limited)
+    _keep(page.parent / "README.md", page.name, _line(name, run, found, page.name))
+    return code, found
+
+
+def _sign(page: Path, stamp: str) -> None:
+    text = page.read_text(encoding="utf-8")
+    page.write_text(f"{text}\n{STAMP.format(stamp)}\n", encoding="utf-8")
+
+
+def is_done(page: Path, name: str, release: str, run: Run, limits: list[str]) -> bool:
+    """Whether a page is of today's model, mapping and adapter: whole, or ended by these limits."""
+    if not page.is_file():
+        return False
+    last = page.read_text(encoding="utf-8").rstrip().rpartition("\n")[2]
+    return last in {
+        STAMP.format(stamp_of(name, release, run, ended)) for ended in ([], list(limits))
+    }
+
+
+def stamp_of(name: str, release: str, run: Run, limits: list[str]) -> str:
+    """Return a digest of all that decides what a page says."""
+    settings = tuple(word for option, word in pairwise(run.options) if option == "--set")
+    try:
+        machine = mapped(name, None, run.instance, settings, flow.Silent()).bound.machine
+    except CheckerError as error:
+        sys.exit(f"{name}, {run.instance}: {error}")
+    digest = hashlib.blake2b(digest_size=10)
+    digest.update(f"{release}\0{run}\0{limits}\0{behaviour(machine)}".encode())
+    for file in [mapping_file(name, None, recorded=False), *sources(module_of(name))]:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _keep(table: Path, page: str, line: str) -> None:
@@ -357,7 +429,7 @@ def _keep(table: Path, page: str, line: str) -> None:
     table.write_text(text, encoding="utf-8")
 
 
-def drive(name: str, release: str, run: Run, more: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
+def drive(name: str, release: str, run: Run, more: list[str]) -> tuple[int, dict[str, Any]]:
     """Drive one release along one instance; return the exit code and the result."""
     command = [sys.executable, "-m", "checker", "conform", name, "--instance", run.instance]
     command += [*run.options, *more, "--format", "json", "--progress", "none"]
