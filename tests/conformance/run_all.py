@@ -233,6 +233,17 @@ RUNS: dict[str, tuple[Run, ...]] = {
         Run("default", ("4.3.1",), (*AT_ONCE, "--set", "log_max=1", "--set", "epochs=2")),
         Run("default", ("4.3.1",), (*AT_ONCE, "--set", "min_isr=2", "--cover", "rows")),
         Run("three_replicas", ("4.3.1",), (*AT_ONCE, "--set", "min_isr=2", "--cover", "rows")),
+        Run("unclean_election_past_the_eligible", ("4.3.1",), ("--cover", "rows")),
+        Run("last_known_leader", ("4.3.1",), (*AT_ONCE, "--cover", "rows")),
+        Run(
+            "three_replicas",
+            ("4.3.1",),
+            (
+                *(*AT_ONCE, "--set", "min_isr=2", "--set", "epochs=6", "--set", "crashes=1"),
+                *("--set", "power_failures=2", "--set", "unclean_elections=true"),
+                *("--set", "last_known_leads=true", "--cover", "rows", "--depth", "150"),
+            ),
+        ),
     ),
     "replication_isr": (
         *(

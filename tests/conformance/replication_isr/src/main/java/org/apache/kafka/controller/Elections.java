@@ -69,6 +69,12 @@ final class Elections implements Protocol.Subject {
       case "elect":
         elect(brokers.get(with.get("broker").asText()));
         return null;
+      case "elect_unclean":
+        electUnclean(brokers.get(with.get("broker").asText()));
+        return null;
+      case "restart":
+        restart(brokers.get(with.get("broker").asText()), with.get("clean").asBoolean());
+        return null;
       case "drop":
         managers.fence(brokers.get(with.get("broker").asText()));
         return null;
@@ -95,10 +101,29 @@ final class Elections implements Protocol.Subject {
       putFirst(broker);
     }
     if (partition().leader != broker) {
-      var request = new ElectLeadersRequestData().setElectionType(ElectionType.PREFERRED.value);
-      request.topicPartitions().add(new TopicPartitions().setTopic(TOPIC).setPartitions(List.of(0)));
-      managers.replay(managers.replication.electLeaders(request).records());
+      ask(ElectionType.PREFERRED);
     }
+  }
+
+  /** As an operator does, for a broker that is alive and has no right to lead. */
+  private void electUnclean(int broker) {
+    if (isFenced(broker)) {
+      managers.unfence(broker);
+    }
+    putFirst(broker);
+    ask(ElectionType.UNCLEAN);
+  }
+
+  private void ask(ElectionType type) {
+    var request = new ElectLeadersRequestData().setElectionType(type.value);
+    request.topicPartitions().add(new TopicPartitions().setTopic(TOPIC).setPartitions(List.of(0)));
+    managers.replay(managers.replication.electLeaders(request).records());
+  }
+
+  /** Register the next process of a broker, which stays fenced until the controller hears more of it. */
+  private void restart(int broker, boolean clean) {
+    long before = managers.epoch(broker);
+    managers.register(broker, before + 1, clean ? before : -1);
   }
 
   private void putFirst(int broker) {

@@ -89,11 +89,17 @@ final class Managers {
   }
 
   void register(int broker, long epoch) {
+    register(broker, epoch, -1); // as after a machine that lost power
+  }
+
+  /** Register a broker; its process of before ended in order if `before` was its epoch. */
+  void register(int broker, long epoch, long before) {
     var request =
         new BrokerRegistrationRequestData()
             .setClusterId(CLUSTER)
             .setBrokerId(broker)
             .setIncarnationId(new Uuid(broker + 1, epoch))
+            .setPreviousBrokerEpoch(before)
             .setLogDirs(List.of(new Uuid(broker + 1, 0)));
     for (var supported : QuorumFeatures.defaultSupportedFeatureMap(true).entrySet()) {
       request.features().add(
