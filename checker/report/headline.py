@@ -11,7 +11,7 @@ from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.source import heading_over
 from checker.trace.calmness import calmness
 from checker.trace.naming import excerpt, place
-from checker.trace.trace import Reason, Step, Trace
+from checker.trace.trace import Reason, Step, Trace, WayOut
 from checker.verdict.judge import PropertyVerdict, Verdict
 
 STOPPED = {
@@ -143,6 +143,9 @@ def stories(trace: Trace) -> dict[int, str]:
     return {step.number: step.about for step in firsts.values() if step.about}
 
 
+WAY_SHOWN = 6
+"""Steps that are named of a way out of a loop: where it begins says what is missing."""
+
 PROMISES_SHOWN = 12
 """Fair row instances that a report names."""
 
@@ -157,16 +160,49 @@ def loop_end(trace: Trace) -> str:
 
 
 def loop_text(trace: Trace) -> list[str]:
-    """Return sentences on a loop: since when something is due, and why the loop is fair."""
+    """Return sentences on a loop: since when something is due, and what would bring it about."""
     loop = trace.loop
     if loop is None:
         return []
     since = f"after step {loop.raised}" if loop.raised else "from the beginning"
+    way = trace.way_out
     lines = [f"due {since}, and it never comes"]
+    if way is not None and not way.steps:
+        return [f"due {since}, and it cannot come any more, unless by a fault"]
     if trace.kind == "eventually_always":
         lines = [f"false again and again, as after step {loop.raised}"]
     elif trace.kind == "ltl":
         lines = ["this run does not satisfy the formula"]
+    return [*lines, *([_way_out_text(way)] if way is not None else [])]
+
+
+def _way_out_text(way: WayOut) -> str:
+    """Say by which steps the loop would be left for what is due, and why none of them must happen.
+
+    Every other step is only possible once the first one has been taken.
+    """
+    steps = ", ".join(way.steps[:WAY_SHOWN])
+    if len(way.steps) > WAY_SHOWN:
+        steps += f" and {plural(len(way.steps) - WAY_SHOWN, 'more step')}"
+    first = "this" if len(way.steps) == 1 else "the first of these"
+    where = f"in {way.possible} of the {way.states} states of the loop"
+    if way.possible == way.states:
+        where = "all the time"
+    if way.elsewhere is not None:
+        why = f"step {way.elsewhere} is the same, at another moment or with another outcome"
+    elif way.promise == "none":
+        why = f"{first} is possible {where}, and nothing promises that it happens"
+    else:
+        why = f"{first} is possible {where}; weak fairness is for what is possible all the time"
+    return f"it would come after step {way.after} by {steps}: {why}"
+
+
+def promise_text(trace: Trace) -> list[str]:
+    """Return sentences on why a loop is fair: what it does about each row that must run."""
+    loop = trace.loop
+    if loop is None:
+        return []
+    lines = []
     for promise in loop.promises[:PROMISES_SHOWN]:
         how = f"taken in step {promise.step}"
         if not promise.taken:
@@ -175,7 +211,7 @@ def loop_text(trace: Trace) -> list[str]:
     more = len(loop.promises) - PROMISES_SHOWN
     if more > 0:
         lines.append(f"and {plural(more, 'more fair row instance')}")
-    if not loop.promises:
+    if not loop.promises and (trace.way_out is None or trace.way_out.steps):
         lines.append("no row that must run sooner or later can run, so nothing has to happen")
     return lines
 

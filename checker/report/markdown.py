@@ -21,6 +21,7 @@ from checker.report.headline import (
     loop_text,
     never_fired,
     other_title,
+    promise_text,
     reason_text,
     stories,
     title,
@@ -165,7 +166,7 @@ def _traces(traces: Sequence[Trace], files: Mapping[str, str], parties: Lanes) -
             lines.append("   * **the loop begins here**")
     if trace.loop is not None:
         lines += ["", f"**{loop_end(trace)}**", ""]
-        lines += [f"* {text(line)}" for line in loop_text(trace)]
+        lines += [f"* {text(line)}" for line in (*loop_text(trace), *promise_text(trace))]
     lines.append("")
     lines += _travelled(trace, parties)
     lines += _visited(trace)

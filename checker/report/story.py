@@ -17,6 +17,7 @@ from checker.report.headline import (
     loop_end,
     loop_text,
     other_title,
+    promise_text,
     reason_text,
     stories,
     title,
@@ -143,6 +144,7 @@ class Story:
     causes: tuple[StepView, ...]
     loop_end: str
     loop_text: tuple[str, ...]
+    promises: tuple[str, ...]
     ending: str
     calm: bool
     files: tuple[str, ...]
@@ -191,6 +193,7 @@ def _story(
         causes=matter if any(step.aside for step in steps) else (),
         loop_end=loop_end(trace),
         loop_text=tuple(loop_text(trace)),
+        promises=tuple(promise_text(trace)),
         ending=_ending(traces),
         calm=any(name in result.calm for name in names),
         files=tuple(files[name] for name in names if name in files),

@@ -58,7 +58,9 @@ def _told_by(shown: Trace, trace: Trace) -> Trace | None:
     if declared is not None and trace.kind == "refines":
         notes = strays(machine, declared, shown.states)
     waiting = waiting_at_the_end(machine, trace.kind, shown.states, loop)
-    return replace(trace, steps=shown.steps, reasons=reasons, notes=notes, waiting=waiting)
+    return replace(
+        trace, steps=shown.steps, reasons=reasons, notes=notes, waiting=waiting, way_out=None
+    )
 
 
 def other_file(trace: Trace, number: int) -> str:

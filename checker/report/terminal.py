@@ -27,6 +27,7 @@ from checker.report.headline import (
     loop_text,
     never_fired,
     other_title,
+    promise_text,
     reason_text,
     stories,
     title,
@@ -98,7 +99,7 @@ def print_trace(out: Console, trace: Trace) -> None:
             out.print(Text("      the loop:", style="bold yellow"))
     if trace.loop is not None:
         out.print(Text(f"      {loop_end(trace)}", style="bold yellow"))
-        for line in loop_text(trace):
+        for line in (*loop_text(trace), *promise_text(trace)):
             _print_indented(out, line, 8, "yellow")
     failure = trace.failure
     if failure is not None and failure.row is None:

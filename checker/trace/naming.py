@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from checker.semantics.successor import Event
+from checker.semantics.successor import Event, Successor
 from checker.semantics.values import format_value
 from checker.source import NOWHERE, Span
 from checker.trace.trace import Step
@@ -15,11 +15,20 @@ def step_name(step: Step) -> str:
     """Return a step's name: its row, the values of its bindings and of its picks."""
     if step.number == 0:
         return "initial state" + _picks(step)
+    return _called(step.row, step)
+
+
+def successor_name(step: Successor) -> str:
+    """Return the name that a step has once it is one of a trace."""
+    return _called(step.action, step)
+
+
+def _called(row: str, step: Step | Successor) -> str:
     values = ", ".join(format_value(value) for _, value in step.bindings)
-    return f"{step.row}({values})" + _picks(step) if values else step.row + _picks(step)
+    return row + f"({values})" * bool(values) + _picks(step)
 
 
-def _picks(step: Step) -> str:
+def _picks(step: Step | Successor) -> str:
     values = ", ".join(format_value(value) for _, value in step.picks)
     return f" pick {values}" if values else ""
 

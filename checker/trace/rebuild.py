@@ -31,7 +31,8 @@ from checker.trace.explain import explain
 from checker.trace.lasso import Loop, loop_of
 from checker.trace.naming import excerpt, place
 from checker.trace.refinement import strays
-from checker.trace.trace import Failure, Reason, Step, Trace
+from checker.trace.trace import Failure, Reason, Step, Trace, WayOut
+from checker.trace.way_out import way_out
 from checker.verdict.judge import WHY_DEADLOCK, WHY_LEGAL
 
 WHY_BUILT_IN = {"deadlock": WHY_DEADLOCK, "legal": WHY_LEGAL}
@@ -78,6 +79,7 @@ def _rebuilt(machine: Machine, finding: Finding, replay: _Replay) -> Trace:
         notes=_notes(machine, finding, declared),
         loop=_loop(machine, finding, declared),
         waiting=waiting_at_the_end(machine, finding.kind, finding.path, finding.loop),
+        way_out=_way_out(machine, finding, declared),
     )
 
 
@@ -247,6 +249,12 @@ def _loop(machine: Machine, finding: Finding, declared: Property | None) -> Loop
     if finding.loop is None or declared is None:
         return None
     return loop_of(machine, declared, finding.path, finding.loop)
+
+
+def _way_out(machine: Machine, finding: Finding, declared: Property | None) -> WayOut | None:
+    if finding.loop is None or declared is None:
+        return None
+    return way_out(machine, declared, finding.path, finding.loop)
 
 
 def _reasons(machine: Machine, finding: Finding, declared: Property | None) -> tuple[Reason, ...]:

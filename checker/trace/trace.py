@@ -119,6 +119,22 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class WayOut:
+    """How what a loop owes could come about: `steps`, by name, that go on from after step `after`.
+
+    `promise` is what is promised to the first of them: `none`, `weak`, `strong`. It can happen in
+    `possible` of the `states` of the loop; `elsewhere` is a step of the loop that it is, too.
+    """
+
+    after: int
+    steps: tuple[str, ...]
+    promise: str
+    possible: int
+    states: int
+    elsewhere: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """An evaluation error: its code and message, its place, the row or property it happened in."""
 
@@ -134,8 +150,8 @@ class Trace:
     """A replayed path: what it shows (`property_name`, `kind`), its steps, and why it shows it.
 
     A run that never does what it owes ends in a `loop`: its last state is also the one after step
-    `loop.start`. Of one that stands still `waiting` are the rows that
-    come nearest to going on.
+    `loop.start`; `way_out` is what would end it. Of one that stands still `waiting` are the rows
+    that come nearest to going on.
     """
 
     machine: Machine
@@ -148,6 +164,7 @@ class Trace:
     notes: tuple[str, ...]
     loop: Loop | None = None
     waiting: tuple[Waiting, ...] = ()
+    way_out: WayOut | None = None
 
     @property
     def length(self) -> int:

@@ -15,6 +15,7 @@ from checker.semantics.successors import (
     successors,
 )
 from checker.semantics.values import format_value
+from checker.trace.naming import successor_name
 from checker.trace.rebuild import make_step
 from checker.trace.trace import Step
 
@@ -124,6 +125,4 @@ def choice_name(choice: Successor, number: int) -> str:
     if not number:
         picks = ", ".join(format_value(value) for _, value in (*choice.bindings, *choice.picks))
         return f"initial state {picks}".strip()
-    values = ", ".join(format_value(value) for _, value in choice.bindings)
-    picks = ", ".join(format_value(value) for _, value in choice.picks)
-    return choice.action + f"({values})" * bool(values) + f" pick {picks}" * bool(picks)
+    return successor_name(choice)

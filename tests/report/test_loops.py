@@ -9,7 +9,7 @@ from results import result_of
 from checker.machine.machine import Action, Machine
 from checker.machine.types import Range
 from checker.report import markdown
-from checker.report.headline import PROMISES_SHOWN, headline, loop_text
+from checker.report.headline import PROMISES_SHOWN, headline, promise_text
 from checker.report.lanes import Lanes
 from checker.report.result import Result
 from checker.report.sequence import sequence
@@ -77,8 +77,8 @@ def test_the_diagram_has_a_loop() -> None:
 def test_many_promises_are_counted() -> None:
     (trace,) = shown().traces
     promises = tuple(Promise(f"row{n}", n == 0, True, n) for n in range(PROMISES_SHOWN + 2))
-    lines = loop_text(replace(trace, loop=Loop(1, 1, promises)))
-    assert lines[1] == "strongly fair row0: taken in step 0"
+    lines = promise_text(replace(trace, loop=Loop(1, 1, promises)))
+    assert lines[0] == "strongly fair row0: taken in step 0"
     assert lines[-1] == "and 2 more fair row instances"
 
 
