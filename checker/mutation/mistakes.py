@@ -16,7 +16,7 @@ from checker.mutation.edits import edit
 from checker.mutation.weaving import catalogue
 from checker.table.document import Document, Word
 from checker.table.fields import Fields
-from checker.table.nodes import Node
+from checker.table.nodes import Node, Scalar
 from checker.table.problems import Problems, nearest
 from checker.table.tables import read_fields
 from checker.table.words import read_word
@@ -89,7 +89,8 @@ class _Reader:
             self._alone(fields)
             return Mistake(word, name, mutant=self._mutant(place, _word(fields, "mutant")))
         old, new = _word(fields, "replace"), fields.get("by")
-        by = "" if new is None else read_word(new, "by", self.problems).text
+        gone = new is None or (isinstance(new, Scalar) and new.kind == "string" and not new.text)
+        by = "" if new is None or gone else read_word(new, "by", self.problems).text
         if not (place.text and old.text):
             return Mistake(word, name)
         return Mistake(word, name, edit=edit(self.document, place, old, by, self.problems))

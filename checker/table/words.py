@@ -47,9 +47,8 @@ def read_word(node: Node, label: str, problems: Problems) -> Word:
         return Word("", node.span)
     if isinstance(node, Scalar) and node.kind == "string" and node.text.strip():
         return Word(node.text.strip(), node.span)
-    help_ = (
-        "write some text" if not raw(node).strip() else f"quote it: {label}: {quoted(raw(node))}"
-    )
+    blank = not raw(node).strip() or (isinstance(node, Scalar) and node.kind == "string")
+    help_ = "write some text" if blank else f"quote it: {label}: {quoted(raw(node))}"
     wrong_kind(node, label, "text", problems, help_ if isinstance(node, Scalar) else None)
     return Word("", node.span)
 

@@ -109,9 +109,10 @@ def test_an_edit_keeps_the_indentation_of_its_place(gate: Path) -> None:
     assert mutant.mutant == "row leave: without `open = false`"
 
 
-def test_a_line_that_is_empty_then_goes(gate: Path) -> None:
+@pytest.mark.parametrize("by", ["", ', by: ""'])
+def test_a_line_that_is_empty_then_goes(gate: Path, by: str) -> None:
     (gate.parent / FILE).write_text(
-        "mistakes: gate\nproperties:\n  it_closes: {in: leave, replace: open = false}\n"
+        f"mistakes: gate\nproperties:\n  it_closes: {{in: leave, replace: open = false{by}}}\n"
     )
     (mistake,) = read_mistakes(gate.parent / FILE, read(gate))
     assert mistake.edit == (gate, GATE.replace("      open = false\n", ""))
