@@ -143,6 +143,9 @@ def stories(trace: Trace) -> dict[int, str]:
     return {step.number: step.about for step in firsts.values() if step.about}
 
 
+NAME_SHOWN = 60
+"""Letters of the name of a step on a way out of a loop, with its bindings."""
+
 WAY_SHOWN = 6
 """Steps that are named of a way out of a loop: where it begins says what is missing."""
 
@@ -181,7 +184,7 @@ def _way_out_text(way: WayOut) -> str:
 
     Every other step is only possible once the first one has been taken.
     """
-    steps = ", ".join(way.steps[:WAY_SHOWN])
+    steps = ", ".join(_short(name) for name in way.steps[:WAY_SHOWN])
     if len(way.steps) > WAY_SHOWN:
         steps += f" and {plural(len(way.steps) - WAY_SHOWN, 'more step')}"
     first = "this" if len(way.steps) == 1 else "the first of these"
@@ -195,6 +198,12 @@ def _way_out_text(way: WayOut) -> str:
     else:
         why = f"{first} is possible {where}; weak fairness is for what is possible all the time"
     return f"it would come after step {way.after} by {steps}: {why}"
+
+
+def _short(name: str) -> str:
+    """Return a step's name without what it is about, where that is long."""
+    row, bracket, _ = name.partition("(")
+    return f"{row}(...)" if bracket and len(name) > NAME_SHOWN else name
 
 
 def promise_text(trace: Trace) -> list[str]:

@@ -93,6 +93,16 @@ def test_the_shortest_way_is_told_and_a_long_one_is_cut_short() -> None:
     assert (shorter.after, shorter.steps) == (1, ("jump", "s8"))
 
 
+def test_a_long_name_is_told_without_what_it_is_about() -> None:
+    made = ring()
+    trace = rebuild(made, Finding("arrive", "eventually", 3, ROUND, loop=1))
+    names = ("ends(Record(generation=1, members={m1: 0, m2: 0}, leader=m2))", "says(m1, 2)")
+    way = WayOut(1, names, "none", 2, 2, None)
+    assert loop_text(replace(trace, way_out=way))[-1].startswith(
+        "it would come after step 1 by ends(...), says(m1, 2): the first of these"
+    )
+
+
 def test_where_no_step_leads_there_that_is_said() -> None:
     made = ring(go("aside", 1, 4), replace(go("crash", 2, 9), fault="crash"))
     assert way_out(made, ARRIVE, ROUND, 1) == WayOut(1, (), "none", 0, 2, None)
