@@ -74,6 +74,13 @@ AS_RESOLVED = (
 )
 """The same, with what is newer than 4.3.1 of regular expressions and of full groups."""
 
+AS_IN_4_2 = (
+    *AS_RESOLVED,
+    *("--set", "commit_fence=member_epoch", "--set", "epochs_begin_at=0"),
+    *("--set", "drops_pass_an_epoch=false"),
+)
+"""The same, with what 4.3 has changed: where epochs begin, commits (KIP-1251), what passes an epoch."""
+
 AS_CONVERTED = (
     *("--set", "rejoin_keeps_assignments=false", "--set", "downgrade_keeps_what_is_held=false"),
     *("--set", "replacement_waits_for_others=false", "--set", "upgrade_needs_no_protocol=false"),
@@ -195,6 +202,14 @@ RUNS: dict[str, tuple[Run, ...]] = {
             for instance in (
                 *("changed_regex", "names_or_regexes", "regexes_and_faults", "regexes"),
                 *("full_group", "full_group_of_static_members"),
+            )
+        ),
+        Run("upgraded_group", ("4.2.1",), AS_IN_4_2),
+        *(
+            Run(instance, ("4.2.1",), (*AS_IN_4_2, "--cover", "rows"))
+            for instance in (
+                *("default", "static_members", "commits", "changed_regex"),
+                *("full_group", "deleted_group", "moving_coordinator"),
             )
         ),
     ),

@@ -85,9 +85,8 @@ final class Migration implements Protocol.Subject {
     MetadataImageBuilder image = new MetadataImageBuilder();
     topics.forEach((name, id) -> image.addTopic(id, name, 1));
     context =
-        new GroupMetadataManagerTestContext.Builder()
+        Release.assigning(new GroupMetadataManagerTestContext.Builder(), 0)
             .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_ASSIGNORS_CONFIG, List.of(assignor))
-            .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_ASSIGNMENT_INTERVAL_MS_CONFIG, 0)
             .withConfig(
                 GroupCoordinatorConfig.CONSUMER_GROUP_MIGRATION_POLICY_CONFIG,
                 with.get("policy").asText())

@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.MockTime;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
@@ -37,14 +36,16 @@ final class Replay implements Protocol.Subject {
   private boolean failed;
 
   Replay(JsonNode with) {
-    var image = new MetadataImageBuilder().addTopic(TOPIC_ID, TOPIC, 1).buildCoordinatorMetadataImage();
-    groups = new GroupMetadataManagerTestContext.Builder().withMetadataImage(image).build();
+    var image = new MetadataImageBuilder().addTopic(TOPIC_ID, TOPIC, 1);
+    groups =
+        new GroupMetadataManagerTestContext.Builder()
+            .withMetadataImage(image.buildCoordinatorMetadataImage())
+            .build();
     offsets =
-        new OffsetMetadataManager.Builder()
+        Release.seeing(new OffsetMetadataManager.Builder(), image)
             .withTime(new MockTime())
             .withLogContext(new LogContext())
             .withSnapshotRegistry(new SnapshotRegistry(new LogContext()))
-            .withMetadataImage(image)
             .withGroupMetadataManager(groups.groupMetadataManager)
             .withGroupCoordinatorConfig(GroupCoordinatorConfig.fromProps(Map.of()))
             .withGroupCoordinatorMetricsShard(Mockito.mock(GroupCoordinatorMetricsShard.class))
@@ -74,11 +75,11 @@ final class Replay implements Protocol.Subject {
     if (record.get("kind").asText().equals("offset")) {
       var value = new OffsetCommitValue().setOffset(offset).setCommitTimestamp(0L);
       var key = new OffsetCommitKey().setGroup(GROUP).setTopic(TOPIC).setPartition(PARTITION);
-      offsets.replay(offset, RecordBatch.NO_PRODUCER_ID, key, value);
+      offsets.replay(offset, Release.NO_PRODUCER, key, value);
     } else {
       if (record.get("kind").asText().equals("group") && !record.get("value").asBoolean()) {
         // of the target, which the model leaves out; the two are always written together
-        groups.replay(GroupCoordinatorRecordHelpers.newConsumerGroupTargetAssignmentMetadataTombstoneRecord(GROUP));
+        groups.replay(Release.targetTombstone(GROUP));
       }
       groups.replay(record(record));
     }
@@ -117,16 +118,16 @@ final class Replay implements Protocol.Subject {
   }
 
   private static ConsumerGroupMember member(String id, int epoch, boolean holds) {
-    return new ConsumerGroupMember.Builder(id)
-        .setState(MemberState.STABLE)
-        .setMemberEpoch(epoch)
-        .setPreviousMemberEpoch(epoch)
-        .setClientId("client")
-        .setClientHost("host")
-        .setRebalanceTimeoutMs(300_000)
-        .setSubscribedTopicNames(List.of(TOPIC))
-        .setAssignedPartitions(holds ? Map.of(TOPIC_ID, Map.of(PARTITION, epoch)) : Map.of())
-        .build();
+    var member =
+        new ConsumerGroupMember.Builder(id)
+            .setState(MemberState.STABLE)
+            .setMemberEpoch(epoch)
+            .setPreviousMemberEpoch(epoch)
+            .setClientId("client")
+            .setClientHost("host")
+            .setRebalanceTimeoutMs(300_000)
+            .setSubscribedTopicNames(List.of(TOPIC));
+    return Release.holding(member, holds ? Map.of(TOPIC_ID, epoch) : Map.of()).build();
   }
 
   @Override

@@ -44,6 +44,7 @@ final class Subject implements Protocol.Subject {
   private final boolean tellsSince;
   private final Regexes regexes = new Regexes();
   private final int maxSize;
+  private final int firstEpoch;
   private int partitions = 1;
   private GroupMetadataManagerTestContext context;
 
@@ -54,6 +55,7 @@ final class Subject implements Protocol.Subject {
     maxSize = with.get("max_size").asInt();
     interval = with.get("interval").asBoolean() ? INTERVAL : 0;
     tellsSince = with.get("commits").asBoolean();
+    firstEpoch = with.get("first_epoch").asInt();
     context = open();
     with.get("classic").fields()
         .forEachRemaining(entry -> upgrade(entry.getKey(), entry.getValue().asText()));
@@ -63,7 +65,7 @@ final class Subject implements Protocol.Subject {
   public static void main(String[] arguments) throws Exception {
     var one = JsonNodeFactory.instance.objectNode();
     one.put("interval", false).put("commits", false).putObject("classic");
-    one.put("max_size", 1).putObject("matches");
+    one.put("max_size", 1).put("first_epoch", 1).putObject("matches");
     one.putArray("partitions").add("p1");
     var join = JsonNodeFactory.instance.objectNode();
     join.put("member", "m1").put("epoch", 0).putNull("instance").putNull("regex").put("drops", false);
@@ -93,11 +95,10 @@ final class Subject implements Protocol.Subject {
     var builder =
         new GroupMetadataManagerTestContext.Builder()
             .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_ASSIGNORS_CONFIG, List.of(assignor))
-            .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_ASSIGNMENT_INTERVAL_MS_CONFIG, interval)
             .withConfig(GroupCoordinatorConfig.CONSUMER_GROUP_MAX_SIZE_CONFIG, maxSize)
             .withMetadataImage(image());
     regexes.resolveIn(builder);
-    return builder.build();
+    return Release.assigning(builder, interval).build();
   }
 
   /** A static member of the classic protocol that holds everything, as an upgrade leaves it. */
@@ -108,9 +109,9 @@ final class Subject implements Protocol.Subject {
         new ConsumerGroupMemberMetadataValue.ClassicMemberMetadata()
             .setSessionTimeoutMs(45_000)
             .setSupportedProtocols(List.of(protocol));
-    Map<Uuid, Map<Integer, Integer>> held = new HashMap<>();
+    Map<Uuid, Integer> held = new HashMap<>();
     Map<Uuid, Set<Integer>> target = new HashMap<>();
-    topics.values().forEach(id -> held.put(id, Map.of(0, 1)));
+    topics.values().forEach(id -> held.put(id, 1));
     topics.values().forEach(id -> target.put(id, Set.of(0)));
     var gone =
         new ConsumerGroupMember.Builder(member)
@@ -122,12 +123,10 @@ final class Subject implements Protocol.Subject {
             .setState(MemberState.STABLE)
             .setMemberEpoch(1)
             .setPreviousMemberEpoch(1)
-            .setAssignedPartitions(held)
-            .setClassicMemberMetadata(classic)
-            .build();
+            .setClassicMemberMetadata(classic);
     replay(
         new ConsumerGroupBuilder(GROUP, 1)
-            .withMember(gone)
+            .withMember(Release.holding(gone, held).build())
             .withAssignment(member, target)
             .withAssignmentEpoch(1)
             .withMetadataHash(hash())
@@ -319,7 +318,8 @@ final class Subject implements Protocol.Subject {
 
   private void change(Set<Uuid> created) {
     CoordinatorMetadataImage changed = image();
-    context.groupMetadataManager.onMetadataUpdate(
+    Release.update(
+        context.groupMetadataManager,
         new CoordinatorMetadataDelta() {
           @Override
           public Collection<Uuid> createdTopicIds() {
@@ -340,8 +340,7 @@ final class Subject implements Protocol.Subject {
           public CoordinatorMetadataImage image() {
             return changed;
           }
-        },
-        changed);
+        });
   }
 
   /** The record of the member's assignment, with a state that this release does not know. */
@@ -381,8 +380,8 @@ final class Subject implements Protocol.Subject {
     fields.put("resolved", regexes.resolved(group));
     fields.put("asked", context.executor.isScheduled(GROUP + "-regex"));
     fields.put("group", group == null ? "EMPTY" : group.stateAsString().toUpperCase(Locale.ROOT));
-    fields.put("epoch", group == null ? 1 : group.groupEpoch());
-    fields.put("assignment_epoch", group == null ? 1 : group.assignmentEpoch());
+    fields.put("epoch", group == null ? firstEpoch : group.groupEpoch());
+    fields.put("assignment_epoch", group == null ? firstEpoch : group.assignmentEpoch());
     fields.put("instances", group == null ? Map.of() : new TreeMap<>(group.staticMembers()));
     fields.put("target", target);
     fields.put("partition_epochs", epochs);
@@ -438,8 +437,7 @@ final class Subject implements Protocol.Subject {
 
   private Map<String, Integer> since(ConsumerGroupMember member) {
     Map<String, Integer> found = new TreeMap<>();
-    member.assignedPartitions().forEach((id, of) -> found.put(names.get(id), of.get(0)));
-    member.partitionsPendingRevocation().forEach((id, of) -> found.put(names.get(id), of.get(0)));
+    Release.since(member).forEach((id, epoch) -> found.put(names.get(id), epoch));
     return found;
   }
 }
