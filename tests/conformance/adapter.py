@@ -38,9 +38,7 @@ SUBJECTS = {
     "classic_group": Subject(
         "org.apache.kafka.coordinator.group.Subject", ("3.9.1", "4.1.1", "4.3.1")
     ),
-    "consumer_group_848": Subject(
-        "org.apache.kafka.coordinator.group.Subject", ("4.2.1", "4.3.1")
-    ),
+    "consumer_group_848": Subject("org.apache.kafka.coordinator.group.Subject", ("4.2.1", "4.3.1")),
     "consumer_group_migration": Subject(
         "org.apache.kafka.coordinator.group.Migration", ("4.3.1",), "consumer_group_848"
     ),

@@ -79,7 +79,7 @@ AS_IN_4_2 = (
     *("--set", "commit_fence=member_epoch", "--set", "epochs_begin_at=0"),
     *("--set", "drops_pass_an_epoch=false"),
 )
-"""The same, with what 4.3 has changed: where epochs begin, commits (KIP-1251), what passes an epoch."""
+"""The same, before 4.3: where epochs begin, commits (KIP-1251), what passes an epoch."""
 
 AS_CONVERTED = (
     *("--set", "rejoin_keeps_assignments=false", "--set", "downgrade_keeps_what_is_held=false"),
