@@ -49,9 +49,11 @@ SUBJECTS = {
     "reassignment": Subject("kafka.controller.Reassignment", ("2.8.2",), "controller"),
     "replication": Subject("org.apache.kafka.controller.Elections", ("4.3.1",), "replication_isr"),
     "replication_isr": Subject("org.apache.kafka.controller.Subject", ("4.3.1",)),
-    "share_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.3.1",)),
+    "share_group": Subject("org.apache.kafka.coordinator.group.Subject", ("4.2.1", "4.3.1")),
     "share_partition": Subject("kafka.server.share.Subject", ("4.2.0", "4.4.0")),
-    "share_state": Subject("org.apache.kafka.coordinator.share.Subject", ("4.3.1", "4.4.0")),
+    "share_state": Subject(
+        "org.apache.kafka.coordinator.share.Subject", ("4.2.1", "4.3.1", "4.4.0")
+    ),
     "topic_deletion": Subject("kafka.controller.TopicDeletion", ("2.8.2",), "controller"),
 }
 """Of each system with an adapter what is driven."""

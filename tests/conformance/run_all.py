@@ -57,6 +57,7 @@ class Run:
 
 BOTH = ("4.2.0", "4.4.0")
 BEFORE_4_4 = ("--set", "negative_epochs_refused=false", "--set", "start_is_the_later=false")
+BEFORE_4_3 = (*BEFORE_4_4, "--set", "observer_is_not_fenced=false")
 AS_IN_4_3 = (
     *("--set", "initialised_when_asked=false", "--set", "deletion_looks_again=false"),
     *("--set", "repeated_answer_has_the_assignment=false", "--set", "known_topic_starts_at=reset"),
@@ -64,6 +65,10 @@ AS_IN_4_3 = (
 """What GroupMetadataManager 4.3.1 has of the candidates of share_group."""
 
 WALKS = (*AS_IN_4_3, "--cover", "rows")
+AS_IN_4_2_SHARE = (
+    *AS_IN_4_3,
+    *("--set", "epochs_begin_at=0", "--set", "epochs_await_their_target=false"),
+)
 AS_RELEASED = ("--set", "own_instance_is_released=false")
 """What no release has yet of consumer_group_848."""
 
@@ -279,6 +284,14 @@ RUNS: dict[str, tuple[Run, ...]] = {
                 *("early_retry", "lost_heartbeats", "group_deletion", "moving_coordinator"),
             )
         ),
+        Run("default", ("4.2.1",), AS_IN_4_2_SHARE),
+        *(
+            Run(instance, ("4.2.1",), (*AS_IN_4_2_SHARE, "--cover", "rows"))
+            for instance in (
+                *("members_that_go", "unequal_subscriptions", "failing_initialisation"),
+                *("early_retry", "group_deletion", "moving_coordinator"),
+            )
+        ),
     ),
     "share_partition": (
         Run("as_in_kafka", BOTH, ("--set", "several_offsets=false")),
@@ -312,6 +325,10 @@ RUNS: dict[str, tuple[Run, ...]] = {
         Run("as_in_kafka_reset", ("4.3.1",), BEFORE_4_4),
         Run("as_in_kafka_confused", ("4.4.0",)),
         Run("as_in_kafka_confused", ("4.3.1",), BEFORE_4_4),
+        *(
+            Run(f"as_in_kafka{case}", ("4.2.1",), BEFORE_4_3)
+            for case in ("", "_two_records", "_deletion", "_reset", "_confused")
+        ),
     ),
     "topic_deletion": (
         Run("failover", ("2.8.2",)),

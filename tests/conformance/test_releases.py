@@ -11,7 +11,7 @@ from adapter import SUBJECTS, module_of, written_for
         ("classic_group", "4.1.2", ("4.1.1", "4.3.1")),
         ("classic_group", "4.10.0", ("4.3.1",)),
         ("classic_group", "3.8.0", ("3.9.1",)),
-        ("share_state", "4.3.0", ("4.3.1",)),
+        ("share_state", "4.3.0", ("4.2.1", "4.3.1")),
         ("share_state", "4.3.2", ("4.3.1", "4.4.0")),
     ],
 )

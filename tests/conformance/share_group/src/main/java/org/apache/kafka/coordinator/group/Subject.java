@@ -86,8 +86,7 @@ final class Subject implements Protocol.Subject {
     for (int number = 0; number < topics; number++) {
       image.addTopic(ids.get(number), name(number), present);
     }
-    return new GroupMetadataManagerTestContext.Builder()
-        .withConfig(GroupCoordinatorConfig.SHARE_GROUP_ASSIGNMENT_INTERVAL_MS_CONFIG, 0)
+    return Release.assigningAtOnce(new GroupMetadataManagerTestContext.Builder())
         .withShareGroupAssignor(new SimpleAssignor())
         .withMetadataImage(image.buildCoordinatorMetadataImage())
         .build();

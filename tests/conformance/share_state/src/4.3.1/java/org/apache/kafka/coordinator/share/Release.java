@@ -2,6 +2,7 @@ package org.apache.kafka.coordinator.share;
 
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.coordinator.common.runtime.CoordinatorMetadataImage;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorMetrics;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorMetricsShard;
 import org.apache.kafka.timeline.SnapshotRegistry;
@@ -17,5 +18,9 @@ final class Release {
     LogContext context = new LogContext();
     return new ShareCoordinatorShard(
         context, configuration, metrics, shardMetrics, new SnapshotRegistry(context), Time.SYSTEM);
+  }
+
+  static void update(ShareCoordinatorShard shard, CoordinatorMetadataImage image) {
+    shard.onMetadataUpdate(null, image);
   }
 }

@@ -97,7 +97,7 @@ final class Subject implements Protocol.Subject {
   private ShareCoordinatorShard load() {
     ShareCoordinatorShard loaded = Release.open(configuration, METRICS, SHARD_METRICS);
     log.forEach(logged -> replay(loaded, logged));
-    loaded.onMetadataUpdate(null, IMAGE);
+    Release.update(loaded, IMAGE);
     return loaded;
   }
 
