@@ -42,12 +42,35 @@ def decode(layout: Layout, words: Words) -> State:
 
 def decode_all(layout: Layout, words: Words) -> list[State]:
     """Return the states in int64 words of shape (states, words)."""
-    cells = unpack(layout, words)
-    bounds = list(zip(layout.shapes, layout.starts, layout.starts[1:], strict=False))
-    return [
-        tuple(value_from(shape, row[start:stop]) for shape, start, stop in bounds)
-        for row in cells.tolist()
-    ]
+    return Decoder(layout).states(words)
+
+
+class Decoder:
+    """Makes values of packed states, of each variable each value once.
+
+    From one state of a path to the next few variables change, and paths share their beginnings.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._known: list[dict[tuple[int, ...], object]] = [{} for _ in layout.shapes]
+
+    def states(self, words: Words) -> list[State]:
+        """Return the states in int64 words of shape (states, words)."""
+        layout = self._layout
+        bounds = list(
+            zip(layout.shapes, layout.starts, layout.starts[1:], self._known, strict=False)
+        )
+        states = []
+        for row in unpack(layout, words).tolist():
+            state = []
+            for shape, start, stop, known in bounds:
+                cells = tuple(row[start:stop])
+                if cells not in known:
+                    known[cells] = value_from(shape, cells)
+                state.append(known[cells])
+            states.append(tuple(state))
+        return states
 
 
 def unpack(layout: Layout, words: Words) -> Words:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from checker.errors import EnvironmentFailure, UsageError
 from checker.kernel.kernel import Kernel
-from checker.layout.codec import decode_all
+from checker.layout.codec import Decoder
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 from checker.search import board as places
@@ -164,12 +164,13 @@ class _Levels:
         distinct = crew.tail
         keeps = self.exhaustive and bool(self.kernel.observed)
         paths = rebuild(crew, self.levels, self.aims)
+        decoder = Decoder(layout)
         findings = tuple(
             Finding(
                 property=aim.name,
                 kind=aim.kind,
                 depth=aim.depth,
-                path=tuple(decode_all(layout, path.states)),
+                path=tuple(decoder.states(path.states)),
                 action=path.action,
             )
             for aim, path in zip(self.aims, paths, strict=True)

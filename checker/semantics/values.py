@@ -80,6 +80,8 @@ class MapValue(Mapping[object, object]):
         return hash(frozenset(self._entries.items()))
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         return isinstance(other, MapValue) and self._entries == other._entries
 
     def __repr__(self) -> str:
