@@ -18,6 +18,7 @@ from checker.elaborate.loops import partial_loops
 from checker.errors import Diagnostic
 from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, Action, Machine
+from checker.machine.once import once
 from checker.machine.relations import holds_symmetric
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
 from checker.machine.walk import children, statements_inside
@@ -46,34 +47,48 @@ def unlike(machine: Machine) -> tuple[Diagnostic, ...]:
 
 def _uses(machine: Machine, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]:
     for action in (machine.initial, *machine.actions):
-        yield from partial_loops(action)
+        yield from once(_partial_loops, action)
         yield from _drawn(machine, action, kinds)
-    # Terms are shared all over a machine: each is looked at once.
     claims = _claimed_of_each(machine)
     waiting: list[object] = [machine.initial, *machine.actions]
     waiting += [item for item in machine.properties if item.name not in claims]
     waiting += [*machine.bounds, *machine.step_bounds, *machine.terminal]
     waiting += [item.initial for item in machine.variables]
-    yield from _inside(waiting, kinds, _ORDERING)
+    yield from _known_order(waiting, kinds, literals=True)
     named: list[object] = [item for item in machine.properties if item.name in claims]
-    yield from _inside(named, kinds, _ORDERING - {t.Literal})
+    yield from _known_order(named, kinds, literals=False)
 
 
-def _inside(
-    waiting: list[object], kinds: frozenset[str], ordering: frozenset[type]
+def _partial_loops(action: Action) -> tuple[tuple[str, Span], ...]:
+    return tuple(partial_loops(action))
+
+
+def _known_order(
+    parts: list[object], kinds: frozenset[str], *, literals: bool
 ) -> Iterator[tuple[str, Span]]:
-    """Yield what inside some nodes knows an order of ids, of nodes of the classes `ordering`."""
+    """Yield what in some parts of a machine knows an order of ids; constants where asked for."""
+    for part in reversed(parts):
+        for node in once(_telling, part):
+            if isinstance(node, t.Leads):
+                yield from _elsewhere(node, kinds)
+            elif literals or not isinstance(node, t.Literal):
+                yield from _orders(node)
+
+
+def _telling(part: object) -> tuple[object, ...]:
+    """Return the nodes in a part of a machine that tell ids apart, or ask another machine."""
+    # Terms are shared all over a machine: each is looked at once.
+    waiting, found = [part], []
     seen: set[int] = set()
     while waiting:
         node = waiting.pop()
         if id(node) not in seen:
             seen.add(id(node))
             kind = type(node)
-            if kind in ordering:
-                yield from _orders(node)
-            elif kind is t.Leads:
-                yield from _elsewhere(node, kinds)  # type: ignore[arg-type]
+            if kind is t.Leads or (kind in _ORDERING and next(_orders(node), None) is not None):
+                found.append(node)
             waiting += children(node)
+    return tuple(found)
 
 
 def _claimed_of_each(machine: Machine) -> frozenset[str]:

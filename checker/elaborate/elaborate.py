@@ -23,6 +23,7 @@ from checker.elaborate.fair_groups import fair_groups_of
 from checker.elaborate.folded import constant_truth
 from checker.elaborate.generated import channel_faults, ignoring, impossible
 from checker.elaborate.impartial import check_impartial
+from checker.elaborate.kept import kept_of
 from checker.elaborate.lints import check_machine, check_size
 from checker.elaborate.properties import properties_of
 from checker.elaborate.refinement import Coarse, as_here, chosen
@@ -120,6 +121,7 @@ def _declared(document: Document, entry: InstanceEntry, overrides: Mapping[str, 
     declare(world)
     check_recursion(world)
     world.problems.raise_any()
+    kept_of(document).enter(world)
     return world
 
 
@@ -307,7 +309,7 @@ def _properties(
                     "N203", f"the property `{entry.name.text}` is built in", entry.name.span
                 )
             if entry.only_if is None or constant_truth(world, entry.only_if):
-                found += properties_of(world, entry, _coarse(world, entry))
+                found += _properties_of(world, entry)
     found += extra
     if instance.properties is None:
         return tuple(found)
@@ -324,6 +326,14 @@ def _properties(
             )
     chosen = {word.text for word in instance.properties}
     return tuple(one for one in found if {one.name, one.declared} & chosen)
+
+
+def _properties_of(world: World, entry: PropertyEntry) -> tuple[Property, ...]:
+    """Return the properties of an entry; what refines depends on another document, too."""
+    if entry.refines is not None:
+        return tuple(properties_of(world, entry, _coarse(world, entry)))
+    kept = kept_of(world.document)
+    return kept.made(world, entry, lambda: tuple(properties_of(world, entry)), entry.span)
 
 
 def _expectation(

@@ -14,6 +14,7 @@ from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.machine import terms as t
 from checker.machine.machine import Binding, Machine
+from checker.machine.once import once
 from checker.machine.relations import holds_symmetric
 from checker.machine.types import Bag, Map, Set
 from checker.machine.walk import Node, children
@@ -34,7 +35,15 @@ def check_impartial(world: World, machine: Machine) -> None:
     if not any(kind.symmetric for kind in machine.ids):
         return
     reported: set[object] = set()
-    for fold, what in _partial(machine):
+    parts = (
+        machine.initial,
+        *machine.actions,
+        *machine.properties,
+        *machine.bounds,
+        *machine.step_bounds,
+        *machine.terminal,
+    )
+    for fold, what in (found for part in parts for found in once(_partial, part)):
         if fold.span not in reported:
             reported.add(fold.span)
             with collecting(world.problems):
@@ -46,20 +55,17 @@ def check_impartial(world: World, machine: Machine) -> None:
                 )
 
 
-def _partial(machine: Machine) -> Iterator[tuple[t.Fold, str]]:
-    """Yield the comprehensions whose result depends on the order of ids, and how."""
+def _partial(part: Node) -> tuple[tuple[t.Fold, str], ...]:
+    """Return the comprehensions in a part of a machine whose result depends on the order of ids.
+
+    Each with how it does.
+    """
+    return tuple(_partial_inside(part))
+
+
+def _partial_inside(root: Node) -> Iterator[tuple[t.Fold, str]]:
     # Nodes still to be looked at, and whether only what is in a sequence matters where they stand.
-    waiting: list[tuple[Node, bool]] = [
-        (part, False)
-        for part in (
-            machine.initial,
-            *machine.actions,
-            *machine.properties,
-            *machine.bounds,
-            *machine.step_bounds,
-            *machine.terminal,
-        )
-    ]
+    waiting: list[tuple[Node, bool]] = [(root, False)]
     unordered: dict[str, t.Fold] = {}
     while waiting:
         node, content = waiting.pop()

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from checker.elaborate import build
 from checker.elaborate.context import Context, expression
@@ -15,7 +16,8 @@ from checker.elaborate.unused import warn_of_fair_faults, warn_of_unused
 from checker.elaborate.world import EXPIRED, World
 from checker.elaborate.wrong import TooMuch, Wrong, collecting
 from checker.machine import terms as t
-from checker.machine.machine import Action, Machine
+from checker.machine.machine import Action, Machine, Property
+from checker.machine.once import once
 from checker.machine.walk import Node, children, walk
 from checker.source import Span
 from checker.table.document import Cell, Channel, Document, InState, PropertyEntry, Row, Unhandled
@@ -28,41 +30,48 @@ NODES_MAX = 400_000
 def check_size(world: World, machine: Machine) -> None:
     """Report a machine that is too large for whatever runs it (Y311)."""
     nodes = 0
-    for root, span in _roots(machine):
-        for _ in walk(root):
-            nodes += 1
-            if nodes > NODES_MAX:
-                with collecting(world.problems):
-                    raise TooMuch(
-                        "Y311",
-                        "the specification is too large once definitions and procedures are put in",
-                        span,
-                        expected=f"at most {NODES_MAX} parts",
-                        help="name intermediate values in `let:` or in locals of effects",
-                    )
+    for part in _parts(machine):
+        nodes += once(_size, part)
+        if nodes > NODES_MAX:
+            with collecting(world.problems):
+                raise TooMuch(
+                    "Y311",
+                    "the specification is too large once definitions and procedures are put in",
+                    part.span,
+                    expected=f"at most {NODES_MAX} parts",
+                    help="name intermediate values in `let:` or in locals of effects",
+                )
 
 
-def _roots(machine: Machine) -> Iterator[tuple[Node, Span]]:
-    for action in (machine.initial, *machine.actions):
-        for node in _nodes(action):
-            yield node, action.span
-    for entry in machine.properties:
-        yield entry.condition, entry.span
-        for term in (entry.premise, entry.initially, *entry.atoms):
-            if term is not None:
-                yield term, entry.span
-    for term in (*machine.bounds, *machine.step_bounds, *machine.terminal):
-        yield term, term.span
+Part = Action | Property | t.Term
 
 
-def _nodes(action: Action) -> Iterator[object]:
-    for binding in action.bindings:
-        yield binding.domain
-        if binding.condition is not None:
-            yield binding.condition
-    yield from (value for _, value in action.lets)
-    yield action.guard
-    yield from action.body
+def _parts(machine: Machine) -> Iterator[Part]:
+    yield from (machine.initial, *machine.actions)
+    yield from machine.properties
+    yield from (*machine.bounds, *machine.step_bounds, *machine.terminal)
+
+
+def _size(part: Part) -> int:
+    """Return how many nodes a part has; of those with too many, that these are too many."""
+    return sum(1 for _ in islice(walk(*_roots(part)), NODES_MAX + 1))
+
+
+def _roots(part: Part) -> Iterator[Node]:
+    """Yield the terms and statements that a row, a property or a bound consists of."""
+    if isinstance(part, Action):
+        for binding in part.bindings:
+            yield binding.domain
+            if binding.condition is not None:
+                yield binding.condition
+        yield from (value for _, value in part.lets)
+        yield part.guard
+        yield from part.body
+    elif isinstance(part, Property):
+        terms = (part.condition, part.premise, part.initially, *part.atoms)
+        yield from (term for term in terms if term is not None)
+    else:
+        yield part
 
 
 def check_machine(world: World, machine: Machine) -> Machine:
@@ -240,8 +249,8 @@ def _plain(node: ast.expr) -> str:
 
 def _unread(world: World, machine: Machine) -> None:
     read: set[str] = set()
-    for root, _ in _roots(machine):
-        read |= _reads(root)
+    for part in _parts(machine):
+        read |= once(_reads, part)
     observed = _observed(world.document)
     elsewhere = _mentioned_elsewhere(world)
     for variable in machine.variables:
@@ -258,10 +267,10 @@ def _unread(world: World, machine: Machine) -> None:
         )
 
 
-def _reads(root: Node) -> set[str]:
-    """Return the variables a node reads, apart from those it reads only to assign them anew."""
+def _reads(part: Part) -> frozenset[str]:
+    """Return the variables a part reads, apart from those it reads only to assign them anew."""
     found: set[str] = set()
-    waiting: list[tuple[Node, str | None]] = [(root, None)]
+    waiting: list[tuple[Node, str | None]] = [(root, None) for root in _roots(part)]
     while waiting:
         node, assigned = waiting.pop()
         if isinstance(node, t.Assign):
@@ -271,7 +280,7 @@ def _reads(root: Node) -> set[str]:
         if isinstance(node, t.Read) and node.variable != assigned:
             found.add(node.variable)
         waiting += [(child, assigned) for child in children(node)]
-    return found
+    return frozenset(found)
 
 
 def _observed(document: Document) -> set[str]:
@@ -347,12 +356,7 @@ def _outcomes(world: World) -> None:
 def _messages(world: World, machine: Machine, rows: list[Row]) -> None:
     """Report messages that are sent and that no row takes, at all or in some states (L440)."""
     patterns = _patterns(world, tuple(rows))
-    sent = {
-        node.name
-        for action in machine.actions
-        for node in walk(*action.body)
-        if isinstance(node, t.RecordOf)
-    }
+    sent = frozenset[str]().union(*(once(_records_made, action) for action in machine.actions))
     stated = _stated(world)
     owners: list[Owner] = [*world.channels.values(), *world.calls.values()]
     for owner in owners:
@@ -373,6 +377,11 @@ def _messages(world: World, machine: Machine, rows: list[Row]) -> None:
                 )
             if not _stays(owner):
                 _states(world, kind, takers, stated.get(key, []))
+
+
+def _records_made(action: Action) -> frozenset[str]:
+    """Return the names of the records and messages that a row makes."""
+    return frozenset(node.name for node in walk(*action.body) if isinstance(node, t.RecordOf))
 
 
 def _stays(owner: Owner) -> bool:

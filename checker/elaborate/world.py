@@ -47,8 +47,12 @@ class Meter:
 
     def tick(self, span: Span) -> None:
         """Count one term; raise TooMuch (Y311) beyond the limits."""
-        self.terms += 1
-        self.work += 1
+        self.add(1, 1, span)
+
+    def add(self, terms: int, work: int, span: Span) -> None:
+        """Count terms, and those built on the way; raise TooMuch (Y311) beyond the limits."""
+        self.terms += terms
+        self.work += work
         if self.terms > TERMS_MAX or self.work > WORK_MAX:
             raise TooMuch(
                 "Y311",
@@ -152,6 +156,8 @@ class World:
     """Rows whose guards are being elaborated because another guard asks whether they can run."""
     meter: Meter = field(default_factory=Meter)
     warnings: list[Diagnostic] = field(default_factory=list)
+    meanings: dict[str, int] = field(default_factory=dict)
+    """The numbers of what words mean, among what they meant in other instances (see `kept`)."""
 
     def declare_values(self, kind: Enum | Id) -> None:
         """Make the members of an enum or of an asymmetric id type known as names."""
@@ -166,7 +172,10 @@ class World:
 
     def warn(self, code: str, message: str, span: Span, advice: str | None = None) -> None:
         """Keep one lint; a body that is elaborated again says nothing twice."""
-        lint = Diagnostic(code, message, span, help=advice, severity="warning")
+        self.keep(Diagnostic(code, message, span, help=advice, severity="warning"))
+
+    def keep(self, lint: Diagnostic) -> None:
+        """Keep a lint, once."""
         if lint not in self.warnings:
             self.warnings.append(lint)
 

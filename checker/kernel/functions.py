@@ -42,7 +42,7 @@ from checker.machine import terms
 from checker.machine.machine import OF_STEPS, Action, Machine, Property
 from checker.machine.terms import Term
 from checker.machine.walk import statements_inside, terms_inside
-from checker.passes.analysis import Analysis, mentions_id
+from checker.passes.analysis import mentions_id, shared_analysis
 from checker.passes.deltas import asked_of, deltas
 from checker.passes.fixed import changeable, fixed_cells
 from checker.passes.rewriting import conjunction
@@ -88,15 +88,15 @@ class Writer:
         self.layout = layout
         self.constants = Constants()
         self.shapes = Shapes()
-        self.analysis = Analysis()
+        self.analysis = shared_analysis()
         self.tables = {table.name: table for table in machine.tables}
         self.variable_shapes = dict(zip(layout.variables, layout.shapes, strict=True))
         self.steps = [item for item in machine.properties if item.kind in OF_STEPS]
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
         self.observed = machine.watches
         self.fixed = fixed_cells(machine, layout)
-        self.deltas = deltas((item.condition for item in self.steps), self.analysis)
-        self.asked = asked_of(machine.actions, self.steps, self.analysis)
+        self.deltas = deltas(item.condition for item in self.steps)
+        self.asked = asked_of(machine.actions, self.steps)
         self._judges = bool(machine.bounds or machine.step_bounds or self.steps)
         self.commuting = None if brief else commuting(machine, self.analysis)
         self.columns = Columns(self.variable_shapes, self.constants)

@@ -116,6 +116,11 @@ class Analysis:
         self._reads: dict[int, frozenset[str]] = {}
         self._keep: list[Term] = []
 
+    @property
+    def size(self) -> int:
+        """How many answers are kept."""
+        return len(self._keep)
+
     def may_fail(self, term: Term, facts: Facts = NO_FACTS) -> bool:
         """Whether evaluating `term` may end in an evaluation error."""
         key = (id(term), facts)
@@ -160,6 +165,18 @@ class Analysis:
                 known = frozenset().union(*(self.reads(child) for child in terms_inside(term)))
             self._reads[id(term)] = known
         return known
+
+
+_SIZE_MAX = 300_000
+_shared = Analysis()
+
+
+def shared_analysis() -> Analysis:
+    """Return answers that other machines have asked for, too: machines share terms."""
+    global _shared  # noqa: PLW0603 (a new one, so that no machine loses its own)
+    if _shared.size > _SIZE_MAX:
+        _shared = Analysis()
+    return _shared
 
 
 UNROLLED_DOMAIN = 8

@@ -13,10 +13,20 @@ from dataclasses import dataclass, replace
 
 from checker.machine import terms
 from checker.machine.machine import Action, Property
+from checker.machine.once import once
 from checker.machine.terms import Generator, Term
 from checker.machine.walk import terms_inside, walk
-from checker.passes.analysis import Analysis
-from checker.passes.rewriting import advanced, ahead, alike, names_rows, of_row, read_ahead, staying
+from checker.passes.analysis import Analysis, shared_analysis
+from checker.passes.rewriting import (
+    NO_ROW,
+    advanced,
+    ahead,
+    alike,
+    names_rows,
+    of_row,
+    read_ahead,
+    staying,
+)
 from checker.passes.simplify import Simplifier, is_known
 
 Triggers = tuple[frozenset[str], ...]
@@ -37,50 +47,74 @@ class Delta:
     conditions: tuple[tuple[int, Term], ...]
 
 
-def deltas(conditions: Iterable[Term], analysis: Analysis) -> list[Delta]:
+def deltas(conditions: Iterable[Term]) -> list[Delta]:
     """Return what is left of step properties, whose places are their numbers.
 
     Those that name rows are left out: they are judged where the row is written.
     """
     found: list[Delta] = []
-    simplifier = Simplifier(analysis)
     for number, condition in enumerate(conditions):
-        if names_rows(condition):
-            continue
-        term = simplifier.simple(advanced(condition))
-        if is_known(term, True):
-            continue
-        triggers = _triggers(term, simplifier)
-        generators, rest = _split(_without_old_items(term, analysis), analysis)
-        _add(found, Delta(triggers, generators, ((number, rest),)))
+        left = once(_left, condition)
+        if left is not None:
+            _add(found, replace(left, conditions=tuple((number, it) for _, it in left.conditions)))
     return found
 
 
+def _left(condition: Term) -> Delta | None:
+    """Return what is left of the first of step properties, None if nothing is asked of any step."""
+    if names_rows(condition):
+        return None
+    analysis = shared_analysis()
+    simplifier = Simplifier(analysis)
+    term = simplifier.simple(advanced(condition))
+    if is_known(term, True):
+        return None
+    triggers = _triggers(term, simplifier)
+    generators, rest = _split(_without_old_items(term, analysis), analysis)
+    return Delta(triggers, generators, ((0, rest),))
+
+
 def asked_of(
-    actions: Sequence[Action], properties: Sequence[Property], analysis: Analysis
+    actions: Sequence[Action], properties: Sequence[Property]
 ) -> dict[str, tuple[tuple[int, Term], ...]]:
     """Return what the steps of each action owe to the step properties that name rows.
 
     That is the numbers of these properties, with what must be true; one that is true of all steps
     of the action is left out.
     """
-    simplifier = Simplifier(analysis)
+    simplifier = Simplifier(shared_analysis())
     owed: dict[str, list[tuple[int, Term]]] = {action.name: [] for action in actions}
     for number, item in enumerate(properties):
-        if not names_rows(item.condition):
+        naming = once(_naming, item.condition)
+        if naming is None:
             continue
-        condition = advanced(item.condition)
-        named = {node.row for node in walk(condition) if isinstance(node, terms.Ran)}
-        other: Term | None = None  # all rows that it does not name owe it the same
         for action in actions:
-            if action.name in named or other is None:
-                simple = simplifier.simple(of_row(condition, action.name, action.shown))
-                other = other if action.name in named else simple
-            else:
-                simple = other
+            simple = naming.others
+            if action.name in naming.rows:
+                of_this = of_row(naming.condition, action.name, action.shown)
+                simple = simplifier.simple(of_this)
             if not is_known(simple, True):
                 owed[action.name].append((number, simple))
     return {name: tuple(items) for name, items in owed.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """An advanced condition, the rows that it names, and what all other rows owe to it."""
+
+    condition: Term
+    rows: frozenset[str]
+    others: Term
+
+
+def _naming(condition: Term) -> _Naming | None:
+    """Return what a step property says of rows, None if it names none."""
+    if not names_rows(condition):
+        return None
+    there = advanced(condition)
+    rows = frozenset(node.row for node in walk(there) if isinstance(node, terms.Ran))
+    others = Simplifier(shared_analysis()).simple(of_row(there, NO_ROW, {}))
+    return _Naming(there, rows, others)
 
 
 def _add(found: list[Delta], new: Delta) -> None:

@@ -54,6 +54,9 @@ def names_rows(term: Term) -> bool:
 BOUND_BY_ROW = "ran "
 """What the names of a row's bindings begin with in `of_row`: no other name holds a space."""
 
+NO_ROW = ""
+"""No row's name: `of_row` of it is what a term is on steps of rows that it does not name."""
+
 
 def of_row(term: Term, row: str, kinds: Mapping[str, Type]) -> Term:
     """Return an advanced term as it is on steps of a row.

@@ -13,7 +13,8 @@ from math import factorial, prod
 from typing import Any
 
 from checker.machine import terms as t
-from checker.machine.machine import LIVENESS, Machine
+from checker.machine.machine import LIVENESS, Action, Machine
+from checker.machine.once import once
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
 from checker.machine.walk import statements_inside
 from checker.semantics.successor import State
@@ -54,13 +55,16 @@ def symmetric_ids(machine: Machine) -> tuple[Id, ...]:
     kinds = tuple(kind for kind in machine.ids if kind.symmetric and len(kind.members) > 1)
     if not kinds or not judges_runs(machine):
         return kinds
-    drawn = {
-        statement.type.name
-        for action in (machine.initial, *machine.actions)
-        for statement in statements_inside(action.body)
-        if isinstance(statement, t.Fresh)
-    }
+    drawn = frozenset[str]().union(
+        *(once(_drawn, action) for action in (machine.initial, *machine.actions))
+    )
     return tuple(kind for kind in kinds if kind.name not in drawn)
+
+
+def _drawn(action: Action) -> frozenset[str]:
+    """Return the names of the id types of which a row draws."""
+    inside = statements_inside(action.body)
+    return frozenset(part.type.name for part in inside if isinstance(part, t.Fresh))
 
 
 def renamings_of(kinds: tuple[Id, ...]) -> int:

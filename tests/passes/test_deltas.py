@@ -22,7 +22,6 @@ from checker.flow import read as read_specification
 from checker.machine import terms as t
 from checker.machine.machine import Machine, Property
 from checker.machine.types import Id, Map, Range, Record, Sequence, Set, Union
-from checker.passes.analysis import Analysis
 from checker.passes.deltas import Delta, deltas
 from checker.passes.rewriting import names_rows
 from checker.semantics.evaluate import Context, evaluate
@@ -70,7 +69,7 @@ class Comparison:
 
     def __init__(self, conditions: list[t.Term]) -> None:
         self.conditions = conditions
-        self.deltas = deltas(conditions, Analysis())
+        self.deltas = deltas(conditions)
 
     def require_same(self, now: Values, following: Values) -> list[object]:
         wanted = [plainly(condition, now, following) for condition in self.conditions]
@@ -234,7 +233,7 @@ def test_each_row_that_breaks_a_property_is_found_and_no_other() -> None:
 
 
 def test_what_is_asked_of_a_small_machine() -> None:
-    rises, new = deltas([item.condition for item in small_machine().properties], Analysis())
+    rises, new = deltas([item.condition for item in small_machine().properties])
     assert rises.triggers == (frozenset({"x"}),)
     assert new.triggers == (frozenset({"slots"}),)
     assert [number for number, _ in new.conditions] == [1, 2]
@@ -248,7 +247,7 @@ def test_an_error_keeps_a_property_from_being_passed_over() -> None:
     x, y = read("x", NUMBER), read("y", NUMBER)
     quotient = t.Arithmetic("//", x, y, NUMBER, NOWHERE)
     condition = t.Equal(following(quotient), quotient, NOWHERE)
-    (found,) = deltas([condition], Analysis())
+    (found,) = deltas([condition])
     assert found.triggers == ()
     made = machine(
         "quotient",
