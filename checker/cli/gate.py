@@ -110,9 +110,12 @@ def declared(task: Task) -> Outcome:
 def verify_all(tasks: Sequence[Task], spread: Spread) -> Iterator[Outcome]:
     """Verify `tasks` wherever `spread` does it; yield each that is done.
 
-    Those that declare most states begin first, so that none of them is left over at the end.
+    Those that declare many states begin first, so that none of them is left over at the end. The
+    others go system by system: what one instance has elaborated is there for the next.
     """
-    longest_first = sorted(tasks, key=lambda task: -task.states)
+    longest_first = sorted(
+        tasks, key=lambda task: -task.states if task.states > flow.BRIEF_STATES else 0
+    )
     work = partial(verify, memory=spread.memory, run=token_hex(8))
     for task, made in spread.each(work, longest_first):
         if isinstance(made, Lost):

@@ -12,8 +12,8 @@ Nothing is kept of what was reported as wrong.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -143,19 +143,27 @@ class _Parts:
     @property
     def words(self) -> set[str]:
         """The words that mean anything."""
-        return {*self._below, *self._budgets}.union(*_named(self._world))
+        below = {f"{word}.*" for word in self._below}
+        return {*below, *self._world.variables, *self._budgets}.union(*_named(self._world))
 
     def of(self, word: str) -> tuple[object, ...]:
         """Return all that a word may mean.
 
-        That is what is kept under this name, the variables of a component or timer, and the
-        budgets of a fault, or of a channel or timer.
+        That is what is kept under this name, the budgets of a fault, or of a channel or timer,
+        and what a timer has of late expiries. `component.member` is one variable, `component.*`
+        all that begin with it.
         """
         world = self._world
+        base, dot, member = word.partition(".")
+        if dot:
+            below = self._below.get(base, ()) if member == "*" else (word,)
+            budget = world.budgets.get(member) if base == "budget" else None
+            return (budget, *(world.variables.get(name) for name in below))
         budgets = self._budgets.get(word, ())
+        late = (f"{word}.late",) if word in world.timers else ()
         return (
             *(known.get(word) for known in _named(world)),
-            *(world.variables[name] for name in self._below.get(word, ())),
+            *(world.variables.get(name) for name in (word, *late)),
             *((world.budgets[name], world.variables.get(f"budget.{name}")) for name in budgets),
         )
 
@@ -176,6 +184,8 @@ def _named(world: World) -> tuple[dict[str, object], ...]:
 
 def _share(world: World, word: str, meaning: tuple[object, ...]) -> None:
     """Let a word of a world mean the objects of before, which are equal."""
+    if "." in word:
+        return  # variables are named by their types, which are shared where they are named
     for known, item in zip(_named(world), meaning, strict=False):
         if item is not None and known is not world.values:
             known[word] = item
@@ -202,15 +212,15 @@ class _Reach:
         """Return the words that an entry depends on."""
         known = self._of.get(id(entry))
         if known is None:
-            rows = isinstance(entry, Row)
-            known = self._of[id(entry)] = tuple(sorted(self._reached(entry, rows=rows)))
+            known = self._of[id(entry)] = tuple(sorted(self._reached(entry)))
         return known
 
-    def _reached(self, entry: object, *, rows: bool) -> set[str]:
-        """Return the words of an entry and of all that they name; of rows, too, where asked for.
+    def _reached(self, entry: Row | PropertyEntry) -> set[str]:
+        """Return the words of an entry and of all that they name; of a row, those of rows, too.
 
-        What carries messages, and who takes calls, may be found by the kind of a message alone.
+        Which channel carries a message may be found by its kind alone.
         """
+        rows = isinstance(entry, Row)
         found = {*self._anywhere} | self._own(entry)
         waiting = list(found)
         while waiting:
@@ -220,31 +230,27 @@ class _Reach:
                     new = self._own(named) - found
                     found |= new
                     waiting += new
+        if isinstance(entry, Row) and (entry.on or entry.send or "send" in found):
+            found |= {channel.name.text for channel in self._document.channels}
         return found
 
     @cached_property
     def _anywhere(self) -> Words:
-        """What every entry may depend on without a word for it."""
-        document = self._document
-        named = (*document.channels, *document.calls)
-        fair = document.fairness
-        words = _words(fair) if isinstance(fair, Cell) else ()
-        return frozenset((*(entry.name.text for entry in named), *words))
+        """What every entry may depend on without a word for it: whose handle a value is."""
+        calls = {entry.name.text for entry in self._document.calls}
+        fair = self._document.fairness
+        return frozenset(calls.union(_words(fair) if isinstance(fair, Cell) else ()))
 
     @cached_property
     def _entries(self) -> Mapping[str, list[object]]:
+        """What is looked into when a row is elaborated; all else has a meaning by then."""
         document = self._document
         found: dict[str, list[object]] = {}
         for section in (
             document.definitions,
             document.procedures,
-            document.channels,
-            document.calls,
             document.operations,
             document.timers,
-            document.faults,
-            document.messages,
-            document.types,
             document.rows,
         ):
             for entry in section:
@@ -258,10 +264,7 @@ class _Reach:
 def _words(node: object) -> Iterator[str]:
     """Yield every word in a part of a document."""
     if isinstance(node, Cell):
-        for part in node.nodes():
-            match part:
-                case ast.Name(word) | ast.Attribute(_, word) | ast.keyword(str(word)):
-                    yield word
+        yield from _words_in(node)
     elif isinstance(node, Word):
         yield node.text
     elif isinstance(node, TypeName):
@@ -278,3 +281,24 @@ def _words(node: object) -> Iterator[str]:
         for name, part in node.items():
             yield str(name)
             yield from _words(part)
+
+
+def _words_in(cell: Cell) -> Iterator[str]:
+    """Yield the words in a cell; of a name before a dot also which part is taken, else `.*`."""
+    bases: set[int] = set()
+    for part in cell.nodes():
+        match part:
+            case ast.Attribute(ast.Name(word) as base, member):
+                yield f"{word}.{member}"
+                bases.add(id(base))
+            case ast.Attribute(ast.Subscript(ast.Name(word) as base), member):
+                yield f"{word}.{member}"
+                bases.add(id(base))
+    for part in cell.nodes():
+        match part:
+            case ast.Name(word):
+                yield word
+                if id(part) not in bases:
+                    yield f"{word}.*"
+            case ast.Attribute(_, word) | ast.keyword(str(word)):
+                yield word

@@ -19,7 +19,6 @@ from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Property
 from checker.machine.once import once
 from checker.machine.walk import Node, children, walk
-from checker.source import Span
 from checker.table.document import Cell, Channel, Document, InState, PropertyEntry, Row, Unhandled
 from checker.table.problems import under_heading
 
