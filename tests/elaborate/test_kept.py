@@ -123,11 +123,12 @@ def test_budgets_change_the_rows_that_spend_them_only(document: Document) -> Non
 
 def test_a_property_that_names_a_row_is_that_of_its_row(document: Document) -> None:
     one, other = elaborate(document, "default"), elaborate(document, "lazy")
-    kept = {item.name for item, same in zip(one.properties, other.properties) if item is same}
+    pairs = zip(one.properties, other.properties, strict=True)
+    kept = {item.name for item, same in pairs if item is same}
     assert kept == {"low"}
 
 
-def test_warnings_are_given_by_each_instance(document: Document, tmp_path: Path) -> None:
+def test_warnings_are_given_by_each_instance(tmp_path: Path) -> None:
     text = SPECIFICATION.lstrip().replace("when: bright", 'when: "false"')
     file = tmp_path / "warned.yaml"
     file.write_text(text)
