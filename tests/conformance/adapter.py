@@ -43,7 +43,7 @@ SUBJECTS = {
         "org.apache.kafka.coordinator.group.Migration", ("4.3.1",), "consumer_group_848"
     ),
     "consumer_group_replay": Subject(
-        "org.apache.kafka.coordinator.group.Replay", ("4.3.1",), "consumer_group_848"
+        "org.apache.kafka.coordinator.group.Replay", ("4.2.1", "4.3.1"), "consumer_group_848"
     ),
     "controller": Subject("kafka.controller.Subject", ("2.8.2",)),
     "reassignment": Subject("kafka.controller.Reassignment", ("2.8.2",), "controller"),

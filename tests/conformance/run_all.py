@@ -99,6 +99,8 @@ AS_LOADED = (
 )
 """What GroupMetadataManager 4.3.1 has of the defects of consumer_group_replay."""
 
+AS_LOADED_IN_4_2 = (*AS_LOADED, "--set", "epochs_begin_at=0")
+
 AT_ONCE = ("--set", "elects_at_once=true")
 """What ReplicationControlManager has of the designs of replication."""
 
@@ -241,6 +243,11 @@ RUNS: dict[str, tuple[Run, ...]] = {
             for instance in ("offsets", "conversions")
         ),
         Run("default", ("4.3.1",), (*AS_LOADED, "--cover", "rows")),
+        Run("offsets_of_each_type", ("4.2.1",), AS_LOADED_IN_4_2),
+        *(
+            Run(instance, ("4.2.1",), (*AS_LOADED_IN_4_2, "--cover", "rows"))
+            for instance in ("conversions", "offsets", "default")
+        ),
     ),
     "reassignment": (
         Run("cancelled", ("2.8.2",)),

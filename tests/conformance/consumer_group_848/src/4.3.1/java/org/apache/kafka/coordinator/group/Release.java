@@ -13,6 +13,9 @@ import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroupMember;
 final class Release {
   static final long NO_PRODUCER = RecordBatch.NO_PRODUCER_ID;
 
+  /** The epoch of a consumer group that nobody has joined yet. */
+  static final int FIRST_EPOCH = 1;
+
   private Release() {}
 
   static GroupMetadataManagerTestContext.Builder assigning(

@@ -187,7 +187,7 @@ final class Migration implements Protocol.Subject {
   /** An empty group was deleted and another one begun; the model's numbers go on. */
   private void renumber() {
     if (former != null && group() != null && former != group()) {
-      shift = last - (consumer() == null ? 0 : 1); // a consumer group begins with 1, and counts
+      shift = last - (consumer() == null ? 0 : Release.FIRST_EPOCH); // where it begins counts, too
       former = null;
     }
   }
