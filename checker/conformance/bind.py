@@ -87,7 +87,7 @@ class Bound:
     """A mapping that fits a machine. `rows` are in the order of the machine's actions.
 
     `hidden` names the rows that a log does not show, `late` those that wait until a line names one
-    of their ids.
+    of their ids, `told` those that an answer of one of some forms tells of.
     """
 
     path: str
@@ -102,6 +102,7 @@ class Bound:
     windows: tuple[BoundWindow, ...] = ()
     late: frozenset[str] = frozenset()
     together: tuple[BoundTogether, ...] = ()
+    told: tuple[tuple[str, frozenset[str]], ...] = ()
     assumed: tuple[Term, ...] = ()
     recorded: bool = False
     """Whether it is to explain a recorded run, so that nothing is driven."""
@@ -114,6 +115,10 @@ class Bound:
     def without_late(self) -> Bound:
         """Return it with rows that may be taken at any time instead of late."""
         return replace(self, hidden=self.hidden | self.late, late=frozenset())
+
+    def without_told(self) -> Bound:
+        """Return it with rows that may be taken whatever the answer says."""
+        return replace(self, told=())
 
     @property
     def conditions(self) -> tuple[Term, ...]:
@@ -193,6 +198,7 @@ class _Binder:
             *mapping.hidden,
             *mapping.late,
             *(word for one in together for word in one.rows),
+            *(one.row for one in mapping.recording.told),
         ):
             self._row_exists(word, known_rows, generated=False)
         fields = tuple(word.text for word, _ in mapping.observe)
@@ -216,6 +222,10 @@ class _Binder:
                     one.all,
                 )
                 for one in together
+            ),
+            told=tuple(
+                (one.row.text, frozenset(form.text for form in one.forms))
+                for one in mapping.recording.told
             ),
             observe=self._terms(mapping.observe, {}, _OwnNames(), following=False),
             reset=self._terms(mapping.reset, {}, _OwnNames(), following=False),

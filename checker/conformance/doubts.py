@@ -1,9 +1,10 @@
 """Takes a divergence, says whether it is only what leaves runs out that makes it one.
 
-Not every run of the model is looked at: a mapping has rows that are taken `late` and conditions
-that it assumes, an instance has bounds. A log that one of the runs left out explains does not
-diverge from the specification; who said that there is no such run is told, with the place. That is
-looked at as far as a small number of states goes: without these words more states fit.
+Not every run of the model is looked at: a mapping has rows that are taken `late`, rows that an
+answer has `told` of and conditions that it assumes, an instance has bounds. A log that one of the
+runs left out explains does not diverge from the specification; who said that there is no such run
+is told, with the place. That is looked at as far as a small number of states goes: without these
+words more states fit.
 """
 
 from __future__ import annotations
@@ -30,16 +31,18 @@ STATES = 1_000
 
 @dataclass(frozen=True)
 class _Free:
-    """What is taken away: that rows are late, the conditions on states, or both."""
+    """What is taken away: that rows are told of, that they are late, the conditions on states."""
 
-    late: bool
-    conditions: bool
+    told: bool = False
+    late: bool = False
+    conditions: bool = False
 
 
 WAYS = (
-    _Free(late=True, conditions=False),
-    _Free(late=False, conditions=True),
-    _Free(late=True, conditions=True),
+    _Free(told=True),
+    _Free(late=True),
+    _Free(conditions=True),
+    _Free(told=True, late=True, conditions=True),
 )
 
 
@@ -56,7 +59,10 @@ class Doubts:
         late = tuple(word for word in late if word.text in space.bound.late)
         cut = space.cut
         for way in WAYS:
-            if (way.late and not late) or (way.conditions and not cut):
+            asked = (way.told, way.late, way.conditions)
+            there = (bool(space.bound.told), bool(late), cut)
+            taken = [one and other for one, other in zip(asked, there, strict=True)]
+            if not any(taken) or (all(asked) and sum(taken) == 1):
                 continue
             first, freed = _First(space), self._without(space, way)
             other = again(freed, first.see)
@@ -69,6 +75,7 @@ class Doubts:
         known = self.spaces.get((space, way))
         if known is None:
             bound = space.bound
+            bound = bound.without_told() if way.told else bound
             bound = bound.without_late() if way.late else bound
             bound = bound.without_conditions() if way.conditions else bound
             known = self.spaces[space, way] = Space(bound)
@@ -131,6 +138,8 @@ def _why(way: _Free, late: tuple[Word, ...], other: Explanation, first: _First) 
             f"a run that explains the log is left out: the condition at {_place(first.broken.span)}"
             f" is false {after}"
         )
+    if way.told and (not way.late or not late):
+        return "`told` leaves out a run that explains the log"
     wrong = next((word for word in late if word.text in other.rows), late[0])
     return f"`late` leaves out a run that explains the log: `{wrong.text}` at {_place(wrong.span)}"
 

@@ -11,13 +11,13 @@ says which lines were taken `ahead` of earlier ones. How many can be is bounded 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from checker.conformance.log import Event
 from checker.conformance.nearest import Nearest, TooEarly, nearest, too_early
-from checker.conformance.places import Coming, Place, Steps, Taken, words_of
+from checker.conformance.places import Coming, Place, Sooner, Steps, Taken, words_of
 from checker.conformance.recording import Clock
 from checker.conformance.space import Space
 from checker.errors import UsageError
@@ -28,7 +28,7 @@ Verdict = Literal["explained", "diverges", "inconclusive"]
 SHOWN = 3
 """States that are shown, and looked through for the nearest row, where no step fits."""
 
-NOTHING_COMES = Coming(frozenset(), frozenset())
+NOTHING_COMES = Coming(frozenset(), frozenset(), {})
 
 _LAST = 8
 """Steps of the run up to there that are shown."""
@@ -202,6 +202,8 @@ class _Explainer:
         """Of requests that are done within some time, when that is over."""
         self.overdue: set[str] = set()
         self.ways: dict[Place, tuple[Place, tuple[Taken, ...]]] = {}
+        self.promised: dict[str, str] = {}
+        """The form of the answer to the request under way, by each text that the request names."""
 
     def explained(self, events: Iterable[Event]) -> Explanation:
         lines = _Lines(events, self.clock, self.limits.lines)
@@ -219,6 +221,9 @@ class _Explainer:
                     why = f"more than {self.limits.places:,} states fitted"
                     return self._ended("inconclusive", number, places, why=why)
                 self.steps.see()
+                if not lines.widest:
+                    self._promise(event)
+                    places = self._fewest(places, self._times(event)[1])
                 self._remember(places)
                 number += 1
                 lines.forget(number - _most_ahead(places) if lines.widest else number)
@@ -234,6 +239,17 @@ class _Explainer:
         places = dict(found)
         self.history = [places]
         return places
+
+    def _promise(self, event: Event) -> None:
+        """Note how the request of a line will be answered; who asks anew has no other one."""
+        if not self.steps.told or event.pair is None:
+            return
+        words = {word for one in event.arguments.values() for word in words_of(one)}
+        for word in words:
+            if event.promised is None:
+                self.promised.pop(word, None)
+            else:
+                self.promised[word] = event.promised
 
     # --------------------------------------------------------------------------- one line
 
@@ -324,7 +340,7 @@ class _Explainer:
         self, places: dict[Place, Came], until: float, nexts: Iterable[Event]
     ) -> list[Place]:
         """Return the places and all that hidden steps lead to from them before some lines."""
-        coming = _coming(nexts) if self.steps.awaits else NOTHING_COMES
+        coming = _coming(nexts, self.promised) if self.steps.awaits else NOTHING_COMES
         self.steps.early.steps.clear()
         self.ways = {}
         found = list(places)
@@ -332,6 +348,7 @@ class _Explainer:
             self.found.most = max(self.found.most, 1)
             return found
         known = set(found)
+        sooner = Sooner(found) if self.steps.timers else None
         limit = self.beginnings if self.steps.blind else self.limits.places
         for place in found:
             if len(found) >= limit:
@@ -339,7 +356,7 @@ class _Explainer:
                 break
             for steps, after in self.steps.unseen(place, until, self.open, coming):
                 kept = self.steps.released(after, self.open)
-                if kept not in known:
+                if kept not in known and not (sooner is not None and sooner.has(kept)):
                     known.add(kept)
                     found.append(kept)
                     self.ways[kept] = (place, steps)
@@ -369,6 +386,22 @@ class _Explainer:
         return dict(list(found.items())[:limit])
 
     # ------------------------------------------------------------------------ what is kept
+
+    def _fewest(self, places: dict[Place, Came], until: float) -> dict[Place, Came]:
+        """Return places from which the others come by hidden steps that can be taken later, too."""
+        if len(places) < 2:
+            return places
+        coming = Coming(frozenset(), frozenset(), self.promised)
+        gone: set[Place] = set()
+        for place in places:
+            waiting = [] if place in gone else [place]
+            while waiting:
+                for after in self.steps.at_any_time(waiting.pop(), until, coming):
+                    kept = self.steps.released(after, self.open)
+                    if kept in places and kept not in gone and kept is not place and kept != place:
+                        gone.add(kept)
+                        waiting.append(kept)
+        return {place: came for place, came in places.items() if place not in gone}
 
     def _remember(self, places: dict[Place, Came]) -> None:
         """Keep how places were come to; where there is one only, its run is certain."""
@@ -495,11 +528,11 @@ def _orders(
         yield event, left
 
 
-def _coming(events: Iterable[Event]) -> Coming:
+def _coming(events: Iterable[Event], promised: Mapping[str, str]) -> Coming:
     """Return what lines name, and which forms they have."""
     lines = list(events)
     words = {word for line in lines for one in line.arguments.values() for word in words_of(one)}
-    return Coming(frozenset(words), frozenset(line.form for line in lines))
+    return Coming(frozenset(words), frozenset(line.form for line in lines), promised)
 
 
 def _most_ahead(places: Iterable[Place]) -> int:

@@ -220,12 +220,13 @@ class _Maker:
     def _ids(self, row: BoundRow) -> tuple[tuple[Label, ...], list[tuple[Label, Term]]]:
         """Return the labels of the ids that a row that nobody asks for is for.
 
-        Those that are interchangeable, and all of a row that waits for a line that names them.
+        Those that are interchangeable, and all of a row that waits for a line that names them, or
+        that an answer to them tells of.
         """
         name = row.action.name
         waits = any(name in one.rows for one in self.bound.together)
         hidden = row.kind == "silent" or name in self.bound.hidden or waits
-        late = name in self.bound.late or waits
+        late = name in self.bound.late or waits or name in dict(self.bound.told)
         written: list[tuple[Label, Term]] = []
         for binding in row.action.bindings if hidden and self.bound.recorded else ():
             kind = item_of(binding.domain.type)

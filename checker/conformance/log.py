@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path as File
@@ -25,6 +26,9 @@ from checker.errors import UsageError
 
 LINE_MAX = 1 << 20
 """Characters that a line may have."""
+
+AHEAD = 1_000
+"""Lines that are read ahead to see how a request is answered."""
 
 PAIRS_MAX = 100_000
 """Lines that are remembered until another one is paired with them."""
@@ -64,6 +68,10 @@ class Event:
     ready: bool = False
     form: str = ""
     within: int | None = None
+    pair: str | None = None
+    """What pairs a request with its answer, where the mapping says."""
+    promised: str | None = None
+    """Of a request the form of its answer, if that stands not far ahead."""
 
     @property
     def lasts(self) -> bool:
@@ -107,13 +115,41 @@ class Log:
     def _read(self, file: File, stream: str) -> Iterator[Event]:
         lines = self.recording.lines
         reader = None if lines is None else _Reader(file, stream, lines, self.recording.clock)
-        for number, text, said in _objects(file):
-            if reader is None:
+        if reader is None:
+            for number, text, said in _objects(file):
                 yield _event(file, stream, number, text, said, self.recording.clock)
-                continue
+            return
+        lines_read = self._forms(reader, file)
+        for events in _promised(lines_read) if self.recording.told else lines_read:
+            yield from events
+
+    def _forms(self, reader: _Reader, file: File) -> Iterator[list[Event]]:
+        for number, text, said in _objects(file):
             events = reader.read(number, text, said)
             self.left_out += not events
-            yield from events
+            yield events
+
+
+def _promised(lines: Iterable[list[Event]]) -> Iterator[list[Event]]:
+    """Yield lines, each request with the form of its answer."""
+    waiting: deque[list[Event]] = deque()
+    asked: dict[str, list[Event]] = {}
+    for events in lines:
+        waiting.append(events)
+        for pair in {event.pair for event in events if event.pair is not None}:
+            requests = asked.pop(pair, None)
+            if requests is None:
+                asked[pair] = events
+            else:
+                for request in requests:
+                    request.promised = events[0].form
+        if len(waiting) > AHEAD:
+            first = waiting.popleft()
+            for event in first:
+                if event.pair is not None and asked.get(event.pair) is first:
+                    del asked[event.pair]
+            yield first
+    yield from waiting
 
 
 def _objects(file: File) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -307,7 +343,7 @@ class _Reader:
         answer = NOTHING if form.answer is None else form.answer.at(*known)
         stream = self.stream if lines.stream is None else lines.stream.at(*known)
         at = None if lines.at is None else lines.at.at(*known)
-        lasts = form.begins or form.ends or form.lost or form.refused
+        lasts, pair = form.begins or form.ends or form.lost or form.refused, key
         if form.do is not None and form.lost:
             key = f"{form.name} in line {number}"  # nobody will see its end
         elif key is not None and form.request is not None:
@@ -331,6 +367,7 @@ class _Reader:
             ready=form.ready,
             form=form.name,
             within=form.within,
+            pair=pair,
         )
 
     def _previous(self, said: dict[str, Any]) -> dict[str, Any]:

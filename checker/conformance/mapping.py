@@ -38,6 +38,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "hidden",
         "late",
         "together",
+        "told",
         "observe",
         "known",
         "constants",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,7 +31,11 @@ _OFTEN = 1_000
 
 
 class Armed(NamedTuple):
-    """A timer that runs: which, whose, and from when to when it may have been set."""
+    """A timer that runs: which, whose, and from when to when it may have been set.
+
+    Without a greatest time nothing depends on when it was set at the latest; nor, once its least
+    time is over, on when at the earliest. Then these are infinite, so that places are the same.
+    """
 
     timer: int
     whose: str
@@ -54,6 +58,37 @@ class Place(NamedTuple):
     ahead: tuple[int, ...] = ()
 
 
+class Sooner:
+    """Knows places, and of another one whether one of them can do all that it can, as soon."""
+
+    def __init__(self, places: Iterable[Place]) -> None:
+        self.alike: dict[Place, list[Place]] = {}
+        for place in places:
+            self.has(place)
+
+    def has(self, place: Place) -> bool:
+        """Whether a known place is like this one and was never later; else it is known now."""
+        known = self.alike.setdefault(place._replace(armed=(), now=0.0), [])
+        if any(_is_sooner(one, place) for one in known):
+            return True
+        known.append(place)
+        return False
+
+
+def _is_sooner(one: Place, other: Place) -> bool:
+    """Whether timers of one place were set no later than another's, nor less late at the latest."""
+    return (
+        one.now <= other.now
+        and len(one.armed) == len(other.armed)
+        and all(
+            (a.timer, a.whose) == (b.timer, b.whose)
+            and a.earliest <= b.earliest
+            and a.latest >= b.latest
+            for a, b in zip(one.armed, other.armed, strict=True)
+        )
+    )
+
+
 @dataclass
 class Early:
     """Steps that would have come before or after their time: of each the least difference."""
@@ -68,10 +103,14 @@ class Early:
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """The texts that the next lines name, and the forms that they have."""
+    """The texts that the next lines name, and the forms that they have.
+
+    `promised` has, by a text that it names, the form of the answer to the request under way.
+    """
 
     words: frozenset[str]
     forms: frozenset[str]
+    promised: Mapping[str, str]
 
 
 class Steps:
@@ -103,7 +142,11 @@ class Steps:
             for one in space.bound.together
             if all(name in numbers for name in one.rows)
         )
-        self.awaits = bool(self.late or self.together)
+        told = dict(space.bound.told)
+        self.told = {n: told[r.action.name] for n, r in enumerate(rows) if r.action.name in told}
+        self.own = {(kind, one): text for (kind, text), one in self.matcher.declared.items()}
+        """What a log calls ids that it calls by the model's names."""
+        self.awaits = bool(self.late or self.together or self.told)
         """Whether hidden steps depend on what the next lines say."""
         self.blind = False
         """Whether any step may be hidden, as before the first line of a log."""
@@ -156,7 +199,7 @@ class Steps:
         `coming` is what is known of the line, or of the lines that may be the next one.
         """
         words = coming.words
-        for edge in self._hidden_here(place, words):
+        for edge in self._hidden_here(place, coming):
             after = self._stepped(place, edge, place.binding, place.now, until)
             if after is not None:
                 yield ((None, place.key, edge),), after
@@ -180,7 +223,15 @@ class Steps:
                             rest[number] = (name, self._answer_number(edge.answer))
                         yield ((event, place.key, edge),), after._replace(requests=tuple(rest))
 
-    def _hidden_here(self, place: Place, words: frozenset[str]) -> Iterator[Edge]:
+    def at_any_time(self, place: Place, until: float, coming: Coming) -> Iterator[Place]:
+        """Yield where hidden steps lead that do not depend on which line is next."""
+        for edge in self._hidden_here(place, coming):
+            if edge.row not in self.late:
+                after = self._stepped(place, edge, place.binding, place.now, until)
+                if after is not None:
+                    yield after
+
+    def _hidden_here(self, place: Place, coming: Coming) -> Iterator[Edge]:
         """Yield the hidden steps for ids that have a name or may have the next one."""
         free: frozenset[tuple[str, str]] | None = None
         for edge in self._hidden_edges(place.key):
@@ -188,7 +239,9 @@ class Steps:
                 free = free or self._free(place)
                 if not free.issuperset(edge.timed.ids):
                     continue
-                if edge.row in self.late and not self._named(place, edge, words):
+                if edge.row in self.late and not self._named(place, edge, coming.words):
+                    continue
+                if edge.row in self.told and not self._is_told(place, edge, coming.promised):
                     continue
             yield edge
 
@@ -336,6 +389,13 @@ class Steps:
                 return True
         return False
 
+    def _is_told(self, place: Place, edge: Edge, promised: Mapping[str, str]) -> bool:
+        """Whether no answer to a request of the ids that a step is for says otherwise."""
+        forms, declared = self.told[edge.row], self.matcher.declared
+        names = {(kind, declared[kind, inside]): out for kind, out, inside in place.binding.names}
+        found = (promised.get(names.get(one, self.own[one])) for one in edge.timed.ids)
+        return all(form is None or form in forms for form in found)
+
     def _hidden_edges(self, key: Key) -> tuple[Edge, ...]:
         found = self._silent.get(key)
         if found is None:
@@ -397,8 +457,18 @@ class Steps:
         found = []
         for which in self.space.node(edge.target).armed:
             kept = running.get(which) if which not in anew else None
-            found.append(kept if kept is not None else Armed(*which, low, high))
+            found.append(self._as_far_as_it_matters(kept or Armed(*which, low, high), low))
         return tuple(found), low
+
+    def _as_far_as_it_matters(self, armed: Armed, now: float) -> Armed:
+        """Return a timer without times on which nothing depends any more."""
+        timer = self.timers[armed.timer]
+        if timer.greatest is not None:
+            return armed
+        over = armed.earliest + timer.least <= now
+        return armed._replace(
+            earliest=float("-inf") if over else armed.earliest, latest=float("inf")
+        )
 
     def _waited(self, place: Place, earliest: float) -> Place | None:
         """Return a place at a later time; None if a timer must have fired meanwhile."""

@@ -11,9 +11,9 @@ from checker.table.cells import read_expression
 from checker.table.document import Cell, Word
 from checker.table.fields import Fields
 from checker.table.nodes import Node
-from checker.table.problems import Problems
+from checker.table.problems import Problems, nearest
 from checker.table.refinement import read_settings
-from checker.table.words import read_integer, read_items, read_word
+from checker.table.words import read_integer, read_items, read_names, read_word
 
 Unit = Literal["us", "ms", "s"]
 UNITS: Final[dict[str, float]] = {"us": 0.001, "ms": 1.0, "s": 1000.0}
@@ -172,6 +172,14 @@ class Together:
     all: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Told:
+    """A hidden row that answers a request: forms of the answers that tell of it."""
+
+    row: Word
+    forms: tuple[Word, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Size:
     """A constant that a log decides: what stands at a path in it, and how much is added.
@@ -202,6 +210,7 @@ class Recording:
     windows: tuple[MappedWindow, ...] = ()
     lines: Lines | None = None
     together: tuple[Together, ...] = ()
+    told: tuple[Told, ...] = ()
 
     def of(self, value: Value) -> Recording:
         """Return it with values in place of names in braces."""
@@ -224,7 +233,8 @@ class Recording:
 def read_recording(fields: Fields) -> Recording:
     """Return what a mapping says of recorded runs."""
     problems = fields.problems
-    time, lines = fields.get("time"), fields.get("lines")
+    time, written = fields.get("time"), fields.get("lines")
+    lines = None if written is None else _lines(written, problems)
     return Recording(
         constants=tuple(
             (word.text, value)
@@ -236,9 +246,25 @@ def read_recording(fields: Fields) -> Recording:
         clock=Clock() if time is None else _clock(time, problems),
         timers=tuple(_timer(word, node, problems) for word, node in fields.named("timers")),
         windows=tuple(_window(word, node, problems) for word, node in fields.named("windows")),
-        lines=None if lines is None else _lines(lines, problems),
+        lines=lines,
         together=tuple(_together(node, problems) for _, node in fields.named("together")),
+        told=tuple(_told(word, node, lines, problems) for word, node in fields.named("told")),
     )
+
+
+def _told(word: Word, node: Node, lines: Lines | None, problems: Problems) -> Told:
+    forms = read_names(node, word.text, problems)
+    known = set() if lines is None else {form.name for form in lines.forms}
+    for form in forms:
+        if form.text not in known:
+            close = nearest(form.text, known)
+            problems.add(
+                "N206",
+                f"no form of lines is called `{form.text}`",
+                form.span,
+                help=f"did you mean `{close}`?" if close else None,
+            )
+    return Told(word, forms)
 
 
 def _together(node: Node, problems: Problems) -> Together:

@@ -483,6 +483,7 @@ def drive(name: str, release: str, run: Run, more: list[str]) -> tuple[int, dict
     """Drive one release along one instance; return the exit code and the result."""
     command = [sys.executable, "-m", "checker", "conform", name, "--instance", run.instance]
     command += [*run.options, *more, "--format", "json", "--progress", "none"]
+    command += ["--start-seconds", "600", "--reply-seconds", "300"]  # of a machine that is busy
     # Pages show the adapter's command, and are to be the same wherever Python is.
     command += ["--adapter", f"python tests/conformance/adapter.py {name} --release {release}"]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

@@ -281,6 +281,7 @@ ZOMBIE = RECORDED / "zombie_consumer_4.4.0.jsonl"
 CLASSIC_LATE = RECORDED / "late_appends_classic_4.4.0.jsonl"
 FAILING = RECORDED / "failing_appends_consumer_4.4.0.jsonl"
 CLASSIC_MOVING = RECORDED / "moving_coordinator_classic_4.4.0.jsonl"
+LATE = RECORDED / "late_appends_consumer_4.4.0.jsonl"
 CLASSIC_FAILING = RECORDED / "failing_appends_classic_4.4.0.jsonl"
 
 
@@ -290,6 +291,7 @@ CLASSIC_FAILING = RECORDED / "failing_appends_classic_4.4.0.jsonl"
         (MOVING, "consumer_group_848"),
         (ZOMBIE, "consumer_group_848"),
         (FAILING, "consumer_group_848"),
+        (LATE, "consumer_group_848"),
         (CLASSIC_MOVING, "classic_group"),
         (CLASSIC_FAILING, "classic_group"),
         (CLASSIC_LATE, "classic_group"),
@@ -320,6 +322,13 @@ def rolled_back_join_counts(run: Run) -> None:
     ]
 
 
+def join_without_an_epoch(run: Run) -> None:
+    """C joins after the late records were committed, and the epoch stays what it was with B."""
+    for line in run:
+        if line.get("epoch") == 5:
+            line["epoch"] = 4
+
+
 def generation_without_a_record(run: Run) -> None:
     """Generation 2 was not written, and the next coordinator goes on from it."""
     for line in run:
@@ -346,6 +355,7 @@ def generation_taken_back(run: Run) -> None:
         (MOVING, heard_by_who_is_no_coordinator),
         (ZOMBIE, zombie_lets_in),
         (FAILING, rolled_back_join_counts),
+        (LATE, join_without_an_epoch),
         (CLASSIC_MOVING, generation_without_a_record),
         (CLASSIC_FAILING, assignment_in_spite_of_it),
         (CLASSIC_LATE, generation_taken_back),
