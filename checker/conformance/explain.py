@@ -221,8 +221,9 @@ class _Explainer:
                     why = f"more than {self.limits.places:,} states fitted"
                     return self._ended("inconclusive", number, places, why=why)
                 self.steps.see()
-                if not lines.widest:
+                if self.steps.told and not lines.widest:
                     self._promise(event)
+                if len(places) > 1 and not lines.widest:
                     places = self._fewest(places, self._times(event)[1])
                 self._remember(places)
                 number += 1
@@ -242,7 +243,7 @@ class _Explainer:
 
     def _promise(self, event: Event) -> None:
         """Note how the request of a line will be answered; who asks anew has no other one."""
-        if not self.steps.told or event.pair is None:
+        if event.pair is None:
             return
         words = {word for one in event.arguments.values() for word in words_of(one)}
         for word in words:
@@ -389,8 +390,6 @@ class _Explainer:
 
     def _fewest(self, places: dict[Place, Came], until: float) -> dict[Place, Came]:
         """Return places from which the others come by hidden steps that can be taken later, too."""
-        if len(places) < 2:
-            return places
         coming = Coming(frozenset(), frozenset(), self.promised)
         gone: set[Place] = set()
         for place in places:
