@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -209,10 +209,13 @@ def fingerprint(machine: Machine) -> str:
 
 
 def behaviour(machine: Machine) -> str:
-    """Return a text that two machines share if they do the same: no places, no prose."""
-    parts: list[str] = []
-    _walk(machine, parts.append, {})
-    return "\x1f".join(parts)
+    """Return a text that two machines share if they do the same: no places, no prose.
+
+    Which terms are one object and which are equal ones makes no difference: each is told once.
+    """
+    told: dict[tuple[str, ...], str] = {}
+    _tell(machine, told, {})
+    return "\x1e".join(map("\x1f".join, told))
 
 
 @cache
@@ -229,29 +232,26 @@ def _code_version() -> bytes:
 _PARTS: dict[type, tuple[str, ...]] = {}
 
 
-def _walk(value: object, say: Callable[[str], None], met: dict[int, int]) -> None:
-    """Say everything about a value that matters to the machine's behaviour.
+def _tell(value: object, told: dict[tuple[str, ...], str], met: dict[int, str]) -> str:
+    """Tell everything about a value that matters to the machine's behaviour; return its name.
 
-    An object met before is only named: types and terms are shared all over a machine.
+    `told` are the values so far in the order in which they were first met, the parts before the
+    whole, each by the names of its parts; `met` the names of objects that were met.
     """
     kind = type(value)
     if kind is tuple:
-        say(f"({len(value)}")  # type: ignore[arg-type]
-        for item in value:  # type: ignore[attr-defined]
-            _walk(item, say, met)
-    elif is_dataclass(kind):
-        if id(value) in met:
-            say(f"#{met[id(value)]}")
-            return
-        met[id(value)] = len(met)
-        names = _PARTS.get(kind)
-        if names is None:
-            names = tuple(item.name for item in fields(kind) if item.name not in _IGNORED)
-            _PARTS[kind] = names
-        say(kind.__name__)
-        for name in names:
-            _walk(getattr(value, name), say, met)
-    elif kind is frozenset:
-        say("{" + ",".join(sorted(map(repr, value))))  # type: ignore[call-overload]
-    else:
-        say(repr(value))
+        parts = "(", *(_tell(item, told, met) for item in value)  # type: ignore[attr-defined]
+        return told.setdefault(parts, f"#{len(told)}")
+    if is_dataclass(kind):
+        name = met.get(id(value))
+        if name is None:
+            names = _PARTS.get(kind)
+            if names is None:
+                names = tuple(item.name for item in fields(kind) if item.name not in _IGNORED)
+                _PARTS[kind] = names
+            parts = kind.__name__, *(_tell(getattr(value, item), told, met) for item in names)
+            name = met[id(value)] = told.setdefault(parts, f"#{len(told)}")
+        return name
+    if kind is frozenset:
+        return "{" + ",".join(sorted(map(repr, value)))  # type: ignore[call-overload]
+    return repr(value)
