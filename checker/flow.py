@@ -26,7 +26,7 @@ from checker.report.result import Result
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
-from checker.search.options import CHECKPOINT_SECONDS, Options
+from checker.search.options import CHECKPOINT_SECONDS, Compact, Options
 from checker.search.progress import Interrupt, Progress
 from checker.semantics.successor import State
 from checker.semantics.symmetry import RENAMINGS_MAX, reduces
@@ -78,7 +78,8 @@ class Request:
     spark or reference; `cluster` says where spark runs and keeps its levels. `properties` selects
     some of them; None takes all. `symmetry` is whether to reduce by symmetry; None does as the
     instance says. `checkpoint` is a directory to write the search to every `checkpoint_seconds`,
-    `resume` one to go on from; `profile`: measure where time and states go; `others`: how many
+    `resume` one to go on from; `profile`: measure where time and states go; `compact`: whether
+    states are kept in halves; `others`: how many
     other shortest runs to each violation are wanted, None: in a report the calmest, where it is
     soon found. These are for the local engine only.
     `vacuity`: whether to look for what says nothing, and whether that is an error. `report` is a
@@ -96,6 +97,7 @@ class Request:
     resume: Path | None = None
     checkpoint_seconds: float = CHECKPOINT_SECONDS
     profile: bool = False
+    compact: Compact = "auto"
     vacuity: Vacuity = "off"
     report: Path | None = None
     others: int | None = None
@@ -214,6 +216,7 @@ def orders(request: Request, observer: Observer, interrupt: Interrupt | None) ->
         resume=request.resume,
         checkpoint_seconds=request.checkpoint_seconds,
         profile=request.profile,
+        compact=request.compact,
         notice=observer.notice,
     )
     return Orders(

@@ -24,7 +24,7 @@ from checker.report.headline import plural
 from checker.report.result import Result
 from checker.report.summary import specification_errors, summary
 from checker.search.limits import Limits
-from checker.search.options import CHECKPOINT_SECONDS
+from checker.search.options import CHECKPOINT_SECONDS, Compact
 from checker.verdict import exits
 from checker.verdict.vacuity import Vacuity
 
@@ -70,6 +70,7 @@ def check(
     checkpoint: str | None,
     checkpoint_seconds: float | None,
     resume: str | None,
+    compact: Compact | None,
     master: str | None,
     conf: tuple[str, ...],
     properties: tuple[str, ...],
@@ -103,6 +104,7 @@ def check(
         memory=memory,
         profile=profile,
         others=others or 0,
+        compact=compact,
     )
     choice.refuse()
     if directory is not None:
@@ -121,6 +123,7 @@ def check(
         resume=choice.directory(resume),
         checkpoint_seconds=CHECKPOINT_SECONDS if checkpoint_seconds is None else checkpoint_seconds,
         profile=profile,
+        compact=compact or "auto",
         vacuity=vacuity,
         others=others,
         report=directory,

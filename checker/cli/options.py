@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from checker.errors import UsageError
-from checker.search.options import CHECKPOINT_SECONDS
+from checker.search.options import CHECKPOINT_SECONDS, Compact
 from checker.spark.session import Cluster
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -137,6 +137,11 @@ def engine_options(command: Command) -> Command:
     for option in (
         cluster_options,
         click.option(
+            "--compact",
+            type=click.Choice(["auto", "on", "off"]),
+            help="Keep states in halves: where memory is short (auto, the default), soon, never.",
+        ),
+        click.option(
             "--resume", metavar="DIR", help="Go on from the checkpoint in DIR (spark: and there)."
         ),
         click.option(
@@ -185,11 +190,14 @@ class EngineChoice:
     memory: int | None = None
     profile: bool = False
     others: int = 0
+    compact: Compact | None = None
 
     def refuse(self) -> None:
         """Raise UsageError for what the engine asked for cannot honour."""
         if self.others and self.engine not in {"auto", "local"}:
             raise UsageError("--traces: only the local engine has the graph that they are found in")
+        if self.compact is not None and self.engine not in {"auto", "local"}:
+            raise UsageError("--compact: only the local engine keeps states in halves")
         if self.engine == "reference":
             self._refuse_for_reference()
         if self.engine == "spark":

@@ -39,7 +39,7 @@ class Backup:
         if self.snapshot is None:
             return
         try:
-            self.keeper.save(self.snapshot, self.crew.store.states)
+            self.keeper.save(self.snapshot, self.crew.pieces)
         except OSError as error:
             self.options.notice(f"no checkpoint was written to {self.keeper.directory}: {error}")
         self._written = time.perf_counter()

@@ -11,7 +11,6 @@ from checker.llvm.compiled import compiled
 from checker.llvm.instructions import call, fetch_add, load, store
 from checker.llvm.meta import CUT, DROPPED, ERROR
 from checker.search.board import (
-    BLOCK,
     CHECK,
     DEADLOCK,
     ENDS,
@@ -21,14 +20,13 @@ from checker.search.board import (
     NEXT,
     OUT,
     PENDING,
-    QUEUE,
     STATUS,
     UNCLEAR,
     WORDS,
     Numbers,
 )
 from checker.search.visited import hash_state, same_tail
-from checker.search.worker import WORKING, expand_next
+from checker.search.worker import WORKING, expand_next, expanded_state
 
 # Places of a trail, the array that says what a level's states are marked by.
 LATER = 0
@@ -129,8 +127,7 @@ def mark_level(
             elif status == UNCLEAR:
                 bits |= _aimed_at(trail[EDGE_FLAGS] & ERROR, trail, EDGE_BITS)
             if bits != 0:
-                number = desk[BLOCK] - desk[EXPANDED] + index
-                state = board[QUEUE] + 8 * board[WORDS] * number
+                state = expanded_state(board, desk, index)
                 _write_mark(trail, trail_address, board[WORDS], state, bits)
             begin = end
         desk[NEXT] = desk[PENDING]

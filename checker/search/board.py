@@ -35,6 +35,8 @@ ARRIVALS = 12
 """Address of the arrivals of the queue's states, an int16 each; 0 where they are not kept."""
 INDEXED = 14
 """Not 0: the table is an index into the queue (`indexed.py`), not one of whole states."""
+SPLIT = 15
+"""Address of the split (`halves.py`); 0 where the queue and the table do not hold roots."""
 # Places of the board that the threads change.
 CLAIMED = 16
 """First state of the level that no thread has claimed."""
@@ -75,6 +77,8 @@ EXPANDED = 21
 """How many states were expanded last: those before BLOCK."""
 LOOKED_UP = 22
 """How many successors were looked up, or are about to be."""
+CUTTER = 23
+"""Address of the thread's cutter, where there is a split."""
 DESK_SIZE = 24
 
 DEADLOCK = 0

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -35,6 +35,8 @@ _WORD = np.dtype("<i8")
 
 States = Callable[[int, int], Words]
 """The states number start to end of a queue, one a row."""
+Pieces = Callable[[int, int], Iterable[Words]]
+"""The same, piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Keeper:
     def _prepare(self, resumed: Saved | None) -> None:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            _write(self.directory / "probe", b"")
+            _write(self.directory / "probe", ())
             (self.directory / "probe").unlink()
         except OSError as error:
             raise UsageError(f"{self.directory}: no checkpoint can be kept here: {error}") from None
@@ -95,7 +97,7 @@ class Keeper:
                 f"{self.directory}, or name another directory"
             )
 
-    def save(self, snapshot: Snapshot, states: States) -> None:
+    def save(self, snapshot: Snapshot, pieces: Pieces) -> None:
         """Write a checkpoint of `snapshot`, unless that was done; OSError where it fails."""
         if self.saved is not None and snapshot.level == self.saved.level:
             return
@@ -103,10 +105,11 @@ class Keeper:
         first = sum(part.states for part in parts)
         if first < snapshot.distinct:
             name = f"states-{len(parts):06}.bin"
-            content = np.ascontiguousarray(states(first, snapshot.distinct)).astype(
-                _WORD, copy=False
+            content = (
+                _bytes_of(np.ascontiguousarray(piece).astype(_WORD, copy=False))
+                for piece in pieces(first, snapshot.distinct)
             )
-            digest = _write(self.directory / name, _bytes_of(content))
+            digest = _write(self.directory / name, content)
             parts = (*parts, Part(name, snapshot.distinct - first, digest))
         body = {
             "format": FORMAT,
@@ -117,7 +120,7 @@ class Keeper:
             "parts": [asdict(part) for part in parts],
         }
         text = json.dumps({**body, "sha256": _digest(body)}, indent=1)
-        _write(self.directory / MANIFEST, text.encode())
+        _write(self.directory / MANIFEST, (memoryview(text.encode()),))
         self.parts, self.saved = parts, snapshot
 
 
@@ -187,20 +190,20 @@ def _bytes_of(states: Words) -> memoryview:
     return states.reshape(-1).view(np.uint8).data
 
 
-def _write(path: Path, content: bytes | memoryview) -> str:
-    """Put `content` at `path` in one step, whatever was there; return the digest of the bytes.
+def _write(path: Path, content: Iterable[memoryview]) -> str:
+    """Put the pieces of `content` at `path` in one step, whatever was there; return their digest.
 
     A link at `path` is replaced, not followed.
     """
     beside = path.with_name(path.name + ".tmp")
     beside.unlink(missing_ok=True)
     digest = hashlib.sha256()
-    view = memoryview(content)
     try:
         with beside.open("xb") as file:
-            for start in range(0, len(view), _CHUNK):
-                digest.update(view[start : start + _CHUNK])
-                file.write(view[start : start + _CHUNK])
+            for view in content:
+                for start in range(0, len(view), _CHUNK):
+                    digest.update(view[start : start + _CHUNK])
+                    file.write(view[start : start + _CHUNK])
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)

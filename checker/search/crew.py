@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
+from itertools import pairwise
 from types import TracebackType
 from typing import Self
 
@@ -14,16 +16,28 @@ from checker.errors import InternalError
 from checker.kernel.kernel import Kernel, Words
 from checker.llvm.meta import ERROR
 from checker.search import board as places
+from checker.search import halves
 from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board, set_code
+from checker.search.compact import Compact, Compaction
 from checker.search.disk import Disk
 from checker.search.exploration import StoppedBy
 from checker.search.indexed import renumber
 from checker.search.options import tell_nobody
 from checker.search.snapshot import Counters
 from checker.search.spill import Spill
+from checker.search.splitting import SAMPLE, pieces_of, split_of
 from checker.search.spreading import spread
 from checker.search.store import CAPACITY_START, Store
-from checker.search.worker import FINISHED, NO_QUEUE, NO_TABLE, TOO_NARROW, enter, work
+from checker.search.worker import (
+    FINISHED,
+    NO_HALVES,
+    NO_QUEUE,
+    NO_TABLE,
+    TOO_NARROW,
+    enter,
+    enter_roots,
+    work,
+)
 
 Watch = Callable[[], StoppedBy | None]
 """Called several times a second while threads work; says whether, and why, to stop."""
@@ -38,6 +52,9 @@ _POLL_SECONDS = 0.05
 _ALONE = 512
 """States of a level up to which waking the threads takes longer than the work."""
 _BLOCK_SIZE_MIN = 16
+_LITTLE = 1 << 24
+"""Bytes of halves that are worth it whatever the states take."""
+_NONE: Words = np.empty(0, np.int64)
 _ADOPTED = 1 << 20
 """States that are sorted at a time."""
 
@@ -73,6 +90,9 @@ class Crew:
         self._spill: Spill | None = None
         self._initial = 0
         self._faster: Kernel | None = None
+        self._starts = [0]
+        self.compact: Compact | None = None
+        self.compaction = Compaction("off", pieces_of(kernel.words))
 
     def __enter__(self) -> Self:
         return self
@@ -192,11 +212,48 @@ class Crew:
             desk.numbers[places.DISTINCT] = 0
         self.desks[0].numbers[places.DISTINCT] = states
 
-    def adopt(self, count: int, load: Callable[[Callable[[int, int], Words]], None]) -> bool:
+    def pieces(self, start: int, end: int) -> Iterable[Words]:
+        """Give the states number `start` to `end`, one a row, level after level, piece by piece.
+
+        `start` begins a level; `end` does, or is where the queue ends.
+        """
+        if self.compact is not None:
+            return self.compact.pieces(start, end)
+        return (self.store.states(start, end),)
+
+    def states(self, start: int, end: int) -> Words:
+        """Return what `pieces` gives, as one."""
+        found = list(self.pieces(start, end))
+        if not found:
+            return self.store.states(0, 0) if self.compact is None else self.compact.states(_NONE)
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    @property
+    def has_room_for_states(self) -> bool:
+        """Whether `states` may give all states: where they are put together that takes memory."""
+        room = self.store.limit - self.store.bytes_with(self.tail)
+        return self.compact is None or 8 * self.store.words * self.tail <= room
+
+    def chosen(self, numbers: Numbers) -> Words:
+        """Return the states of these ascending numbers, one a row."""
+        found = []
+        first = 0
+        for piece in self.pieces(0, self.tail):
+            end = first + len(piece)
+            inside = numbers[np.searchsorted(numbers, first) : np.searchsorted(numbers, end)]
+            found.append(piece[inside - first])
+            first = end
+        return np.concatenate(found)
+
+    def adopt(
+        self, count: int, levels: Sequence[int], load: Callable[[Callable[[int, int], Words]], None]
+    ) -> bool:
         """Take `count` states as found already; `load` writes them into the queue.
 
-        False where memory does not allow it. InternalError where one of them is there twice.
+        `levels` says how many there are of each level. False where memory does not allow it.
+        InternalError where one of them is there twice.
         """
+        self._starts = np.cumsum([0, *levels[:-1]]).tolist() if levels else [0]
         if not self.store.make_room(count):
             if not self._queue_to_disk() or not self.store.ensure(count):
                 return False
@@ -273,6 +330,11 @@ class Crew:
         Return why the level was not finished; None if it was.
         """
         self.open_level(start, end)
+        if end > 0:
+            self._starts.append(end)
+        too_deep = self.compact is not None and not self.compact.begin_level(self._starts)
+        if too_deep and not self._queue_to_disk():
+            return "memory"
         stopped: StoppedBy | None = None
         results: set[int] = set()
         while stopped is None and results != {FINISHED}:
@@ -285,6 +347,8 @@ class Crew:
             settled = self._settle(self._spill)
             stopped = stopped or settled
         self._compact()
+        if self.compact is not None and stopped is None:
+            self.compact.keep_from(end)
         return stopped
 
     def _open_board(self) -> None:
@@ -303,6 +367,7 @@ class Crew:
         self.board[places.RESERVED_BITS] = self.store.reserved_bits
         self.board[places.CAPACITY] = self.store.capacity
         self.board[places.INDEXED] = int(self.store.indexed)
+        self.board[places.SPLIT] = 0 if self.compact is None else self.compact.address
         self.board[places.ROOM] = room
         self.resume()
 
@@ -333,6 +398,8 @@ class Crew:
             self._widen() or (self._queue_to_disk() and self._widen())
         ):
             return "memory"
+        if NO_HALVES in results and not (self._more_halves() or self._queue_to_disk()):
+            return "memory"
         if not results & {NO_QUEUE, NO_TABLE}:
             return None
         if self._spill is not None:
@@ -343,20 +410,104 @@ class Crew:
 
     def _grow(self) -> bool:
         """Make room for more states in memory, if need be by moving the queue to disk."""
-        if self.store.grow(self.tail, self._pool, len(self.desks)):
+        if self.compaction.wanted(self.tail, short=False) and self._make_compact():
+            return True
+        if self._grow_in_place():
+            return True
+        if self.compaction.wanted(self.tail, short=True) and self._make_compact():
             return True
         if not self._queue_to_disk():
             return False
         return self._spill is not None or self.store.grow(self.tail, self._pool, len(self.desks))
 
+    def _grow_in_place(self) -> bool:
+        """Make room for more states where they are."""
+        if self.compact is not None:
+            self.store.beside = self.compact.bytes_with(self.tail)
+        return self.store.grow(self.tail, self._pool, len(self.desks))
+
+    def _more_halves(self) -> bool:
+        """Make room for more halves; False where memory is short or the numbers are used up."""
+        assert self.compact is not None
+        store = self.store
+        store.beside = self.compact.bytes_with(self.tail)
+        budget = store.limit - store.bytes_with(self.tail) + self.compact.bytes
+        return self.compact.grow(budget, self._pool, len(self.desks))
+
+    def _make_compact(self) -> bool:
+        """Keep the states in halves from now on; False where they would take too much room.
+
+        The index is given up, and where this fails it is made again.
+        """
+        if not self.store.indexed or self.store.file is not None or self.tail == 0:
+            return False
+        self.compaction.allowed = False  # one attempt is enough
+        self._compact()
+        tail = self.tail
+        sample = np.linspace(0, tail - 1, min(tail, SAMPLE)).astype(np.int64)
+        mask = split_of(self.store.states(0, tail)[sample], self.compaction.pieces)
+        capacity, room = self.store.capacity, self.store.room
+        queue = self.store.become_roots()
+        compact = Compact(self.store, mask, len(self.desks))
+        if not self._enter_compact(compact, queue):
+            self.store.become_index(queue)
+            self.store.capacity, self.store.room = capacity, room
+            if not self._enter_again():
+                raise InternalError("an index cannot be made again")
+            return False
+        self.compact = compact
+        for desk, cutter in zip(self.desks, compact.cutters, strict=True):
+            desk.numbers[places.CUTTER] = cutter.numbers.ctypes.data
+        self.notice(
+            f"states are kept in halves from {tail:,} states on "
+            f"({' and '.join(f'{count:,}' for count in compact.halves)} different halves)"
+        )
+        return self._grow_in_place()
+
+    def _enter_compact(self, compact: Compact, states: Words) -> bool:
+        """Put the roots of all states, which are at `states`, into the table, level by level.
+
+        False where there are too many halves for that to be worth it, or memory is short.
+        """
+        at = [places.CLAIMED, places.LEVEL_END, places.BLOCK_SIZE, places.HALT]
+        before, tail, store = self.board[at], self.tail, self.store
+        desks = [Desk(self.kernel, BLOCK_SIZE_MAX) for _ in self.desks]
+        for desk, cutter in zip(desks, compact.cutters, strict=True):
+            desk.numbers[places.CUTTER] = cutter.numbers.ctypes.data
+        if not store.make_room(tail) or not compact.begin_level(self._starts):
+            return False
+        compact.keep_from(self._starts[max(len(self._starts) - 2, 0)])
+        budget = 8 * store.words * tail // 4 + _LITTLE
+        self.compact = compact
+        done = True
+        for level, (start, end) in enumerate(pairwise((*self._starts, tail))):
+            compact.split[halves.DEPTH] = level
+            job = partial(enter_roots, states.ctypes.data, int(start >= compact.kept))
+            self.open_level(start, end)
+            results: set[int] = set()
+            while done and results != {FINISHED}:
+                self._open_board()
+                results = self.run(job, desks, end - start, lambda: None)
+                if NO_HALVES in results:
+                    done = compact.grow(budget, self._pool, len(desks))
+                elif results != {FINISHED}:
+                    done = store.grow(tail, self._pool, len(desks))
+        self.compact = None
+        self.board[at] = before
+        found = sum(int(desk.numbers[places.DISTINCT]) for desk in desks)
+        if done and found != tail:
+            raise InternalError("states that differ have the same halves")
+        return done
+
     def _queue_to_disk(self) -> bool:
         if self.disk is None or self.store.file is not None:
             return False
-        indexed = self.store.indexed
+        indexed = self.store.indexed or self.store.roots
         if indexed:
             self._compact()
-        if not self.store.queue_to(self.disk, self.tail):
+        if not self.store.queue_to(self.disk, self.tail, self.pieces(0, self.tail)):
             return False
+        self.compact = None
         self.board[places.QUEUE] = self.store.queue.ctypes.data
         self.notice(
             f"memory is short: from {self.tail:,} states on the levels are kept on disk, in "

@@ -113,27 +113,44 @@ def look_up(
     It is written to the queue then, where it becomes state `number`, which is the caller's alone.
     Safe for any number of threads at once: of several that bring the same state, one is told NEW.
     """
+    found = number_of(table, value, capacity, reserved_bits, words, state, queue, number, may_add)
+    return KNOWN if found >= 0 else int(-found)
+
+
+@inlined
+def number_of(
+    table: int,
+    value: int,
+    capacity: int,
+    reserved_bits: int,
+    words: int,
+    state: int,
+    queue: int,
+    number: int,
+    may_add: bool,
+) -> int:
+    """Do what `look_up` does; return the number of a state that was there, or minus the outcome."""
     key = tagged(value)
     segment = _segment(table, value, reserved_bits)
     place = home_of(key, capacity)
     seen = 0
     while seen < capacity:
         line = segment + 8 * place
-        outcome = _look_in_line(line, key, words, state, queue, number, may_add)
-        if outcome != CROWDED:
-            return int(outcome)
+        found = _look_in_line(line, key, words, state, queue, number, may_add)
+        if found != -CROWDED:
+            return int(found)
         seen += LANES
         place += LANES
         if place == capacity:
             place = 0
-    return CROWDED
+    return -CROWDED
 
 
 @inlined
 def _look_in_line(
     line: int, key: int, words: int, state: int, queue: int, number: int, may_add: bool
 ) -> int:
-    """Do the work of `look_up` in the line at address `line`; CROWDED where it is full of others.
+    """Do the work of `number_of` in the line at address `line`; it may be full of others.
 
     A slot that is taken never becomes free, so the first that is free is where the state belongs,
     and if it is taken before we take it, all there is to do is to look again. A slot is taken
@@ -144,22 +161,23 @@ def _look_in_line(
         same = found & _LINE
         while same != 0:
             known = load_acquire(line + 8 * lowest_bit(same)) & _NUMBER
-            if _same_state(queue + 8 * words * known, state, words):
-                return KNOWN
+            if same_state(queue + 8 * words * known, state, words):
+                return int(known)
             same &= same - 1
         free = (found >> LANES) & _LINE
         if free == 0:
-            return CROWDED
+            return -CROWDED
         if not may_add:
-            return NO_ROOM
+            return -NO_ROOM
         for word in range(words):
             store(queue + 8 * (words * number + word), load(state + 8 * word))
         if compare_and_swap(line + 8 * lowest_bit(free), 0, key | number) == 0:
-            return NEW
+            return -NEW
 
 
 @inlined
-def _same_state(left: int, right: int, words: int) -> bool:
+def same_state(left: int, right: int, words: int) -> bool:
+    """Whether two states are equal in all their words."""
     for word in range(words):  # noqa: SIM110 (a generator would be an object)
         if load(left + 8 * word) != load(right + 8 * word):
             return False

@@ -16,6 +16,7 @@ from checker.search import board as places
 from checker.search.aims import INITIAL, Aim, newly_found, sought
 from checker.search.backup import Backup
 from checker.search.checkpoint import Keeper, Saved, find
+from checker.search.compact import Compaction
 from checker.search.crew import Crew
 from checker.search.disk import Disk
 from checker.search.exploration import Exploration, Finding, RowCoverage, StoppedBy
@@ -26,6 +27,7 @@ from checker.search.paths import rebuild
 from checker.search.profile import profile_of
 from checker.search.progress import Interrupt, OnProgress, Progress
 from checker.search.snapshot import Snapshot
+from checker.search.splitting import Piece, pieces_of, signed
 from checker.search.stepper import Stepper
 from checker.search.stopping import Clock, why_last
 
@@ -49,6 +51,7 @@ def search(
     with Crew(kernel, workers, memory, limits.states) as crew:
         crew.disk = Disk(options.checkpoint or Path(tempfile.gettempdir()))
         crew.notice = options.notice
+        crew.compaction = Compaction(options.compact, _pieces(layout) or pieces_of(kernel.words))
         crew.load_code()
         clock = Clock(limits, progress, interrupt)
         levels = _Levels(machine, kernel, limits, crew, clock)
@@ -57,12 +60,18 @@ def search(
         profile = None
         if options.profile:
             expanded = sum(levels.levels[: levels.depth_complete + 1])
-            profile = profile_of(machine, layout, kernel.best, crew.store.states(0, expanded))
+            profile = profile_of(machine, layout, kernel.best, expanded, crew.chosen)
         found = replace(levels.exploration(layout), profile=profile)
         if options.keep:
             expanded = sum(levels.levels[: levels.depth_complete + 1])
-            found = replace(found, states=crew.store.states(0, expanded))
+            found = replace(found, states=crew.states(0, expanded))
         return found
+
+
+def _pieces(layout: Layout) -> list[Piece]:
+    """Return the bits of a state that are one number, or a few."""
+    fields = {(leaf.word, ((1 << leaf.width) - 1) << leaf.shift) for leaf in layout.leaves}
+    return sorted((word, signed(mask)) for word, mask in fields if mask)
 
 
 class _Levels:
@@ -129,7 +138,7 @@ class _Levels:
                 f"{saved.directory} holds {snapshot.distinct:,} states already, more than the "
                 f"limit of {most:,}"
             )
-        if not self.crew.adopt(snapshot.distinct, saved.load):
+        if not self.crew.adopt(snapshot.distinct, snapshot.levels, saved.load):
             raise EnvironmentFailure(
                 f"the {snapshot.distinct:,} states in {saved.directory} do not fit the memory "
                 "that the search may use; give it more with --memory"
@@ -199,7 +208,7 @@ class _Levels:
             seconds=self.seconds,
             state_bits=ceil(layout.bits),
             bytes_per_state=crew.store.visited_bytes(distinct) / max(distinct, 1),
-            states=crew.store.states(0, distinct) if keeps else None,
+            states=crew.states(0, distinct) if keeps and crew.has_room_for_states else None,
             checkpoint=None if self.backup is None else self.backup.kept,
         )
 

@@ -91,6 +91,24 @@ def advise_huge_pages(words: NDArray[np.int64]) -> None:
         space.madvise(advice)
 
 
+def give_back(words: NDArray[np.int64], start: int, end: int) -> None:
+    """Let the system take the memory of the words `start` to `end` of what `reserve` returned.
+
+    Whole pages of it; where they are read again they may be zero.
+    """
+    advice = getattr(mmap, "MADV_DONTNEED", None)
+    space = words.base
+    while isinstance(space, (np.ndarray, memoryview)):
+        space = space.base if isinstance(space, np.ndarray) else space.obj
+    if advice is None or not isinstance(space, mmap.mmap):
+        return
+    origin = int(words.ctypes.data) - _address(space)
+    first = -(-(origin + 8 * start) // mmap.PAGESIZE) * mmap.PAGESIZE
+    last = (origin + 8 * end) // mmap.PAGESIZE * mmap.PAGESIZE
+    if first < last:
+        space.madvise(advice, first, last - first)
+
+
 def _meminfo(field: str) -> int:
     """Return a field of the system's memory statistics in bytes; unlimited where unknown."""
     try:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 CHECKPOINT_SECONDS = 300.0
 """How often a checkpoint is written when nobody says otherwise."""
+
+Compact = Literal["auto", "on", "off"]
+"""Whether states are kept in halves: where memory is short, as soon as there are many, never."""
 
 
 def tell_nobody(_text: str) -> None:
@@ -21,8 +25,9 @@ class Options:
     `checkpoint_seconds`: time between two checkpoints; 0 writes one after every level.
     `identity` says what is searched (`identity_of`): a checkpoint belongs to it and to nothing
     else. `profile`: measure, after the search, where time and states go. `keep`: the states that
-    were expanded come back with what was found. `notice` is told, in a sentence, what a user should
-    know at once.
+    were expanded come back with what was found. `compact`: whether states are kept in halves, where
+    memory is short or ("on") as soon as there are many. `notice` is told, in a sentence, what a
+    user should know at once.
     """
 
     checkpoint: Path | None = None
@@ -32,3 +37,4 @@ class Options:
     profile: bool = False
     notice: Callable[[str], None] = tell_nobody
     keep: bool = False
+    compact: Compact = "auto"

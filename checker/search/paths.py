@@ -48,9 +48,11 @@ Mark = Callable[[int, Sequence[Aim], Words | None], Words]
 def rebuild(crew: Crew, levels: Sequence[int], aims: Sequence[Aim]) -> list[Path]:
     """Return the least shortest path for each aim; `levels[d]` is the states at depth d.
 
-    The crew's visited table is given up: its memory is what the marks may take.
+    The crew's visited table is given up, unless levels have to be taken from it: its memory is
+    what the marks may take.
     """
-    crew.store.release_table()
+    if crew.compact is None:
+        crew.store.release_table()
     starts = [0]
     for size in levels:
         starts.append(starts[-1] + size)
@@ -90,11 +92,15 @@ def _marker(crew: Crew, starts: Sequence[int]) -> Mark:
     """Return what marks a level of a crew's queue, on all its threads."""
     capacity = max(desk.capacity for desk in crew.desks)
     desks = [Desk(crew.kernel, capacity) for _ in crew.desks]
+    for desk, own in zip(desks, crew.desks, strict=True):
+        desk.numbers[places.CUTTER] = own.numbers[places.CUTTER]
 
     def mark(level: int, aims: Sequence[Aim], later: Words | None) -> Words:
         start, end = starts[level], starts[level + 1]
         marking = _Marking(crew.kernel, end - start, level, aims, later)
         results: set[int] = set()
+        if crew.compact is not None:
+            crew.compact.recall(level)
         crew.open_level(start, end)
         while results != {FINISHED}:
             crew.resume()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.layout import Layout
@@ -44,14 +46,22 @@ class Profile:
     seconds: float
 
 
-def profile_of(machine: Machine, layout: Layout, kernel: Kernel, expanded: Words) -> Profile | None:
-    """Measure a sample of the `expanded` states (one a row); None where there are none."""
-    count = len(expanded)
+def profile_of(
+    machine: Machine,
+    layout: Layout,
+    kernel: Kernel,
+    count: int,
+    states: Callable[[NDArray[np.int64]], Words],
+) -> Profile | None:
+    """Measure a sample of the `count` expanded states; None where there are none.
+
+    `states` gives those of ascending numbers, one a row.
+    """
     if count == 0:
         return None
     started = time.perf_counter()
     chosen = np.unique(np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.int64))
-    sample = expanded[chosen]
+    sample = states(chosen)
     from checker.kernel.timing import measure  # noqa: PLC0415 (what writes kernels)
 
     timing = measure(machine, layout, kernel, sample)

@@ -1,32 +1,44 @@
 """The memory of a search: the visited table and the queue of all distinct states, both growing.
 
-States of several words stand in the queue only, and the table is an index into it (`indexed.py`),
-until the queue goes to disk: from then on, and where states have one word, it holds whole states.
+States of several words stand in the queue only, and the table is an index into it (`indexed.py`).
+Where memory is short both hold roots instead, one word a state (`halves.py`), and when the queue
+goes to disk the table holds whole states, as it always does where they have one word.
 The queue holds every distinct state once, in the order of discovery, level after level. It is the
 frontier of the search and, afterwards, what paths are rebuilt from; there are no parent pointers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from math import isqrt
 
 import numpy as np
 
+from checker.kernel.kernel import Words
 from checker.llvm.instructions import LANES
 from checker.search.disk import Disk, DiskFile
 from checker.search.indexed import NUMBER_BITS
-from checker.search.memory import HUGE_PAGE, advise_huge_pages, available, reserve_up_to
-from checker.search.spreading import SPREAD_CHUNK, spread
+from checker.search.memory import (
+    HUGE_PAGE,
+    advise_huge_pages,
+    available,
+    give_back,
+    reserve_up_to,
+)
+from checker.search.spreading import INDEXED, ROOTS, SPREAD_CHUNK, spread
 from checker.search.visited import CAPACITY_MAX, SEGMENTS
 
 LOAD = 0.8
 """Share of the table's slots that may be in use before it grows."""
+LOAD_ROOTS = 0.88
+"""The same for a table of roots, which is there because memory is short."""
 LOAD_MAX = 0.92
 """The same when memory is too short for growth: slower, but further."""
 GROWTH = 1.4
 """New capacity over old: at a load of 0.8 the table then holds 1.25 to 1.75 slots a state."""
+GROWTH_ROOTS = 1.15
+"""The same for a table of roots."""
 GROWTH_SMALL = 2.0
 """The same for a table whose segments have less than `_SMALL_PAGES` huge pages each."""
 GROWTH_TINY = 4.0
@@ -48,22 +60,35 @@ class Store:
 
     `capacity` is the slots of each segment, `room` how many states the queue may hold before the
     table has to grow, `overhead` the bytes of other buffers that count against the limit.
+    `huge_pages` are for what is large: of small tables most of them would stay empty.
     `arrivals` has an int16 for each state of the queue, if it `keeps_arrivals` and is in memory.
-    `indexed`: the table is an index into the queue.
+    `indexed`: the table is an index into the queue; `roots`: both hold roots, and `beside` are the
+    bytes of what that takes besides the table.
     """
 
     def __init__(
-        self, words: int, limit: int, overhead: int, capacity: int, *, keeps_arrivals: bool
+        self,
+        words: int,
+        limit: int,
+        overhead: int,
+        capacity: int,
+        *,
+        keeps_arrivals: bool,
+        huge_pages: bool = True,
     ) -> None:
         self.words = words
         self.limit = limit
         self.overhead = overhead
         self.queue = reserve_up_to(limit)
-        advise_huge_pages(self.queue)
+        self.huge_pages = huge_pages and _HUGE_SHARE * limit >= SEGMENTS * HUGE_PAGE
+        if huge_pages:
+            advise_huge_pages(self.queue)
         self.arrivals: np.ndarray[tuple[int], np.dtype[np.int16]] | None = None
         if keeps_arrivals:
             self.arrivals = _arrivals(self.queue.size // words)
         self.indexed = words > 1
+        self.roots = False
+        self.beside = 0
         self.capacity = -(-capacity // LANES) * LANES if self.indexed else capacity
         self.room = int(LOAD * SEGMENTS * self.capacity)
         self.file: DiskFile | None = None
@@ -76,14 +101,24 @@ class Store:
         table = reserve_up_to((SEGMENTS << self.reserved_bits) * self.slot)
         while SEGMENTS * self.slot << self.reserved_bits > table.nbytes:
             self.reserved_bits -= 1
-        if _HUGE_SHARE * self.limit >= SEGMENTS * HUGE_PAGE:
+        if self.huge_pages:
             advise_huge_pages(table)
         self.table = table
 
     @property
     def slot(self) -> int:
         """Bytes of a slot of the table."""
-        return 8 if self.indexed else 8 * self.words
+        return 8 if self.indexed or self.roots else 8 * self.words
+
+    @property
+    def load(self) -> float:
+        """Share of the table's slots that may be in use before it grows."""
+        return LOAD_ROOTS if self.roots else LOAD
+
+    @property
+    def stride(self) -> int:
+        """Words that a state takes in the queue."""
+        return 1 if self.roots else self.words
 
     @property
     def table_bytes(self) -> int:
@@ -92,36 +127,62 @@ class Store:
 
     def visited_bytes(self, states: int) -> int:
         """Bytes of the visited set of so many states: of the table, and of what it points to."""
-        return self.table_bytes + (8 * self.words * states if self.indexed else 0)
+        return self.table_bytes + self.beside + (8 * self.words * states if self.indexed else 0)
 
     def bytes_with(self, states: int) -> int:
         """Bytes of memory in use when the queue holds `states` states."""
-        return self.table_bytes + states * self.held + self.overhead
+        return self.table_bytes + states * self.held + self.overhead + self.beside
 
     @property
     def held(self) -> int:
-        """Bytes of memory that a state takes in the queue."""
-        if self.file is not None:
+        """Bytes of memory that a state takes in the queue; of roots, `beside` says it."""
+        if self.file is not None or self.roots:
             return 0
         return 8 * self.words + (0 if self.arrivals is None else self.arrivals.itemsize)
 
-    def queue_to(self, disk: Disk, states: int) -> bool:
+    def become_roots(self) -> Words:
+        """Let the empty table and the queue be ones of roots; return the queue there was."""
+        queue, self.queue = self.queue, reserve_up_to(self.limit)
+        advise_huge_pages(self.queue)
+        self.arrivals = None
+        self.release_table()
+        self.indexed, self.roots = False, True
+        self._reserve_table()
+        return queue
+
+    def become_index(self, queue: Words) -> None:
+        """Undo what `become_roots` did; the table is an empty index."""
+        self.queue, self.beside = queue, 0
+        self.release_table()
+        self.indexed, self.roots = True, False
+        self._reserve_table()
+
+    def give_back(self, start: int, end: int) -> None:
+        """Let the system have the memory of the states `start` to `end` of the queue."""
+        give_back(self.queue, start * self.stride, end * self.stride)
+
+    def queue_to(self, disk: Disk, states: int, pieces: Iterable[Words]) -> bool:
         """Move the queue, which holds `states` states, to a file; False where that is refused.
 
-        States keep their numbers; the queue's address changes, and arrivals are no longer kept.
-        A table that was an index is empty afterwards and one of whole states.
+        The states are given in `pieces` and keep their numbers; the queue's address changes, and
+        arrivals are no longer kept. A table that was an index, or one of roots, is empty
+        afterwards and one of whole states.
         """
         file = disk.growing(disk.free() // 2)
         size = 8 * self.words
         if file is None or not file.ensure(max(states, self.room) * size):
             return False
-        file.words[: states * self.words] = self.queue[: states * self.words]
+        place = 0
+        for piece in pieces:
+            file.words[place : place + piece.size] = piece.reshape(-1)
+            place += piece.size
         self.queue, self.file, self.arrivals = file.words, file, None
-        if not self.indexed:
+        if not self.indexed and not self.roots:
             return True
         # What it held is in the file; whoever asked for this enters it again.
         self.release_table()
-        self.indexed, self.capacity = False, max(self.capacity // self.words, 1)
+        self.indexed = self.roots = False
+        self.beside, self.capacity = 0, max(self.capacity // self.words, 1)
         self.room = int(LOAD * SEGMENTS * self.capacity)
         self._reserve_table()
         return True
@@ -129,20 +190,23 @@ class Store:
     @property
     def _most(self) -> int:
         """States that the queue can ever hold where it is, and the table tell apart."""
-        room = self.queue.size // self.words
+        room = self.queue.size // self.stride
         return min(room, 1 << NUMBER_BITS) if self.indexed else room
 
     def ensure(self, states: int) -> bool:
         """Make sure that the queue can hold `states` states; False where the disk is short."""
-        size = 8 * self.words * states
+        size = 8 * self.stride * states
         if self.file is None:
             return size <= self.queue.nbytes
         # A little more than asked for: growing a file block by block would scatter it.
         return self.file.ensure(size + size // 8) or self.file.ensure(size)
 
     def states(self, start: int, end: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-        """Return the states number `start` to `end` of the queue, one a row; a view."""
-        return self.queue[start * self.words : end * self.words].reshape(-1, self.words)
+        """Return the states number `start` to `end` of the queue, one a row; a view.
+
+        Where the queue holds roots, these, as states of one word.
+        """
+        return self.queue[start * self.stride : end * self.stride].reshape(-1, self.stride)
 
     def release_table(self) -> None:
         """Give the visited table's memory back; `table_bytes` still says what it was."""
@@ -151,16 +215,16 @@ class Store:
     def make_room(self, states: int) -> bool:
         """Make room for `states` states in an empty table; False when memory does not allow it."""
         # Of few states one segment may get more than its share.
-        share = int(states / (LOAD * SEGMENTS)) + LANES + 4 * isqrt(states // SEGMENTS)
+        share = int(states / (self.load * SEGMENTS)) + LANES + 4 * isqrt(states // SEGMENTS)
         capacity = self._whole_lines(max(self.capacity, share))
-        extra = capacity * SEGMENTS * self.slot + states * self.held
+        extra = capacity * SEGMENTS * self.slot + states * self.held + self.beside
         if (
             capacity > min(CAPACITY_MAX, 1 << self.reserved_bits)
             or extra + self.overhead > self.limit
             or extra > _SAFETY * available()
         ):
             return False
-        room = min(int(LOAD * SEGMENTS * capacity), self._most)
+        room = min(int(self.load * SEGMENTS * capacity), self._most)
         if room < states or not self.ensure(room):
             return False
         self.capacity, self.room = capacity, room
@@ -168,12 +232,12 @@ class Store:
 
     def grow(self, states: int, executor: Executor, workers: int) -> bool:
         """Make room for more than `states` states; False when memory does not allow it."""
-        budget = self.limit - self.overhead
-        wanted = grown(self.capacity, self.slot)
-        affordable = int(budget / (SEGMENTS * (self.slot + LOAD * self.held)))
+        budget = self.limit - self.overhead - self.beside
+        wanted = grown(self.capacity, self.slot, GROWTH_ROOTS if self.roots else GROWTH)
+        affordable = int(budget / (SEGMENTS * (self.slot + self.load * self.held)))
         most = min(wanted, affordable, CAPACITY_MAX, 1 << self.reserved_bits)
         target = self._whole_lines(most)
-        room = min(int(LOAD * SEGMENTS * target), self._most)
+        room = min(int(self.load * SEGMENTS * target), self._most)
         if room <= self.room or target < self.capacity * 1.05:
             return self._fill_up(budget)
         extra = (target - self.capacity) * SEGMENTS * self.slot
@@ -185,13 +249,13 @@ class Store:
         return True
 
     def _whole_lines(self, capacity: int) -> int:
-        """Return how many of these slots a segment may have: those of an index fill cache lines."""
-        return capacity // LANES * LANES if self.indexed else capacity
+        """Return how many of these slots a segment may have: of one word each, they fill lines."""
+        return capacity // LANES * LANES if self.indexed or self.roots else capacity
 
     def _fill_up(self, budget: int) -> bool:
         """Allow a higher load where the table itself cannot grow any more."""
         room = min(int(LOAD_MAX * SEGMENTS * self.capacity), self._most)
-        if self.file is None:
+        if self.held:
             room = min(room, (budget - self.table_bytes) // self.held)
         if room <= self.room or (room - self.room) * self.held > _SAFETY * available():
             return False
@@ -203,7 +267,7 @@ class Store:
     def _spread(self, target: int, executor: Executor, workers: int) -> None:
         """Rearrange every segment from `capacity` to `target` slots."""
         size = self.slot
-        words = 0 if self.indexed else self.words
+        words = INDEXED if self.indexed else ROOTS if self.roots else self.words
         reserved = size << self.reserved_bits
         first = self.table.ctypes.data
         old = self.capacity
@@ -239,14 +303,17 @@ def _arrivals(states: int) -> np.ndarray[tuple[int], np.dtype[np.int16]] | None:
     return space.view(np.int16) if space.nbytes >= 2 * states else None
 
 
-def grown(capacity: int, size: int) -> int:
+def grown(capacity: int, size: int, by: float = GROWTH) -> int:
     """Return the slots, of `size` bytes each, that a segment should have after `capacity`.
 
-    From one huge page on it fills whole ones. While a table is small it grows by more, because
-    rearranging takes longer than the memory is worth.
+    It is that `by` as much once it is large. From one huge page on it fills whole ones, unless it
+    holds roots. While a table is small it grows by more, because rearranging takes longer than the
+    memory is worth.
     """
     pages = capacity * size / HUGE_PAGE
     if pages * GROWTH_TINY < 1:
         return int(capacity * GROWTH_TINY)
-    factor = GROWTH_SMALL if round(pages) < _SMALL_PAGES else GROWTH
+    if by == GROWTH_ROOTS and pages >= 1:
+        return int(capacity * by)
+    factor = GROWTH_SMALL if round(pages) < _SMALL_PAGES else by
     return max(round(pages * factor), 1) * HUGE_PAGE // size

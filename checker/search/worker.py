@@ -24,6 +24,7 @@ from checker.search.board import (
     CHUNK_SIZE,
     CLAIMED,
     CUTS,
+    CUTTER,
     DEADLOCK,
     DEADLOCKS,
     DISTINCT,
@@ -46,6 +47,7 @@ from checker.search.board import (
     RESERVED_BITS,
     ROOM,
     SLOTS,
+    SPLIT,
     STATUS,
     TABLE,
     TAIL,
@@ -53,6 +55,16 @@ from checker.search.board import (
     UNCLEAR,
     WORDS,
     Numbers,
+)
+from checker.search.halves import (
+    DEPTH,
+    FRESH,
+    LOCATED,
+    SOURCES,
+    ask_for,
+    insert_root,
+    read_roots,
+    write_roots,
 )
 from checker.search.indexed import announce, foresee, look_up
 from checker.search.visited import CROWDED, NEW, NO_ROOM, insert, locate
@@ -67,9 +79,15 @@ NO_QUEUE = 3
 """The queue has no room for the next state."""
 NO_TABLE = 4
 """A segment of the table has no room for the next state."""
+NO_HALVES = 6
+"""A dictionary has no room for the next half."""
 WORKING = 5
 """There is more to do; inside this module and `backward.py` only."""
 
+_WHOLE = 0
+_INDEXED = 1
+_ROOTS = 2
+"""What the table holds."""
 _AHEAD = 16
 """Look-ups between asking for a state of the queue and comparing it."""
 _SPECIAL = ERROR | DROPPED | CUT
@@ -77,7 +95,7 @@ _SPECIAL = ERROR | DROPPED | CUT
 
 @compiled
 def work(board: Numbers, desk: Numbers, board_address: int) -> int:
-    """Work on the level; return FINISHED, HALTED, TOO_NARROW, NO_QUEUE or NO_TABLE."""
+    """Work on the level; return FINISHED, HALTED, TOO_NARROW, NO_QUEUE, NO_TABLE or NO_HALVES."""
     _locate_pending(board, desk)  # the table may have grown since they were expanded
     while True:
         result = _keep_pending(board, desk, board_address)
@@ -98,7 +116,6 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int
     Successors that need not be looked up are left out where `arrivals` is the address of the
     arrivals of the queue's states, not 0.
     """
-    words = board[WORDS]
     if desk[BLOCK] == desk[BLOCK_END]:
         if load(board_address + 8 * HALT) != 0:
             return HALTED
@@ -107,8 +124,8 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int
             return FINISHED
         desk[BLOCK] = first
         desk[BLOCK_END] = min(first + board[BLOCK_SIZE], board[LEVEL_END])
-    states = board[QUEUE] + 8 * words * desk[BLOCK]
     count = desk[BLOCK_END] - desk[BLOCK]
+    states = _states_to_expand(board, desk, count)
     if arrivals != 0:
         processed = call(
             board[EXPLORE],
@@ -156,6 +173,24 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int
 
 
 @compiled
+def _states_to_expand(board: Numbers, desk: Numbers, count: int) -> int:
+    """Return the address of the next `count` states of the claimed block."""
+    if board[SPLIT] == 0:
+        return int(board[QUEUE] + 8 * board[WORDS] * desk[BLOCK])
+    states = load(desk[CUTTER] + 8 * SOURCES)
+    read_roots(board[SPLIT], board[QUEUE] + 8 * desk[BLOCK], count, states)
+    return states
+
+
+@inlined
+def expanded_state(board: Numbers, desk: Numbers, index: int) -> int:
+    """Return the address of the state number `index` of those that were expanded last."""
+    if board[SPLIT] != 0:
+        return int(load(desk[CUTTER] + 8 * SOURCES) + 8 * board[WORDS] * index)
+    return int(board[QUEUE] + 8 * board[WORDS] * (desk[BLOCK] - desk[EXPANDED] + index))
+
+
+@compiled
 def enter(board: Numbers, desk: Numbers, board_address: int) -> int:
     """Put the states of the level, which are in the queue, into the table; return FINISHED.
 
@@ -187,12 +222,53 @@ def enter(board: Numbers, desk: Numbers, board_address: int) -> int:
 
 
 @compiled
+def enter_roots(states: int, queued: int, board: Numbers, desk: Numbers, board_address: int) -> int:
+    """Put the roots of the level, whose states are at `states`, into the table.
+
+    They become its states in the queue, if `queued`. Return FINISHED, or NO_HALVES or NO_TABLE:
+    called again it goes on. DISTINCT counts roots that were not there yet.
+    """
+    split, roots = board[SPLIT], desk[SLOTS]
+    table, capacity, bits = board[TABLE], board[CAPACITY], board[RESERVED_BITS]
+    depth = load(split + 8 * DEPTH)
+    while True:
+        if desk[BLOCK] == desk[BLOCK_END]:
+            desk[BLOCK] = fetch_add(board_address + 8 * CLAIMED, board[BLOCK_SIZE])
+            if desk[BLOCK] >= board[LEVEL_END]:
+                desk[BLOCK] = 0
+                desk[BLOCK_END] = 0
+                return FINISHED
+            desk[BLOCK_END] = min(desk[BLOCK] + board[BLOCK_SIZE], board[LEVEL_END])
+        count = desk[BLOCK_END] - desk[BLOCK]
+        first = states + 8 * board[WORDS] * desk[BLOCK]
+        known = write_roots(split, desk[CUTTER], first, count, roots)
+        ask_for(table, capacity, bits, roots, known)
+        for index in range(known):
+            root = load(roots + 8 * index)
+            outcome = insert_root(table, capacity, bits, root, depth, True)
+            if outcome == CROWDED:
+                desk[BLOCK] += index
+                return NO_TABLE
+            desk[DISTINCT] += 1 if outcome == NEW else 0
+            if queued != 0:
+                store(board[QUEUE] + 8 * (desk[BLOCK] + index), root)
+        desk[BLOCK] += known
+        if known < count:
+            return NO_HALVES
+
+
+@compiled
 def _locate_pending(board: Numbers, desk: Numbers) -> None:
     """Compute where the successors that are still to be inserted are looked for."""
     words, first = board[WORDS], desk[NEXT]
     table, capacity, bits = board[TABLE], board[CAPACITY], board[RESERVED_BITS]
     states, count = desk[OUT] + 8 * words * first, desk[PENDING] - first
-    if board[INDEXED] != 0:
+    if board[SPLIT] != 0:
+        roots = desk[SLOTS] + 8 * first
+        known = write_roots(board[SPLIT], desk[CUTTER], states, count, roots)
+        store(desk[CUTTER] + 8 * LOCATED, first + known)
+        ask_for(table, capacity, bits, roots, known)
+    elif board[INDEXED] != 0:
         announce(table, capacity, bits, words, states, count, desk[SLOTS] + 8 * first)
     else:
         locate(table, capacity, bits, words, states, count, desk[SLOTS] + 8 * first)
@@ -202,33 +278,40 @@ def _locate_pending(board: Numbers, desk: Numbers) -> None:
 def _keep_pending(board: Numbers, desk: Numbers, board_address: int) -> int:
     """Put the buffer's successors into table and queue; WORKING when all are."""
     words = board[WORDS]
+    if board[SPLIT] != 0:
+        return int(_keep(board, desk, board_address, words, _ROOTS))
     if board[INDEXED] == 0:
         if words == 1:  # code of their own for the commonest widths
-            return int(_keep(board, desk, board_address, 1, False))
-        return int(_keep(board, desk, board_address, words, False))
+            return int(_keep(board, desk, board_address, 1, _WHOLE))
+        return int(_keep(board, desk, board_address, words, _WHOLE))
     if words == 2:
-        return int(_keep(board, desk, board_address, 2, True))
+        return int(_keep(board, desk, board_address, 2, _INDEXED))
     if words == 3:
-        return int(_keep(board, desk, board_address, 3, True))
+        return int(_keep(board, desk, board_address, 3, _INDEXED))
     if words == 4:
-        return int(_keep(board, desk, board_address, 4, True))
-    return int(_keep(board, desk, board_address, words, True))
+        return int(_keep(board, desk, board_address, 4, _INDEXED))
+    return int(_keep(board, desk, board_address, words, _INDEXED))
 
 
 @inlined
-def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, indexed: bool) -> int:
+def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: int) -> int:
     table, capacity = board[TABLE], board[CAPACITY]
     bits, queue = board[RESERVED_BITS], board[QUEUE]
     out, metas, slots = desk[OUT], desk[META], desk[SLOTS]
     chunk, chunk_end, pending = desk[CHUNK], desk[CHUNK_END], desk[PENDING]
     arrivals, beside = board[ARRIVALS], board[BESIDE]
+    depth, fresh = 0, 0
+    if kind == _ROOTS:
+        depth = load(board[SPLIT] + 8 * DEPTH)
+        pending = load(desk[CUTTER] + 8 * LOCATED)
+        fresh = load(desk[CUTTER] + 8 * FRESH)
     unchecked = chunk
     edges = 0
     result = WORKING
     index = desk[NEXT]
     foreseen = index
     while index < pending:
-        while indexed and foreseen < min(index + _AHEAD, pending):
+        while kind == _INDEXED and foreseen < min(index + _AHEAD, pending):
             foresee(table, load(slots + 8 * foreseen), capacity, bits, words, queue)
             foreseen += 1
         meta = load(metas + 8 * index)
@@ -241,19 +324,26 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, indexed
             edges |= meta & beside
         slot = load(slots + 8 * index)
         may_add = chunk < chunk_end
-        if indexed:
+        if kind == _INDEXED:
             outcome = look_up(table, slot, capacity, bits, words, state, queue, chunk, may_add)
+        elif kind == _ROOTS:
+            outcome = insert_root(table, capacity, bits, slot, depth, may_add)
         else:
             outcome = insert(table, slot, capacity, bits, words, state, may_add)
         if outcome == NEW:
-            if not indexed:
+            if kind == _WHOLE:
                 for word in range(words):
                     store(queue + 8 * (words * chunk + word), load(state + 8 * word))
+            elif kind == _ROOTS:
+                store(queue + 8 * chunk, slot)
+                for word in range(words):
+                    place = fresh + 8 * (words * (chunk - unchecked) + word)
+                    store(place, load(state + 8 * word))
             if arrivals != 0:
                 store_short(arrivals + 2 * chunk, meta >> NUMBER)
             chunk += 1
         elif outcome == NO_ROOM:
-            _check(board, desk, unchecked, chunk)
+            _check(board, desk, _new_states(board, desk, unchecked), chunk - unchecked)
             chunk = fetch_add(board_address + 8 * TAIL, CHUNK_SIZE)
             chunk_end = min(chunk + CHUNK_SIZE, board[ROOM])
             unchecked = chunk
@@ -266,7 +356,9 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, indexed
             result = NO_TABLE
             break
         index += 1
-    _check(board, desk, unchecked, chunk)
+    if result == WORKING and index < desk[PENDING]:
+        result = NO_HALVES
+    _check(board, desk, _new_states(board, desk, unchecked), chunk - unchecked)
     desk[NEXT] = index
     desk[CHUNK] = chunk
     desk[CHUNK_END] = chunk_end
@@ -274,15 +366,22 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, indexed
     return result
 
 
+@inlined
+def _new_states(board: Numbers, desk: Numbers, number: int) -> int:
+    """Return the address of the new states that are not checked, of which `number` is the first."""
+    if board[SPLIT] != 0:
+        return int(load(desk[CUTTER] + 8 * FRESH))
+    return int(board[QUEUE] + 8 * board[WORDS] * number)
+
+
 @compiled
-def _check(board: Numbers, desk: Numbers, start: int, end: int) -> None:
-    """Count the new states `start` to `end` of the queue and check their properties."""
-    desk[DISTINCT] += end - start
-    if end > start and board[CHECK] != 0:
-        states = board[QUEUE] + 8 * board[WORDS] * start
-        call(board[CHECK], states, end - start, desk[FLAGS])
+def _check(board: Numbers, desk: Numbers, states: int, count: int) -> None:
+    """Count `count` new states at address `states` and check their properties."""
+    desk[DISTINCT] += count
+    if count > 0 and board[CHECK] != 0:
+        call(board[CHECK], states, count, desk[FLAGS])
         seen = 0
-        for index in range(end - start):
+        for index in range(count):
             seen |= load(desk[FLAGS] + 8 * index)
         desk[CHECKS_SEEN] |= seen
 

@@ -121,7 +121,7 @@ class Driver:
         def load(place: Callable[[int, int], Words]) -> None:
             read(place(0, ends[-1]))
 
-        if not self._crew.adopt(ends[-1], load):
+        if not self._crew.adopt(ends[-1], sizes, load):
             return None
         self._start = ends[-1] - sizes[-1]
         starts = [0, *ends[:-1]]

@@ -237,3 +237,11 @@ def test_a_report_that_cannot_be_written_is_told(command: Command, toggle: str) 
     assert result.code == 2
     assert "error: /proc/nowhere: no such file or directory" in result.err
     assert "Errno" not in result.err
+
+
+def test_other_engines_keep_no_states_in_halves(command: Command, toggle: str) -> None:
+    for engine in ("reference", "spark"):
+        result = command("check", toggle, "--engine", engine, "--compact", "on")
+        assert result.code == 2
+        assert "--compact: only the local engine keeps states in halves" in result.err
+    assert command("check", toggle, "--engine", "local", "--compact", "on").code == 0

@@ -23,7 +23,7 @@ from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.options import Options
 
-LAYOUT: Any = SimpleNamespace(bits=20.5)
+LAYOUT: Any = SimpleNamespace(bits=20.5, leaves=())
 MACHINE: Any = SimpleNamespace(
     properties=[SimpleNamespace(name="far", kind="sometimes", asks=False)],
     deadlock=True,

@@ -27,7 +27,7 @@ from checker.search.progress import Progress
 ACTIONS = ("a", "b", "c")
 CHECKS = [("first", "always"), ("second", "sometimes"), ("third", "always")]
 STEPS = ["rises", "falls"]
-LAYOUT: Any = SimpleNamespace(bits=20.5)
+LAYOUT: Any = SimpleNamespace(bits=20.5, leaves=())
 
 
 @pytest.fixture(autouse=True)
