@@ -245,16 +245,6 @@ def read_roots(split: int, roots: int, count: int, states: int) -> None:
 
 
 @compiled
-def count_depths(segment: int, capacity: int, counts: int) -> None:
-    """Count the states of a segment by their depth."""
-    for place in range(capacity):
-        slot = load(segment + 8 * place)
-        if slot != 0:
-            at = counts + 8 * depth_in(slot)
-            store(at, load(at) + 1)
-
-
-@compiled
 def gather(segment: int, capacity: int, first: int, last: int, places: int, out: int) -> None:
     """Write the roots of depths `first` to `last` in a segment to `out`, where `places` says.
 
