@@ -37,8 +37,8 @@ def packed_states(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let findings show packed states: these kernels have no layout."""
     monkeypatch.setattr(
         local_module,
-        "decode_all",
-        lambda _layout, states: [tuple(state) for state in states.tolist()],
+        "Decoder",
+        lambda _layout: SimpleNamespace(states=lambda found: map(tuple, found.tolist())),
     )
 
 
