@@ -84,7 +84,8 @@ def module_of(name: str) -> str:
 def written_for(module: str, release: str) -> tuple[str, ...]:
     """Return the releases whose sources a module may take for `release`, those to try first first.
 
-    Its own; of one that has none that before it, then that after it: building says which fit.
+    Its own; of one that has none that before it, then that after it: building says which fit. What
+    stands in a module of no adapter, such as the recorder, is for each release.
     """
     known = {
         number(item): item
@@ -93,7 +94,7 @@ def written_for(module: str, release: str) -> tuple[str, ...]:
         for item in subject.releases
     }
     here = number(release)
-    if here in known:
+    if here in known or not known:
         return (release,)
     before = sorted(key for key in known if key < here)[-1:]
     after = sorted(key for key in known if key > here)[:1]

@@ -13,6 +13,7 @@ from adapter import SUBJECTS, module_of, written_for
         ("classic_group", "3.8.0", ("3.9.1",)),
         ("share_state", "4.3.0", ("4.2.1", "4.3.1")),
         ("share_state", "4.3.2", ("4.3.1", "4.4.0")),
+        ("recorder", "4.4.0", ("4.4.0",)),
     ],
 )
 def test_the_release_before_it_comes_first(
