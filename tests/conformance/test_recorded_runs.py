@@ -282,6 +282,7 @@ CLASSIC_LATE = RECORDED / "late_appends_classic_4.4.0.jsonl"
 FAILING = RECORDED / "failing_appends_consumer_4.4.0.jsonl"
 CLASSIC_MOVING = RECORDED / "moving_coordinator_classic_4.4.0.jsonl"
 LATE = RECORDED / "late_appends_consumer_4.4.0.jsonl"
+CLASSIC_LEAVING = RECORDED / "leave_during_a_join_classic_4.4.0.jsonl"
 CLASSIC_FAILING = RECORDED / "failing_appends_classic_4.4.0.jsonl"
 
 
@@ -293,6 +294,7 @@ CLASSIC_FAILING = RECORDED / "failing_appends_classic_4.4.0.jsonl"
         (FAILING, "consumer_group_848"),
         (LATE, "consumer_group_848"),
         (CLASSIC_MOVING, "classic_group"),
+        (CLASSIC_LEAVING, "classic_group"),
         (CLASSIC_FAILING, "classic_group"),
         (CLASSIC_LATE, "classic_group"),
     ],
@@ -329,6 +331,13 @@ def join_without_an_epoch(run: Run) -> None:
             line["epoch"] = 4
 
 
+def generation_again(run: Run) -> None:
+    """The coordinator moved twice, and C's generation is the one that B had left."""
+    for line in run:
+        if line.get("gen") == 6:
+            line["gen"] = 4
+
+
 def generation_without_a_record(run: Run) -> None:
     """Generation 2 was not written, and the next coordinator goes on from it."""
     for line in run:
@@ -357,6 +366,7 @@ def generation_taken_back(run: Run) -> None:
         (FAILING, rolled_back_join_counts),
         (LATE, join_without_an_epoch),
         (CLASSIC_MOVING, generation_without_a_record),
+        (CLASSIC_LEAVING, generation_again),
         (CLASSIC_FAILING, assignment_in_spite_of_it),
         (CLASSIC_LATE, generation_taken_back),
     ],
