@@ -405,7 +405,8 @@ class Crew:
         if self._spill is not None:
             return None if self._next_batch(self._spill) else "memory"
         if NO_QUEUE in results and self.tail == self.states_max:
-            return "states"
+            self._compact()  # what a thread claimed and did not fill is for others to claim
+            return "states" if self.tail == self.states_max else None
         return None if self._grow() or self._runs_to_disk() else "memory"
 
     def _grow(self) -> bool:
