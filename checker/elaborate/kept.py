@@ -221,13 +221,13 @@ class _Reach:
         Which channel carries a message may be found by its kind alone.
         """
         rows = isinstance(entry, Row)
-        found = {*self._anywhere} | self._own(entry)
+        found = {*self._anywhere, *_words(entry)}
         waiting = list(found)
         while waiting:
             word = waiting.pop()
             for named in self._entries.get(word, ()):
                 if rows or not isinstance(named, Row):
-                    new = self._own(named) - found
+                    new = {*_words(named)} - found
                     found |= new
                     waiting += new
         if isinstance(entry, Row) and (entry.on or entry.send or "send" in found):
@@ -257,9 +257,6 @@ class _Reach:
                 found.setdefault(entry.name.text, []).append(entry)
         return found
 
-    def _own(self, entry: object) -> set[str]:
-        return set(_words(entry))
-
 
 def _words(node: object) -> Iterator[str]:
     """Yield every word in a part of a document."""
@@ -288,10 +285,9 @@ def _words_in(cell: Cell) -> Iterator[str]:
     bases: set[int] = set()
     for part in cell.nodes():
         match part:
-            case ast.Attribute(ast.Name(word) as base, member):
-                yield f"{word}.{member}"
-                bases.add(id(base))
-            case ast.Attribute(ast.Subscript(ast.Name(word) as base), member):
+            case ast.Attribute(
+                (ast.Name(word) as base) | ast.Subscript(ast.Name(word) as base), member
+            ):
                 yield f"{word}.{member}"
                 bases.add(id(base))
     for part in cell.nodes():

@@ -346,7 +346,7 @@ class Crew:
         if self._spill is not None:
             settled = self._settle(self._spill)
             stopped = stopped or settled
-        self._compact()
+        self._close_holes()
         if self.compact is not None and stopped is None:
             self.compact.keep_from(end)
         return stopped
@@ -405,7 +405,7 @@ class Crew:
         if self._spill is not None:
             return None if self._next_batch(self._spill) else "memory"
         if NO_QUEUE in results and self.tail == self.states_max:
-            self._compact()  # what a thread claimed and did not fill is for others to claim
+            self._close_holes()  # what a thread claimed and did not fill is for others to claim
             return "states" if self.tail == self.states_max else None
         return None if self._grow() or self._runs_to_disk() else "memory"
 
@@ -443,7 +443,7 @@ class Crew:
         if not self.store.indexed or self.store.file is not None or self.tail == 0:
             return False
         self.compaction.allowed = False  # one attempt is enough
-        self._compact()
+        self._close_holes()
         tail = self.tail
         sample = np.linspace(0, tail - 1, min(tail, SAMPLE)).astype(np.int64)
         mask = split_of(self.store.states(0, tail)[sample], self.compaction.pieces)
@@ -505,7 +505,7 @@ class Crew:
             return False
         indexed = self.store.indexed or self.store.roots
         if indexed:
-            self._compact()
+            self._close_holes()
         if not self.store.queue_to(self.disk, self.tail, self.pieces(0, self.tail)):
             return False
         self.compact = None
@@ -527,7 +527,7 @@ class Crew:
         if self.disk is None or self.store.file is None:
             return False
         started = time.perf_counter()
-        self._compact()
+        self._close_holes()
         spill = self._new_spill(self.tail)
         if not spill.flush_known() or not self.store.ensure(self.tail + self.store.room):
             return False
@@ -584,7 +584,7 @@ class Crew:
     def _desk_bytes(self) -> int:
         return sum(desk.bytes for desk in self.desks)
 
-    def _compact(self) -> None:
+    def _close_holes(self) -> None:
         """Move the last states into the holes that partly filled pieces of the queue leave."""
         pieces = [np.arange(*desk.numbers[[places.CHUNK, places.CHUNK_END]]) for desk in self.desks]
         holes = np.sort(np.concatenate(pieces))

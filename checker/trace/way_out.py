@@ -47,12 +47,10 @@ def way_out(machine: Machine, item: Property, path: Sequence[State], start: int)
     fair = fair_rows(machine)
     strong = [fair.instance(number).strong for number in fair.of(found.first)]
     promise = "none" if not strong else "strong" if any(strong) else "weak"
-    able = sum(_can(machine, path[number], found.first, fair) for number in turn)
-    taken = (
-        number + 1
-        for number in turn
-        if start < len(path) - 1 and _made_by(machine, path, number, found.first, fair)
-    )
+    changes = {number: _changes(machine, path[number], found.first, fair) for number in turn}
+    able = sum(map(bool, changes.values()))
+    steps = zip(turn, path[start + 1 :], strict=False)
+    taken = (number + 1 for number, after in steps if after in changes[number])
     return WayOut(found.after, found.names, promise, able, len(turn), next(taken, None))
 
 
@@ -92,24 +90,14 @@ def _is_due(machine: Machine, item: Property, state: State) -> bool:
         return False
 
 
-def _can(machine: Machine, state: State, wanted: Successor, fair: FairRows) -> bool:
-    """Whether the row instance that made a step can change `state`."""
+def _changes(machine: Machine, state: State, wanted: Successor, fair: FairRows) -> list[State]:
+    """Return the other states to which the row instance that made a step leads from `state`."""
     rows = [action for action in machine.actions if action.name == wanted.action]
-    return any(
-        step.error is None and step.state != state and _same(step, wanted, fair)
+    return [
+        step.state
         for step in successors_by(machine, rows, state, once=True)
-    )
-
-
-def _made_by(
-    machine: Machine, path: Sequence[State], number: int, wanted: Successor, fair: FairRows
-) -> bool:
-    """Whether the step after state `number` can have been made by that row instance."""
-    rows = [action for action in machine.actions if action.name == wanted.action]
-    return any(
-        step.state == path[number + 1] and _same(step, wanted, fair)
-        for step in successors_by(machine, rows, path[number])
-    )
+        if step.state is not None and step.state != state and _same(step, wanted, fair)
+    ]
 
 
 def _same(step: Successor, wanted: Successor, fair: FairRows) -> bool:
