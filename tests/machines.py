@@ -136,6 +136,13 @@ def when(condition: t.Term, *body: t.Statement) -> t.If:
     return t.If(condition, body, (), NOWHERE)
 
 
+def hop(name: str, origin: int, target: int, fair: str = "none", *, kind: Type) -> Action:
+    """A row that moves the variable `n` of a range from one value to another."""
+    step = assign(place("n", kind), lit(target, kind))
+    made = action(name, step, guard=equal(read("n", kind), number(origin)))
+    return replace(made, fair=fair)  # type: ignore[arg-type]
+
+
 def binding(name: str, domain: t.Term, condition: t.Term | None = None) -> Binding:
     return Binding(name, domain, condition, shown=True)
 

@@ -1,12 +1,19 @@
 """Goal: every form of report says where a run goes round for ever, and why that is fair."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
-from machines import FALSE, action, assign, equal, lit, machine, number, place, prop, read, variable
+from machines import (
+    FALSE,
+    hop,
+    machine,
+    prop,
+    variable,
+)
 from results import result_of
 
-from checker.machine.machine import Action, Machine
+from checker.machine.machine import Machine
 from checker.machine.types import Range
 from checker.report import markdown
 from checker.report.headline import PROMISES_SHOWN, headline, promise_text
@@ -24,9 +31,7 @@ from checker.verdict.judge import judge
 PLACE = Range(0, 2)
 
 
-def go(name: str, origin: int, target: int) -> Action:
-    step = assign(place("n", PLACE), lit(target, PLACE))
-    return replace(action(name, step, guard=equal(read("n", PLACE), number(origin))), fair="weak")
+go = partial(hop, kind=PLACE, fair="weak")
 
 
 def turning() -> Machine:

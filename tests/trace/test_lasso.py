@@ -1,6 +1,7 @@
 """Goal: a lasso is believed only if it goes round, owes something all the while, and is fair."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,10 @@ from machines import (
     NOWHERE,
     TRUE,
     action,
-    assign,
     equal,
-    lit,
+    hop,
     machine,
     number,
-    place,
     read,
     variable,
 )
@@ -34,9 +33,7 @@ PLACE = Range(0, 3)
 HERE = read("n", PLACE)
 
 
-def go(name: str, origin: int, target: int, fair: str = "none") -> Action:
-    step = assign(place("n", PLACE), lit(target, PLACE))
-    return replace(action(name, step, guard=equal(HERE, number(origin))), fair=fair)  # type: ignore[arg-type]
+go = partial(hop, kind=PLACE)
 
 
 def ring(*rows: Action) -> Machine:
