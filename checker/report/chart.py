@@ -1,8 +1,9 @@
 """A message-sequence chart, laid out: lanes, steps and arrows with their places, in pixels.
 
 Time runs down. A message is an arrow from the step that sent it to the step that received it, so
-that a late one is slanted and one that overtakes crosses another. Nothing is drawn here: the page's
-template makes SVG of these numbers.
+that a late one is slanted and one that overtakes crosses another; one that nobody has received at
+the end is the beginning of an arrow. Nothing is drawn here: the page's template makes SVG of these
+numbers.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from operator import add
 
 from checker.report.headline import fault_mark, plural
 from checker.report.lanes import FIRED, TIMERS, Lanes
@@ -53,8 +55,14 @@ TIMED_OUT = "timed out"
 TIMER = re.compile(r"(^|_)(timeouts?|times?_out|timed_out|expires?|expired)(_|$)")
 
 
-FITS = 1200
-"""Pixels that a chart may be wide before its texts are made shorter."""
+FITS = 924
+"""Pixels that a chart may be wide before its texts are made shorter and its lanes closer.
+
+So much is left of a window of 960.
+"""
+
+STUB = 44
+"""Pixels that the arrow of a message goes on that is still under way at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +70,25 @@ class Room:
     """How many letters a label may have, and a line below one, which is smaller.
 
     The whole text is shown on demand. `own`: a step in the lane of a client is called without the
-    `client_` that its row's name begins with.
+    `client_` that its row's name begins with. `apart`: pixels that lanes are apart at most; longer
+    texts run over the lines of the lanes beside them, where nothing else is at that height.
     """
 
     label: int
     note: int
     own: bool = False
+    apart: float = math.inf
 
 
-ROOMS = (Room(34, 42), Room(34, 36, own=True), Room(28, 31, own=True), Room(24, 27, own=True))
+ROOMS = (
+    Room(34, 42),
+    Room(34, 36, own=True),
+    Room(28, 31, own=True),
+    Room(28, 31, own=True, apart=200),
+    Room(28, 31, own=True, apart=170),
+    Room(28, 31, own=True, apart=145),
+    Room(24, 27, own=True, apart=120),
+)
 """What is tried in turn until a chart fits."""
 
 
@@ -262,11 +280,14 @@ def _within(plan: _Plan, first: int, last: int) -> _Plan:
     def passes(begin: int | None, end: int | None) -> bool:
         return (begin or 0) <= last and (end is None or end >= first)
 
+    def touches(travel: Travel) -> bool:
+        return passes(travel.sent, travel.sent if travel.ended is None else travel.ended)
+
     steps = plan.steps[first - 1 : last]
-    travels = tuple(item for item in plan.travels if passes(item[1].sent, item[1].ended))
+    travels = tuple(item for item in plan.travels if touches(item[1]))
     waits = tuple(wait for wait in plan.waits if passes(wait.since, wait.until))
     met = {plan.way.actors[step.number] for step in steps} | {wait.lane for wait in waits}
-    met |= {name for _, item in travels for name in (item.origin, item.target)}
+    met |= {name for _, item in travels for name in _met(item)}
     names = [name for name in plan.names if name in met]
     return replace(plan, names=names, steps=steps, travels=travels, waits=waits)
 
@@ -305,7 +326,7 @@ def _drawn(plan: _Plan, rows: Mapping[int, _Row]) -> Chart:
 def _in_order(parties: Lanes, actors: list[str], travels: Iterable[Travel]) -> list[str]:
     """Return the lanes: kinds of party as they come to take part, members in their order."""
     names = list(dict.fromkeys(actors))
-    names += [name for item in travels for name in (item.origin, item.target)]
+    names += [name for item in travels for name in _met(item)]
     storage = dict.fromkeys(
         item.target if item.fate == "started" else item.origin
         for item in travels
@@ -322,6 +343,11 @@ def _in_order(parties: Lanes, actors: list[str], travels: Iterable[Travel]) -> l
     return sorted(set(names), key=place)
 
 
+def _met(travel: Travel) -> tuple[str, ...]:
+    """Return the lanes that a message is drawn between; it may never have come to the second."""
+    return (travel.origin,) if travel.ended is None else (travel.origin, travel.target)
+
+
 def _lane(plan: _Plan, name: str, x: float, rows: Mapping[int, _Row]) -> Line:
     """Return a lane: one that died, or came to be, within the run is that much shorter."""
     way = plan.way
@@ -331,8 +357,10 @@ def _lane(plan: _Plan, name: str, x: float, rows: Mapping[int, _Row]) -> Line:
 
 
 def _waiting(plan: _Plan, wait: Wait, places: list[float], rows: Mapping[int, _Row]) -> Waiting:
-    end = rows[plan.trace.length].bottom if wait.until is None else rows[wait.until].dot
-    still = "" if wait.until is not None else ", still at the end"
+    """Return where a lane waits: who has died waits no more."""
+    over = [number for number in (wait.until, plan.way.ends.get(wait.lane)) if number is not None]
+    end = rows[min(over)].dot if over else rows[plan.trace.length].bottom
+    still = "" if over else ", still at the end"
     text = f"waits for the answer to {wait.what}{still}"
     if wait.lane == wait.what.partition("(")[0] or wait.lane not in plan.way.actors.values():
         text = f"{wait.what} is under way{still}"
@@ -446,18 +474,32 @@ def _places(plan: _Plan) -> list[float]:
     for number, travel in plan.travels:
         if travel.sent is not None and {travel.sent, travel.ended}.isdisjoint(begun):
             continue  # it only passes by
-        origin, target = plan.column(travel.origin), plan.column(travel.target)
-        side = left if target < origin else right
-        side[origin] = max(side[origin], _width(plan.messages[number]) + 24)
-    for column, name in enumerate(plan.names):
-        half = _width(name) * BOLD / 2 + 8
-        right[column] = max(right[column], half)
-        left[column] = max(left[column], half)
+        origin = plan.column(travel.origin)
+        side = left if _leftwards(plan, travel) else right
+        side[origin] = max(side[origin], _width(_written(plan, number, travel)) + 24)
+    halves = [_width(name) * BOLD / 2 + 8 for name in plan.names]
+    right = list(map(max, right, halves))
+    left = list(map(max, left, halves))
     places = [max(float(FIRST_LANE), left[0] + 24)]
     for column in range(1, len(plan.names)):
-        gap = max(GAP_MIN, right[column - 1], left[column], right[column - 1] * 0.5 + 90)
-        places.append(places[-1] + gap)
-    return [*places, places[-1] + right[-1] + 16]
+        wanted = max(right[column - 1], left[column], right[column - 1] * 0.5 + 90)
+        heads = halves[column - 1] + halves[column]
+        gap = max(GAP_MIN, heads, min(wanted, plan.room.apart))
+        # What is written to the left of a lane needs room before it, whatever lies between.
+        places.append(max(places[-1] + gap, left[column] + 24))
+    return [*places, max(map(add, places, right)) + 16]
+
+
+def _leftwards(plan: _Plan, travel: Travel) -> bool:
+    """Whether a message goes to the left; one to nobody who is drawn goes to the right."""
+    names = plan.names
+    return travel.target in names and names.index(travel.target) < names.index(travel.origin)
+
+
+def _written(plan: _Plan, number: int, travel: Travel) -> str:
+    """Return what is written on a message, with whom it is for where that has no lane."""
+    text = plan.messages[number]
+    return text if travel.target in plan.names else f"{text} to {travel.target}"
 
 
 def _width(text: str) -> float:
@@ -475,9 +517,9 @@ def _rows(plan: _Plan) -> dict[int, _Row]:
         column = plan.column(plan.way.actors[step.number])
         dot = rows[step.number - 1].bottom + 15
         heard = any(
-            travel.ended == step.number and plan.column(travel.origin) >= column
+            travel.ended == step.number
+            and plan.column(travel.target) == column <= plan.column(travel.origin)
             for travel in plan.way.travels
-            if plan.column(travel.target) == column
         )
         # What comes from the right ends where the text would be.
         label = dot + (19 if heard else 0)
@@ -495,7 +537,7 @@ def _rows(plan: _Plan) -> dict[int, _Row]:
         rows[step.number] = _Row(dot, label, sends, last + 10)
     number = plan.trace.length
     loop = plan.trace.loop
-    if any(travel.ended is None for travel in plan.way.travels) or loop is not None:
+    if loop is not None:
         end = rows[number]
         rows[number] = replace(end, bottom=end.bottom + 24)
     return rows
@@ -524,35 +566,42 @@ def _mark(plan: _Plan, step: Step, places: list[float], row: _Row) -> Mark:
 def _arrow(
     plan: _Plan, number: int, travel: Travel, places: list[float], rows: Mapping[int, _Row]
 ) -> Arrow:
-    origin, target = plan.column(travel.origin), plan.column(travel.target)
-    x1, x2 = places[origin], places[target]
-    y1 = rows[0].dot if travel.sent is None else rows[travel.sent].sends[number]
-    if travel.ended is None:
-        y2 = rows[plan.trace.length].bottom - 6
-    elif travel.fate == "started":
-        y2 = y1
-    elif travel.fate in OF_OPERATIONS:
-        y1 = y2 = rows[travel.ended].dot
-    elif travel.ended == travel.sent:
-        y2 = y1 + LINE
-    else:
-        y2 = rows[travel.ended].dot
-    if travel.fate == "lost":
-        x2 = (x1 + x2) / 2 if origin != target else x1 + GAP_MIN / 3
-    whole = format_value(travel.message)
-    said = {"received": "", "read": ""}.get(travel.fate, f" is {travel.fate}")
-    forward = target >= origin
+    x1, y1, x2, y2 = _points(plan, number, travel, places, rows)
+    forward = not _leftwards(plan, travel)
+    said = {"received": "", "read": ""}.get(travel.fate, f" to {travel.target} is {travel.fate}")
+    if travel.fate in OF_OPERATIONS:
+        said = f" is {travel.fate}"
     label = Label(
         x1 + 9 if forward else x1 - 9,
         y1 - 5,
-        plan.messages[number],
-        whole + said,
+        _written(plan, number, travel),
+        format_value(travel.message) + said,
         "start" if forward else "end",
     )
-    line, head = _line(x1, y1, x2, y2, travel, turns=origin == target)
+    turns = travel.origin == travel.target and travel.fate not in {"lost", "under way"}
+    line, head = _line(x1, y1, x2, y2, travel, turns=turns)
     return Arrow(
         line, head, label, travel.fate, travel.sent, travel.ended, min(y1, y2) - LINE, max(y1, y2)
     )
+
+
+def _points(
+    plan: _Plan, number: int, travel: Travel, places: list[float], rows: Mapping[int, _Row]
+) -> tuple[float, float, float, float]:
+    """Return where the arrow of a message begins and ends."""
+    x1 = places[plan.column(travel.origin)]
+    y1 = rows[0].dot if travel.sent is None else rows[travel.sent].sends[number]
+    if travel.ended is None:
+        return x1, y1, x1 + (-STUB if _leftwards(plan, travel) else STUB), y1 + STUB / 9
+    x2 = places[plan.column(travel.target)]
+    if travel.fate == "lost":
+        x2 = (x1 + x2) / 2 if travel.origin != travel.target else x1 + GAP_MIN / 3
+    if travel.fate == "started":
+        return x1, y1, x2, y1
+    end = rows[travel.ended].dot
+    if travel.fate in OF_OPERATIONS:
+        return x1, end, x2, end
+    return x1, y1, x2, y1 + LINE if travel.ended == travel.sent else end
 
 
 def _line(
@@ -560,7 +609,7 @@ def _line(
 ) -> tuple[str, str]:
     """Return the path of a message, and that of the head or cross at its end."""
     cross = f"M{x2 - 6:.1f} {y2 - 6:.1f}l12 12m0 -12l-12 12"
-    if turns and travel.fate != "lost":
+    if turns:
         x2 = x1 + RADIUS + 1
         out = x1 + GAP_MIN / 2
         path = f"M{x1:.1f} {y1:.1f}C{out:.1f} {y1:.1f} {out:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"

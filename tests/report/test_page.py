@@ -265,8 +265,8 @@ def test_labels_say_first_what_tells_messages_of_a_kind_apart() -> None:
     shown = chart(trace, Lanes({"wires": ("client", "server")}, {}, frozenset()))
     assert shown is not None
     assert [arrow.label.text for arrow in shown.arrows] == [
-        "Answer(more=1, error=NONE, …)",
-        f"Answer(error={long}, …)",
+        "Answer(more=1, error=NONE, …) to server",
+        f"Answer(error={long}, …) to server",
     ]
     assert f"same={'x' * 20}" in shown.arrows[0].label.whole
     assert [arrow.fate for arrow in shown.arrows] == ["under way", "under way"]
