@@ -68,8 +68,11 @@ def changed(system: Hidden, chance: random.Random) -> Hidden:
     return replace(system, moves=tuple(moves))
 
 
-def graph_of(system: Hidden, name: str, folder: Path) -> LabelledGraph:
-    """Return the graph of a system, as a specification whose hidden state is called `name`."""
+def graph_of(system: Hidden, name: str, folder: Path, *, telling: bool = False) -> LabelledGraph:
+    """Return the graph of a system, as a specification whose hidden state is called `name`.
+
+    `telling`: with steps that change nothing and say how a state looks, for who sees steps only.
+    """
 
     def chosen(values: dict[int, int]) -> str:
         text = "0"
@@ -103,6 +106,12 @@ def graph_of(system: Hidden, name: str, folder: Path) -> LabelledGraph:
             "    do: |",
             f"      {name} = {chosen(targets)}",
             f"      look = {chosen(dict(enumerate(system.looks)))}",
+        ]
+    for look in (0, 1) if telling else ():
+        lines += [
+            f"  - row: looks_{look}",
+            f"    when: look == {look}",
+            f"    do: look = {look}",
         ]
     lines += ["deadlock: false", "instances:", "  default: {}"]
     file = folder / f"{name}.yaml"
