@@ -515,6 +515,16 @@ def bounded_counter() -> Machine:
     )
 
 
+def widened(machine: Machine) -> Machine:
+    """The machine with two constants beside it that make each state two words longer."""
+    kind = Range(0, 1 << 45)
+    idle = [
+        Variable(name, kind, lit(0, kind), "variable", None, NOWHERE)
+        for name in ("#left", "#right")
+    ]
+    return replace(machine, variables=(*machine.variables, *idle))
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A machine and what a search (that keeps going) must find in it."""

@@ -1,7 +1,8 @@
-"""Takes the packed states of an exhaustive search, makes a Space: every step again, on all cores.
+"""Takes the packed states of an exhaustive search, makes a Space of them and all their steps.
 
-The search keeps states, not steps; here each state is expanded once more and its steps are written
-down. Steps that leave the state as it is are left out: to stand still needs none.
+Where the search has not recorded its steps (`search/recording.py`), each state is expanded once
+more, on all cores, and they are written down here. Steps that leave the state as it is are left
+out: to stand still needs none.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from checker.errors import InternalError
 from checker.graph import edges as native
 from checker.graph.reference import beyond
 from checker.graph.space import Space
-from checker.graph.state_graph import StateGraph, Turning
+from checker.graph.state_graph import StateGraph, Stays, Turning
 from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode
@@ -30,6 +31,7 @@ from checker.search import board as places
 from checker.search.board import Desk, Numbers, new_board
 from checker.search.memory import available, default_limit
 from checker.search.progress import Interrupt, interrupted
+from checker.search.recording import Steps, bytes_of_judging
 from checker.search.stepper import Stepper
 from checker.semantics.fairness import FairRows, fair_rows, strengths
 from checker.semantics.renamings import Renamings, renamings_for
@@ -40,12 +42,8 @@ CHUNK = 4096
 """States that a thread expands at a time."""
 
 _OUT_CAPACITY = 4096
-_BYTES_OF_A_STEP = 12
-"""Where it leads, from where, and its label."""
 _BYTES_OF_A_TURN = 2
 """How the end of a step is renamed, where states stand for their orbits."""
-_BYTES_OF_A_STATE = 96
-"""What graph, flags and judging (components, distances, marks) take, beside the index."""
 _BYTES_OF_JUDGING = 60
 """What judging one property takes of that."""
 _SAFETY = 0.9
@@ -56,8 +54,8 @@ def bytes_needed(states: int, steps: int, *, orbits: bool = False) -> int:
 
     `orbits`: the states stand for theirs.
     """
-    a_step = _BYTES_OF_A_STEP + _BYTES_OF_A_TURN * orbits
-    return a_step * steps + _BYTES_OF_A_STATE * states + 4 * _index_size(states)
+    turns = _BYTES_OF_A_TURN * orbits * steps
+    return bytes_of_judging(states, steps) + turns + 4 * _index_size(states)
 
 
 def fits(states: Words, steps: int, memory_bytes: int | None, *, orbits: bool = False) -> bool:
@@ -84,24 +82,35 @@ def build_space(
     steps: int,
     workers: int,
     interrupt: Interrupt | None = None,
+    recorded: Steps | None = None,
 ) -> Space | None:
     """Return the Space over `states`, all distinct ones; None where `interrupt` says to stop.
 
-    `steps` is an upper bound of the number of steps. InternalError where a step fails or leads to a
-    state that is not among them.
+    `steps` is an upper bound of the number of steps, `recorded` all that the search has recorded.
+    InternalError where a step fails or leads to a state that is not among them.
     """
     renamings = renamings_for(machine) if reduces(machine) else None
-    builder = _Builder(kernel, states, renamings)
-    edges = builder.edges(steps, workers, interrupt)
-    if edges is None:
-        return None
     begun, outside_initially = initially(machine, layout, kernel)
-    initial = np.array(list(dict.fromkeys(builder.numbers(begun).tolist())), np.int64)
+    stays: Stays | None = None
+    if recorded is not None:
+        edges = _recorded(recorded)
+        initial = _first_of(states, begun)
+        flags = _observed(kernel, states, workers)
+    else:
+        builder = _Builder(kernel, states, renamings)
+        expanded = builder.edges(steps, workers, interrupt)
+        if expanded is None:
+            return None
+        edges, flags, stays = expanded, builder.flags, builder.stays
+        initial = np.array(list(dict.fromkeys(builder.numbers(begun).tolist())), np.int64)
     fair = fair_rows(machine)
     edges = _spread(edges, fair)
     cut = np.zeros(len(states) + 1, np.bool_)
     np.not_equal(edges.outside, 0, out=cut[:-1])
-    turning = None if renamings is None else Turning.of(renamings, edges.turns, builder.stays)
+    turning = None
+    if renamings is not None:
+        assert stays is not None
+        turning = Turning.of(renamings, edges.turns, stays)
 
     def state(number: int, renaming: int = 0) -> State:
         found = decode(layout, states[number])
@@ -111,7 +120,7 @@ def build_space(
         graph=StateGraph(
             edges.offsets, edges.targets, edges.labels, strengths(fair), initial, cut, turning
         ),
-        flags=builder.flags,
+        flags=flags,
         outside=edges.outside,
         outside_initially=outside_initially,
         state=state,
@@ -138,6 +147,33 @@ def _spread(edges: _Edges, fair: FairRows) -> _Edges:
     offsets = np.searchsorted(each, edges.offsets)
     turns = edges.turns[each] if len(edges.turns) else edges.turns
     return _Edges(offsets, edges.targets[each], labels, turns, edges.outside)
+
+
+def _recorded(steps: Steps) -> _Edges:
+    """Return recorded steps as edges, and none of what was cut."""
+    offsets = np.append(steps.offsets, steps.offsets[-1])
+    return _Edges(offsets, steps.targets, steps.labels, np.empty(0, np.uint16), steps.outside)
+
+
+def _first_of(states: Words, begun: Words) -> Numbers:
+    """Return the numbers of the initial states, with which a search begins, each once."""
+    different = list(dict.fromkeys(map(bytes, begun)))
+    if b"".join(different) != states[: len(different)].tobytes():
+        raise InternalError("the search does not begin with the initial states")
+    return np.arange(len(different))
+
+
+def _observed(kernel: Kernel, states: Words, workers: int) -> NDArray[np.int64]:
+    """Return what liveness properties see in each state."""
+    calls = Calls(kernel)
+    flags = np.empty(len(states), np.int64)
+
+    def observe(first: int) -> None:
+        flags[first : first + CHUNK] = calls.observe(states[first : first + CHUNK])
+
+    with ThreadPoolExecutor(workers, thread_name_prefix="graph") as pool:
+        list(pool.map(observe, range(0, len(states), CHUNK)))
+    return flags
 
 
 class _Bench:

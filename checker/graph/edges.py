@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.graph.space import OUTSIDE, OUTSIDE_RAISED
 from checker.llvm.compiled import compiled
 from checker.llvm.instructions import call, load, prefetch, store
-from checker.llvm.meta import CONDITION, CUT, DROPPED, ERROR, PREMISE
+from checker.llvm.meta import CUT, DROPPED, ERROR
+from checker.search.beyond import OUTSIDE, told_by
 from checker.search.board import (
     BLOCK_SIZE_MAX,
     CANONICAL,
@@ -127,15 +127,6 @@ def _locate(
 
 
 @compiled
-def beyond(flags: int, properties: int) -> int:
-    """Return what a state that was cut, observed as `flags`, tells: see `Space.outside`."""
-    every = (1 << properties) - 1
-    pending = ~(flags >> CONDITION) & every
-    raised = (flags >> PREMISE) & pending
-    return int(OUTSIDE | pending | (raised << OUTSIDE_RAISED))
-
-
-@compiled
 def _target(
     board: Numbers,
     desk: Numbers,
@@ -161,7 +152,7 @@ def _target(
         outside[place] |= OUTSIDE | ((1 << plan[PROPERTIES]) - 1)
     else:
         call(plan[OBSERVE], state, 1, desk[FLAGS])
-        outside[place] |= beyond(load(desk[FLAGS]), plan[PROPERTIES])
+        outside[place] |= told_by(load(desk[FLAGS]), plan[PROPERTIES])
     return int(plan[STATES])
 
 

@@ -67,7 +67,14 @@ def judge_endless(
     layout, kernel = native
     threads = workers or cores()
     space = build_space(
-        machine, layout, kernel.best, exploration.states, exploration.generated, threads, interrupt
+        machine,
+        layout,
+        kernel.best,
+        exploration.states,
+        exploration.generated,
+        threads,
+        interrupt,
+        exploration.steps,
     )
     if space is None:
         return unknown(machine, INTERRUPTED)

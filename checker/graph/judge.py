@@ -15,12 +15,13 @@ from checker.graph.automata import no_run_of
 from checker.graph.lasso import Lasso
 from checker.graph.liveness import Judgement, eventually, leads_to
 from checker.graph.quotient import NoRoomError
-from checker.graph.space import OUTSIDE, OUTSIDE_RAISED, Space
+from checker.graph.space import Space
 from checker.graph.state_graph import StateGraph
 from checker.graph.threads import thread
 from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import LIVENESS, Machine, Property
 from checker.machine.temporal import Formula, automaton_of, negation
+from checker.search.beyond import OUTSIDE, OUTSIDE_RAISED
 from checker.search.exploration import Finding
 from checker.search.outcome import (
     CUT_OFF,

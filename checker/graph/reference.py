@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import InternalError
-from checker.graph.space import OUTSIDE, OUTSIDE_RAISED, Named, Space
+from checker.graph.space import Named, Space
 from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import Machine
+from checker.search.beyond import OUTSIDE, OUTSIDE_RAISED
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import UNFAIR, fair_rows, strengths
 from checker.semantics.renamings import Renamings, renamings_for

@@ -15,11 +15,6 @@ from numpy.typing import NDArray
 from checker.graph.state_graph import StateGraph
 from checker.semantics.successor import State
 
-OUTSIDE_RAISED = 20
-OUTSIDE = 1 << 60
-"""Where the bits of `Space.outside` begin that say more than that a property is owed; and
-the bit that says that there is such a step at all."""
-
 
 class Named(Protocol):
     """Gives the values of a state by its number, with ids renamed."""
@@ -34,9 +29,9 @@ class Space:
 
     The last state of the graph stands for everything that was cut; the others are numbered as the
     search stored them, and `state` gives their values. `flags` int64 (states - 1,) is what
-    `Kernel.observe` says of them. `outside` int64 (states - 1,) tells of the states that a state's
-    cut steps lead to: bit p, one of them still owes property p; OUTSIDE_RAISED + p, and raised it
-    itself. `outside_initially` says the same of the initial states that were cut.
+    `Kernel.observe` says of them. `outside` int64 (states - 1,) is what the states that a state's
+    cut steps lead to tell (`search.beyond`), or-ed; `outside_initially` the same of the initial
+    states that were cut.
 
     Where states stand for their orbits, the graph has a `turning`, and `properties` int64
     (renamings, liveness properties) says which property each becomes by each renaming.

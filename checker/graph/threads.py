@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.graph.lasso import Lasso
-from checker.graph.space import OUTSIDE_RAISED, Space
+from checker.graph.space import Space
 from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.compiled import compiled
 from checker.llvm.meta import CONDITION, PREMISE
+from checker.search.beyond import OUTSIDE_RAISED
 from checker.search.board import Numbers
 
 

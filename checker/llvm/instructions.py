@@ -72,14 +72,18 @@ store_release = _writing(
 )
 
 
-def _store_short(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
-    line, pointer = _pointer(new, operands[0])
-    short = new()
-    lines = [line, f"{short} = trunc i64 {operands[1]} to i16", f"store i16 {short}, ptr {pointer}"]
-    return lines, "0"
+def _writing_low(bits: int) -> Instruction:
+    def write(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+        line, pointer = _pointer(new, operands[0])
+        low = new()
+        made = f"{low} = trunc i64 {operands[1]} to i{bits}"
+        return [line, made, f"store i{bits} {low}, ptr {pointer}"], "0"
+
+    return Instruction(f"put the low {bits} bits of a word at an address", write)
 
 
-store_short = Instruction("put the low 16 bits of a word at an address", _store_short)
+store_short = _writing_low(16)
+store_half = _writing_low(32)
 
 
 def _compare_and_swap(new: New, operands: Sequence[str]) -> tuple[list[str], str]:

@@ -37,14 +37,16 @@ INDEXED = 14
 """Not 0: the table is an index into the queue (`indexed.py`), not one of whole states."""
 SPLIT = 15
 """Address of the split (`halves.py`); 0 where the queue and the table do not hold roots."""
+RECORDING = 16
+"""Address of the plan of what is recorded (`recording.py`); 0 where steps are not."""
 # Places of the board that the threads change.
-CLAIMED = 16
+CLAIMED = 24
 """First state of the level that no thread has claimed."""
-TAIL = 24
+TAIL = 32
 """First place of the queue that no thread has claimed."""
-HALT = 32
+HALT = 40
 """Not 0: return to the coordinator at the next block."""
-BOARD_SIZE = 40
+BOARD_SIZE = 48
 
 # Addresses of a desk's buffers.
 OUT = 0
@@ -74,12 +76,15 @@ EDGES_SEEN = 19
 CHECKS_SEEN = 20
 """All flags of all checked states, or-ed."""
 EXPANDED = 21
-"""How many states were expanded last: those before BLOCK."""
+"""How many states were expanded last: those before BLOCK; 0 when their steps are recorded."""
 LOOKED_UP = 22
 """How many successors were looked up, or are about to be."""
 CUTTER = 23
 """Address of the thread's cutter, where there is a split."""
-DESK_SIZE = 24
+EDGE = 24
+EDGE_END = 25
+"""The piece of the recorded steps that this desk fills."""
+DESK_SIZE = 32
 
 DEADLOCK = 0
 UNCLEAR = 2

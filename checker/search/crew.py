@@ -23,6 +23,7 @@ from checker.search.disk import Disk
 from checker.search.exploration import StoppedBy
 from checker.search.indexed import renumber
 from checker.search.options import tell_nobody
+from checker.search.recording import Recording
 from checker.search.snapshot import Counters
 from checker.search.spill import Spill
 from checker.search.splitting import SAMPLE, pieces_of, split_of
@@ -32,6 +33,7 @@ from checker.search.worker import (
     FINISHED,
     NO_HALVES,
     NO_QUEUE,
+    NO_STEPS,
     NO_TABLE,
     TOO_NARROW,
     enter,
@@ -70,16 +72,19 @@ class Crew:
         states_max: int | None,
         capacity: int = CAPACITY_START,
         out_capacity: int = OUT_CAPACITY,
+        *,
+        records: bool = False,
     ) -> None:
         self.kernel = kernel
         self.states_max = states_max
         self.desks = [Desk(kernel, out_capacity) for _ in range(workers)]
+        self.recording = Recording(kernel, memory_bytes) if records else None
         self.store = Store(
             kernel.words,
             memory_bytes,
-            self._desk_bytes(),
+            self._overhead(),
             capacity,
-            keeps_arrivals=kernel.explore_address != 0,
+            keeps_arrivals=kernel.explore_address != 0 and not records,
         )
         self.board = new_board(kernel.best)
         self.board[places.QUEUE] = self.store.queue.ctypes.data
@@ -332,6 +337,8 @@ class Crew:
         self.open_level(start, end)
         if end > 0:
             self._starts.append(end)
+        if self.recording is not None:
+            self.recording.begin_level(self.desks)
         too_deep = self.compact is not None and not self.compact.begin_level(self._starts)
         if too_deep and not self._queue_to_disk():
             return "memory"
@@ -368,6 +375,7 @@ class Crew:
         self.board[places.CAPACITY] = self.store.capacity
         self.board[places.INDEXED] = int(self.store.indexed)
         self.board[places.SPLIT] = 0 if self.compact is None else self.compact.address
+        self.board[places.RECORDING] = self.recording.plan.ctypes.data if self.recording else 0
         self.board[places.ROOM] = room
         self.resume()
 
@@ -400,6 +408,8 @@ class Crew:
             return "memory"
         if NO_HALVES in results and not (self._more_halves() or self._queue_to_disk()):
             return "memory"
+        if NO_STEPS in results and self.recording is not None:
+            self._more_steps(self.recording)
         if not results & {NO_QUEUE, NO_TABLE}:
             return None
         if self._spill is not None:
@@ -415,6 +425,9 @@ class Crew:
             return True
         if self._grow_in_place():
             return True
+        if self.recording is not None:
+            self._record_no_more()
+            return self._grow()
         if self.compaction.wanted(self.tail, short=True) and self._make_compact():
             return True
         if not self._queue_to_disk():
@@ -426,6 +439,20 @@ class Crew:
         if self.compact is not None:
             self.store.beside = self.compact.bytes_with(self.tail)
         return self.store.grow(self.tail, self._pool, len(self.desks))
+
+    def _more_steps(self, recording: Recording) -> None:
+        """Make room to record more steps, or record none any more where memory is short."""
+        if not recording.grow(self.tail, self.store.bytes_with(self.tail) - recording.bytes):
+            self._record_no_more()
+        self.store.overhead = self._overhead()
+
+    def _record_no_more(self) -> None:
+        """Forget the steps, if they were recorded; now those that commute are looked up once."""
+        if self.recording is not None:
+            self.recording = None
+            self.store.overhead = self._overhead()
+            if self.kernel.explore_address:
+                self.store.keep_arrivals()
 
     def _more_halves(self) -> bool:
         """Make room for more halves; False where memory is short or the numbers are used up."""
@@ -442,6 +469,7 @@ class Crew:
         """
         if not self.store.indexed or self.store.file is not None or self.tail == 0:
             return False
+        self._record_no_more()
         self.compaction.allowed = False  # one attempt is enough
         self._close_holes()
         tail = self.tail
@@ -503,6 +531,7 @@ class Crew:
     def _queue_to_disk(self) -> bool:
         if self.disk is None or self.store.file is not None:
             return False
+        self._record_no_more()
         indexed = self.store.indexed or self.store.roots
         if indexed:
             self._close_holes()
@@ -578,11 +607,13 @@ class Crew:
             return False
         for desk in idle:
             desk.enlarge(2 * desk.capacity)
-        self.store.overhead = self._desk_bytes()
+        self.store.overhead = self._overhead()
         return True
 
-    def _desk_bytes(self) -> int:
-        return sum(desk.bytes for desk in self.desks)
+    def _overhead(self) -> int:
+        """Return the bytes of all but the store."""
+        recorded = 0 if self.recording is None else self.recording.bytes
+        return recorded + sum(desk.bytes for desk in self.desks)
 
     def _close_holes(self) -> None:
         """Move the last states into the holes that partly filled pieces of the queue leave."""
@@ -594,6 +625,8 @@ class Crew:
         states[holes[holes < total]] = states[kept]
         if self.store.indexed:
             self._renumber(kept, holes[holes < total])
+        if self.recording is not None:
+            self.recording.renumber(kept, holes[holes < total], self.desks)
         if self.store.arrivals is not None:
             self.store.arrivals[holes[holes < total]] = self.store.arrivals[kept]
         self.board[places.TAIL] = total

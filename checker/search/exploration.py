@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from checker.kernel.kernel import Words
 from checker.search.profile import Profile
+from checker.search.recording import Steps
 from checker.semantics.successor import State
 from checker.table.document import PropertyKind
 
@@ -72,7 +73,8 @@ class Exploration:
     `exhaustive`: every reachable state within the bounds was expanded and checked. `states` are
     all distinct states, as long as something is to be judged on them: those of an exhaustive
     search of a machine with liveness properties, packed (one a row) or as values, in the order of
-    their depth; where they were too many for that, `endless` is what the engine itself judged.
+    their depth, and `steps` all of theirs, where the search recorded them; where they were too many
+    for that, `endless` is what the engine itself judged.
     `seconds` are those of searching, before a checkpoint it went on from included.
     `checkpoint` is the last one it wrote; `profile` is there where it was asked for.
 
@@ -96,6 +98,7 @@ class Exploration:
     state_bits: int
     bytes_per_state: float
     states: Words | tuple[State, ...] | None = field(default=None, repr=False, compare=False)
+    steps: Steps | None = field(default=None, repr=False, compare=False)
     endless: Liveness | None = field(default=None, repr=False, compare=False)
     checkpoint: Kept | None = None
     profile: Profile | None = field(default=None, compare=False)

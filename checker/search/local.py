@@ -48,7 +48,11 @@ def search(
     keeper = None
     if options.checkpoint is not None:
         keeper = Keeper(options.checkpoint, options.identity, kernel.words, saved)
-    with Crew(kernel, workers, memory, limits.states) as crew:
+    # Where the table is an index, it knows by their numbers what states lead to. What a checkpoint
+    # gives back was expanded before.
+    indexed = kernel.words > 1 and not kernel.canonical_address
+    records = bool(kernel.observed) and indexed and saved is None
+    with Crew(kernel, workers, memory, limits.states, records=records) as crew:
         crew.disk = Disk(options.checkpoint or Path(tempfile.gettempdir()))
         crew.notice = options.notice
         crew.compaction = Compaction(options.compact, _pieces(layout) or pieces_of(kernel.words))
@@ -62,6 +66,8 @@ def search(
             expanded = sum(levels.levels[: levels.depth_complete + 1])
             profile = profile_of(machine, layout, kernel.best, expanded, crew.chosen)
         found = replace(levels.exploration(layout), profile=profile)
+        if found.states is not None and crew.recording is not None:
+            found = replace(found, steps=crew.recording.taken(len(found.states)))
         if options.keep:
             expanded = sum(levels.levels[: levels.depth_complete + 1])
             found = replace(found, states=crew.states(0, expanded))

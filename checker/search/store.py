@@ -85,7 +85,7 @@ class Store:
             advise_huge_pages(self.queue)
         self.arrivals: np.ndarray[tuple[int], np.dtype[np.int16]] | None = None
         if keeps_arrivals:
-            self.arrivals = _arrivals(self.queue.size // words)
+            self.keep_arrivals()
         self.indexed = words > 1
         self.roots = False
         self.beside = 0
@@ -139,6 +139,10 @@ class Store:
         if self.file is not None or self.roots:
             return 0
         return 8 * self.words + (0 if self.arrivals is None else self.arrivals.itemsize)
+
+    def keep_arrivals(self) -> None:
+        """Keep the arrivals of the states that are found from here on."""
+        self.arrivals = _arrivals(self.queue.size // self.words)
 
     def become_roots(self) -> Words:
         """Let the empty table and the queue be ones of roots; return the queue there was."""

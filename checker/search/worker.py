@@ -44,6 +44,7 @@ from checker.search.board import (
     OUT_CAPACITY,
     PENDING,
     QUEUE,
+    RECORDING,
     RESERVED_BITS,
     ROOM,
     SLOTS,
@@ -66,8 +67,9 @@ from checker.search.halves import (
     read_roots,
     write_roots,
 )
-from checker.search.indexed import announce, foresee, look_up
-from checker.search.visited import CROWDED, NEW, NO_ROOM, insert, locate
+from checker.search.indexed import announce, foresee, look_up, number_of
+from checker.search.recording import record
+from checker.search.visited import CROWDED, KNOWN, NEW, NO_ROOM, insert, locate
 
 FINISHED = 0
 """The level has no state left to claim, and this worker's are done."""
@@ -81,6 +83,8 @@ NO_TABLE = 4
 """A segment of the table has no room for the next state."""
 NO_HALVES = 6
 """A dictionary has no room for the next half."""
+NO_STEPS = 7
+"""There is no room to record more steps."""
 WORKING = 5
 """There is more to do; inside this module and `backward.py` only."""
 
@@ -95,10 +99,12 @@ _SPECIAL = ERROR | DROPPED | CUT
 
 @compiled
 def work(board: Numbers, desk: Numbers, board_address: int) -> int:
-    """Work on the level; return FINISHED, HALTED, TOO_NARROW, NO_QUEUE, NO_TABLE or NO_HALVES."""
+    """Work on the level; return why this ended: FINISHED, HALTED, or what there was no room for."""
     _locate_pending(board, desk)  # the table may have grown since they were expanded
     while True:
         result = _keep_pending(board, desk, board_address)
+        if result == WORKING and board[RECORDING] != 0 and not record(board, desk):
+            result = NO_STEPS
         if result == WORKING:
             result = expand_next(board, desk, board_address, board[ARRIVALS])
         if result == WORKING:
@@ -299,7 +305,7 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: i
     bits, queue = board[RESERVED_BITS], board[QUEUE]
     out, metas, slots = desk[OUT], desk[META], desk[SLOTS]
     chunk, chunk_end, pending = desk[CHUNK], desk[CHUNK_END], desk[PENDING]
-    arrivals, beside = board[ARRIVALS], board[BESIDE]
+    arrivals, beside, recording = board[ARRIVALS], board[BESIDE], board[RECORDING]
     depth, fresh = 0, 0
     if kind == _ROOTS:
         depth = load(board[SPLIT] + 8 * DEPTH)
@@ -325,7 +331,10 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: i
         slot = load(slots + 8 * index)
         may_add = chunk < chunk_end
         if kind == _INDEXED:
-            outcome = look_up(table, slot, capacity, bits, words, state, queue, chunk, may_add)
+            number = number_of(table, slot, capacity, bits, words, state, queue, chunk, may_add)
+            outcome = KNOWN if number >= 0 else -number
+            if recording != 0 and outcome in (KNOWN, NEW):
+                store(slots + 8 * index, chunk if outcome == NEW else number)
         elif kind == _ROOTS:
             outcome = insert_root(table, capacity, bits, slot, depth, may_add)
         else:

@@ -6,6 +6,7 @@ Machines are random, with fair rows, bounds, faults and properties that hold, br
 from collections import Counter
 
 import pytest
+from machines import widened
 from random_machines import grouped_machine, lively_machine, temporal_machine
 
 from checker.graph.endless import judge_endless
@@ -36,6 +37,11 @@ def by_kernel(machine: Machine, workers: int) -> Liveness:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_machines(seed: int) -> None:
     require_agreement(lively_machine(seed, errors=seed % 4 == 0), seed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_machines_whose_steps_are_recorded(seed: int) -> None:
+    require_agreement(widened(lively_machine(seed, errors=seed % 4 == 0)), seed)
 
 
 @pytest.mark.parametrize("seed", range(40))

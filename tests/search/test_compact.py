@@ -3,6 +3,7 @@ interrupts, checkpoints and the disk are those of a search that keeps them whole
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -17,7 +18,6 @@ from test_explore import machine as graph_machine
 
 import checker.search.crew as crew_module
 import checker.search.local as local_module
-from checker.kernel.kernel import Kernel
 from checker.search import compact, halves
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
@@ -47,12 +47,9 @@ def packed_states(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with hardly any room, and with halves as soon as there are a few states."""
-    real = crew_module.Crew
-
-    def small(kernel: Kernel, workers: int, memory: int, states: int | None) -> crew_module.Crew:
-        return real(kernel, workers, memory, states, capacity=2, out_capacity=64)
-
-    monkeypatch.setattr(local_module, "Crew", small)
+    monkeypatch.setattr(
+        local_module, "Crew", partial(crew_module.Crew, capacity=2, out_capacity=64)
+    )
     monkeypatch.setattr(compact, "MANY", 100)
     monkeypatch.setattr(compact, "_AT_ONCE", 1000)
     monkeypatch.setattr(compact, "_CAPACITY", 8)

@@ -3,6 +3,7 @@ verdicts, counts, traces, with symmetry, commuting steps, liveness, and after a 
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ import pytest
 import checker.search.crew as crew_module
 import checker.search.local as local_module
 from checker import flow
-from checker.kernel.kernel import Kernel
 from checker.report.result import Result
 from checker.search import compact
 from checker.search.limits import Limits
@@ -26,12 +26,7 @@ REQUESTS = {
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep states in halves as soon as there are a thousand."""
-    real = crew_module.Crew
-
-    def small(kernel: Kernel, workers: int, memory: int, states: int | None) -> crew_module.Crew:
-        return real(kernel, workers, memory, states, capacity=16)
-
-    monkeypatch.setattr(local_module, "Crew", small)
+    monkeypatch.setattr(local_module, "Crew", partial(crew_module.Crew, capacity=16))
     monkeypatch.setattr(compact, "MANY", 1000)
 
 

@@ -7,6 +7,7 @@ Kernels are grids and paths with known answers, and random graphs with every fla
 import random
 import threading
 import time
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,6 @@ from native_kernels import grid
 
 import checker.search.crew as crew_module
 import checker.search.local as local_module
-from checker.kernel.kernel import Kernel
 from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
@@ -43,12 +43,7 @@ def packed_states(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with so little room that everything has to grow, several times."""
-    real = crew_module.Crew
-
-    def small(kernel: Kernel, workers: int, memory: int, states: int | None) -> crew_module.Crew:
-        return real(kernel, workers, memory, states, capacity=2, out_capacity=4)
-
-    monkeypatch.setattr(local_module, "Crew", small)
+    monkeypatch.setattr(local_module, "Crew", partial(crew_module.Crew, capacity=2, out_capacity=4))
 
 
 def machine(*, deadlock: bool = True) -> Any:

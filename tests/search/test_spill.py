@@ -1,6 +1,7 @@
 """Goal: a search that does not fit its memory finds on disk exactly what it would in memory."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -15,7 +16,6 @@ from test_explore import machine as graph_machine
 
 import checker.search.crew as crew_module
 import checker.search.local as local_module
-from checker.kernel.kernel import Kernel
 from checker.search import runs
 from checker.search.disk import Disk
 from checker.search.exploration import Exploration
@@ -45,12 +45,9 @@ def packed_states(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with hardly any room, so that a small limit is a tight one."""
-    real = crew_module.Crew
-
-    def small(kernel: Kernel, workers: int, memory: int, states: int | None) -> crew_module.Crew:
-        return real(kernel, workers, memory, states, capacity=2, out_capacity=64)
-
-    monkeypatch.setattr(local_module, "Crew", small)
+    monkeypatch.setattr(
+        local_module, "Crew", partial(crew_module.Crew, capacity=2, out_capacity=64)
+    )
 
 
 def run(
