@@ -41,6 +41,8 @@ RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 
 LINES_OF_A_MODULE = 680
 LINES_OF_A_FUNCTION = 90
+LINES_OF_A_SPECIFICATION = 500
+COLUMNS_OF_A_SPECIFICATION = 120
 MARKERS = ("TO" + "DO", "FIX" + "ME", "X" + "XX")
 
 
@@ -112,3 +114,19 @@ def test_nothing_evaluates_text_as_python() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in {"eval", "exec", "__import__"}, path
+
+
+def test_files_of_specifications_have_a_readable_size() -> None:
+    files = sorted((ROOT / "spec").rglob("*.yaml"))
+    assert len(files) > 100
+    long = []
+    for path in files:
+        lines = path.read_text().splitlines()
+        if len(lines) > LINES_OF_A_SPECIFICATION:
+            long.append(f"{path.relative_to(ROOT)} has {len(lines)} lines")
+        long += [
+            f"{path.relative_to(ROOT)}:{number} has {len(line)} columns"
+            for number, line in enumerate(lines, start=1)
+            if len(line) > COLUMNS_OF_A_SPECIFICATION
+        ]
+    assert not long, "\n".join(long)
