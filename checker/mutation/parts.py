@@ -63,8 +63,8 @@ def base(place: ast.expr | None) -> str:
     return ""
 
 
-def same(one: ast.expr, two: ast.expr) -> bool:
-    """Return whether two expressions are the same, wherever they stand."""
+def same(one: ast.AST, two: ast.AST) -> bool:
+    """Return whether two expressions or statements are the same, wherever they stand."""
     return ast.dump(one) == ast.dump(two)
 
 

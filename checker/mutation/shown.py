@@ -1,8 +1,10 @@
 """Whether each property of a system can fail: its declared mistakes, judged.
 
 A mistake is shown where its instance, with it, breaks its property: by the search of every check,
-its counterexample replayed. What generated mutants break is found with all of an instance woven
-together.
+its counterexample replayed. Compiling takes longer than searching, so the mistakes of an instance
+are put into one machine, edits and generated mutants alike, and each is searched there by itself.
+What is not shown so - another property of the machine breaks before, an edit that cannot be chosen
+while it runs - is checked as a text of its own, and that decides.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from pathlib import Path
 from checker.elaborate import elaborate, instances
 from checker.errors import SpecificationError
 from checker.flow import Request, Silent, check_machine, select
+from checker.machine.machine import LIVENESS
 from checker.mutation.campaign import declared_states
+from checker.mutation.merging import difference
 from checker.mutation.mistakes import Mistake
 from checker.mutation.subject import Subject
 from checker.mutation.weaving import weave
@@ -22,6 +26,10 @@ from checker.runs import Lost, Spread
 from checker.source import NOWHERE
 from checker.table import Document, read
 from checker.table.document import Word
+from checker.verdict.judge import Verdict
+
+BATCH = 40
+"""Mistakes that are put into one machine: more take longer to compile than they save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +52,13 @@ class Shown:
 
 
 def jobs_of(path: str, mistakes: Sequence[Mistake]) -> list[Job]:
-    """Return what to do: an edit by itself, the generated mutants of an instance together."""
-    jobs = [Job(path, item.instance, (item,)) for item in mistakes if not item.mutant]
-    woven: dict[str, list[Mistake]] = {}
-    for item in mistakes:
-        if item.mutant:
-            woven.setdefault(item.instance, []).append(item)
-    return [Job(path, name, tuple(items)) for name, items in woven.items()] + jobs
+    """Return what to do: the mistakes of an instance together, some at a time."""
+    jobs = []
+    for instance in dict.fromkeys(item.instance for item in mistakes):
+        there = [item for item in mistakes if item.instance == instance]
+        count = -(-len(there) // BATCH)
+        jobs += [Job(path, instance, tuple(there[place::count])) for place in range(count)]
+    return jobs
 
 
 def judge_all(jobs: Sequence[Job], spread: Spread) -> Iterator[Shown]:
@@ -64,19 +72,91 @@ def judge_all(jobs: Sequence[Job], spread: Spread) -> Iterator[Shown]:
 
 
 def judge(job: Job) -> tuple[Shown, ...]:
-    """Return what became of the mistakes of a job."""
-    if any(item.mutant for item in job.mistakes):
-        return tuple(_woven(job))
-    return tuple(_edited(job, item) for item in job.mistakes)
+    """Return what became of the mistakes of a job, in their order."""
+    document = read(Path(job.path))
+    properties = elaborate(document, job.instance).properties
+    judged = {item.declared or item.name: item.kind for item in properties}
+    steps: dict[str, int] = {}
+    # What looks at endless runs stores every step: not where only steps are asked for.
+    for endless in (False, True):
+        some = [item for item in job.mistakes if item.property.text in judged]
+        some = [item for item in some if (judged[item.property.text] in LIVENESS) == endless]
+        steps |= _together(document, job, some)
+    return tuple(
+        Shown(name, job.instance, steps[name])
+        if (name := item.property.text) in steps
+        else _alone(document, job, item)
+        for item in job.mistakes
+    )
 
 
-def _edited(job: Job, mistake: Mistake) -> Shown:
-    """Check one instance of the edited text, and nothing of it but the property."""
-    name = mistake.property.text
-    assert mistake.edit is not None
-    file, text = mistake.edit
+# ---------------------------------------------------------------------------------- in one machine
+
+
+def _together(document: Document, job: Job, mistakes: Sequence[Mistake]) -> dict[str, int]:
+    """Return after how many steps properties break that one machine shows to."""
+    if len(mistakes) < 2:
+        return {}
     try:
-        document = read(Path(job.path), {file: text})
+        subject = _subject(document, job, mistakes)
+    except SpecificationError:
+        # One of them is wrong by itself, or they are too many for one machine.
+        half = len(mistakes) // 2
+        return _together(document, job, mistakes[:half]) | _together(document, job, mistakes[half:])
+    numbers = {mutant.what: mutant.number for mutant in subject.woven.mutants}
+    keys = {mutant.key: mutant.number for mutant in subject.woven.mutants}
+    found = {}
+    for item in mistakes:
+        name = item.property.text
+        number = keys.get(item.mutant) if item.mutant else numbers.get(name)
+        if number is not None:
+            _, verdict = subject.search(number)
+            lengths = _lengths(verdict, name)
+            if lengths:
+                found[name] = min(lengths)
+    return found
+
+
+def _subject(document: Document, job: Job, mistakes: Sequence[Mistake]) -> Subject:
+    """Return a machine with these mistakes in it, and with the properties that they break."""
+    versions = {}
+    for item in mistakes:
+        if item.edit is not None:
+            changed = difference(document, read(Path(job.path), dict([item.edit])))
+            if changed is not None:
+                versions[item.property.text] = changed
+    mutants = {item.mutant for item in mistakes if item.mutant}
+    woven = weave(_only(document, job.instance, mistakes), mutants, job.instance, versions)
+    return Subject(woven, job.instance, states=declared_states(document, job.instance))
+
+
+def _only(document: Document, instance: str, mistakes: Sequence[Mistake]) -> Document:
+    """Return the system whose instance judges only what is to break, and declares nothing."""
+    asked = tuple(Word(item.property.text, NOWHERE) for item in mistakes)
+    return replace(
+        document,
+        instances=tuple(
+            replace(entry, properties=asked, expect=None) if entry.name.text == instance else entry
+            for entry in instances(document)
+        ),
+    )
+
+
+def _lengths(verdict: Verdict, name: str) -> list[int]:
+    return [item.length or 0 for item in verdict.broken if name in {item.name, item.declared}]
+
+
+# --------------------------------------------------------------------------------------- by itself
+
+
+def _alone(document: Document, job: Job, mistake: Mistake) -> Shown:
+    """Judge a mistake by itself: the edited text is checked, and nothing of it but the property."""
+    name = mistake.property.text
+    try:
+        if mistake.edit is None:
+            document = weave(document, {mistake.mutant}, job.instance).document
+        else:
+            document = read(Path(job.path), dict([mistake.edit]))
         whole = elaborate(document, job.instance)
     except SpecificationError as error:
         first = error.diagnostics[0]
@@ -85,39 +165,7 @@ def _edited(job: Job, mistake: Mistake) -> Shown:
         return Shown(name, job.instance, None, "this instance does not judge it")
     request = Request(job.path, job.instance, workers=1)
     verdict = check_machine(request, document, select(whole, (name,)), Silent()).verdict
-    lengths = [item.length or 0 for item in verdict.broken if name in {item.name, item.declared}]
+    lengths = _lengths(verdict, name)
     if lengths:
         return Shown(name, job.instance, min(lengths))
     return Shown(name, job.instance, None, f"the verdict is {verdict.overall}")
-
-
-def _woven(job: Job) -> Iterator[Shown]:
-    """Judge generated mutants in one machine, which has only the properties that they break."""
-    document = read(Path(job.path))
-    woven = weave(_only(document, job), {item.mutant for item in job.mistakes}, job.instance)
-    states = declared_states(document, job.instance)
-    sights = Subject(woven, job.instance, states=states).sights()
-    found = {mutant.key: sight for mutant, sight in sights.items()}
-    for item in job.mistakes:
-        name = item.property.text
-        sight = found.get(item.mutant)
-        if sight is None:
-            yield Shown(name, job.instance, None, "no specification")
-        elif name in {broken.split("(")[0] for broken in sight.by}:
-            yield Shown(name, job.instance, sight.steps)
-        else:
-            yield Shown(name, job.instance, None, sight.note or f"its steps are {sight.seen}")
-
-
-def _only(document: Document, job: Job) -> Document:
-    """Return the system whose instance judges only what is to break, and declares nothing."""
-    asked = tuple(Word(item.property.text, NOWHERE) for item in job.mistakes)
-    return replace(
-        document,
-        instances=tuple(
-            replace(entry, properties=asked, expect=None)
-            if entry.name.text == job.instance
-            else entry
-            for entry in instances(document)
-        ),
-    )

@@ -15,12 +15,14 @@ import copy
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 from checker.elaborate import elaborate
 from checker.errors import SpecificationError
 from checker.machine.builtins import BUILT_INS
 from checker.mutation import parts
+from checker.mutation.merging import merged
 from checker.source import NOWHERE, Span
 from checker.table.document import (
     BindingEntry,
@@ -104,28 +106,67 @@ def catalogue(document: Document) -> tuple[Mutant, ...]:
 
 
 def weave(
-    document: Document, keys: AbstractSet[str] | None = None, instance: str | None = None
+    document: Document,
+    keys: AbstractSet[str] | None = None,
+    instance: str | None = None,
+    versions: Mapping[str, Document] = MappingProxyType({}),
 ) -> Woven:
-    """Return `document` with the mutants of these keys, with all where None.
+    """Return `document` with the mutants of these keys, with all where None, and with versions.
 
-    Those with which the instance is no specification (wrong types, as a rule), or does not use its
-    symmetric ids alike any more, are left out; the others are numbered from 1. SpecificationError
-    where they are too many for one machine (Y311).
+    Mutants with which the instance is no specification (wrong types, as a rule), or does not use
+    its symmetric ids alike any more, are left out; the others are numbered from 1, and after them
+    the versions, of which each is a `difference`. SpecificationError where they are too many for
+    one machine (Y311), or a version is no specification.
     """
     wrong: set[str] = set()
     symmetry = elaborate(document, instance).symmetry
     while True:
         weaver = _Weaver(document, keys, frozenset(wrong))
-        woven = weaver.document()
-        error = _error(woven, instance, symmetry=symmetry)
+        whole, mutants = _with_versions(weaver, versions)
+        error = _error(whole, instance, symmetry=symmetry)
         if error is None:
-            return Woven(woven, tuple(weaver.mutants), frozenset(wrong))
+            return Woven(whole, mutants, frozenset(wrong))
         if any(item.code == TOO_LARGE for item in error.diagnostics):
             raise error
         found = _culprits(document, weaver.mutants, instance, error, symmetry=symmetry)
         if not found:
             raise error
         wrong |= found
+
+
+def _with_versions(
+    weaver: _Weaver, versions: Mapping[str, Document]
+) -> tuple[Document, tuple[Mutant, ...]]:
+    """Return what a weaver makes, with these versions as mutants after its own."""
+    woven = weaver.document()
+    mutants = list(weaver.mutants)
+    for key, version in versions.items():
+        mutants.append(Mutant(len(mutants) + 1, "version", key, "effect", NOWHERE))
+        # In the form that woven rows have: `to:` and `send:` are statements.
+        changed = _Weaver(version, frozenset(), frozenset()).document()
+        woven = merged(woven, changed, len(mutants))
+    return choosing(woven, len(mutants)), tuple(mutants)
+
+
+def choosing(document: Document, count: int) -> Document:
+    """Return a document with the variable that says which of `count` mutants runs.
+
+    Its section `initial` chooses before it does anything else.
+    """
+    numbers = TypeRange(parts.cell("0"), parts.cell(str(count)), NOWHERE)
+    row = document.initial or parts.NOTHING
+    body = () if row.do is None else row.do.tree
+    assert isinstance(body, tuple)
+    first = ast.parse(f"{parts.VARIABLE} = {CHOSEN}").body
+    initial = replace(
+        row,
+        bindings=(BindingEntry(Word(CHOSEN, NOWHERE), numbers, None), *row.bindings),
+        do=parts.with_tree(None, (*first, *body)),
+    )
+    variable = VariableEntry(
+        Word(parts.VARIABLE, NOWHERE), "", numbers, parts.cell("0"), None, observed=True
+    )
+    return replace(document, initial=initial, variables=(*document.variables, variable))
 
 
 def _error(
@@ -153,7 +194,8 @@ def _culprits(
 
     def wrong(some: list[Mutant]) -> set[str]:
         keys = {mutant.key for mutant in some}
-        alone = _Weaver(document, keys, frozenset()).document()
+        weaver = _Weaver(document, keys, frozenset())
+        alone = choosing(weaver.document(), len(weaver.mutants))
         if not some or _error(alone, instance, symmetry=symmetry) is None:
             return set()
         if len(some) == 1:
@@ -215,34 +257,7 @@ class _Weaver:
             for item in self.origin.procedures
         )
         rows = tuple(self.row(row) for row in self.origin.rows)
-        return replace(
-            self.origin,
-            definitions=definitions,
-            procedures=procedures,
-            rows=rows,
-            initial=self.initial(),
-            variables=(*self.origin.variables, self.variable()),
-        )
-
-    def variable(self) -> VariableEntry:
-        return VariableEntry(
-            Word(parts.VARIABLE, NOWHERE), "", self.numbers(), parts.cell("0"), None, observed=True
-        )
-
-    def numbers(self) -> TypeRange:
-        return TypeRange(parts.cell("0"), parts.cell(str(len(self.mutants))), NOWHERE)
-
-    def initial(self) -> Row:
-        """Return the section `initial`, which chooses the mutant before anything else."""
-        row = self.origin.initial or parts.NOTHING
-        body = () if row.do is None else row.do.tree
-        assert isinstance(body, tuple)
-        first = ast.parse(f"{parts.VARIABLE} = {CHOSEN}").body
-        return replace(
-            row,
-            bindings=(BindingEntry(Word(CHOSEN, NOWHERE), self.numbers(), None), *row.bindings),
-            do=parts.with_tree(None, (*first, *body)),
-        )
+        return replace(self.origin, definitions=definitions, procedures=procedures, rows=rows)
 
     def row(self, row: Row) -> Row:
         """Weave one row. Its `in:`, `to:` and `send:` become conditions and statements."""

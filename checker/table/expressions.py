@@ -32,6 +32,10 @@ _TOKEN = re.compile(
     r"|(?P<escape>\\)|(?P<open>[([{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<line>\n)"
     r"|(?P<operator>\*\*|//|:=|[-+*/%@&|^~.])"
 )
+_CLEAN: set[tuple[str, Context]] = set()
+"""Texts in which nothing was found, so that they are only parsed when they are read again."""
+_CLEAN_MAX = 50_000
+
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _DEEPENING = frozenset({"not", "if", "else", "lambda", "await", "yield"})
 
@@ -40,7 +44,7 @@ def parse_expression(
     passage: Passage, problems: Problems, context: Context = "expression"
 ) -> ast.expr | None:
     """Return the checked tree of an expression, positions relative to `passage.text`, or None."""
-    if not _harmless(passage, problems, effects=False):
+    if not _harmless(passage, problems, context):
         return None
     joined = re.sub(r"#[^\n]*", lambda comment: " " * len(comment.group()), passage.text)
     lines = joined.split("\n")
@@ -66,7 +70,7 @@ def parse_effects(
 
     `folded` says that YAML reads the lines as one, so that only one statement can stand there.
     """
-    if not _harmless(passage, problems, effects=True):
+    if not _harmless(passage, problems, "effects"):
         return None
     tree = _parse(passage.text, "exec", passage, problems, 0)
     if tree is None or not isinstance(tree, ast.Module):
@@ -93,6 +97,8 @@ def _checked(
     nodes: list[ast.stmt] | list[ast.expr], passage: Passage, problems: Problems, context: Context
 ) -> bool:
     """Check depth and forms; return whether nothing was found."""
+    if (passage.text, context) in _CLEAN:
+        return True
     before = len(problems.found)
     deepest = _too_deep(nodes)
     if deepest is not None:
@@ -103,11 +109,16 @@ def _checked(
         for node in nodes:
             if isinstance(node, ast.expr):
                 check_expression(node, passage, problems, context)
-    return len(problems.found) == before
+    clean = len(problems.found) == before
+    if clean and len(_CLEAN) < _CLEAN_MAX:
+        _CLEAN.add((passage.text, context))
+    return clean
 
 
-def _harmless(passage: Passage, problems: Problems, *, effects: bool) -> bool:
+def _harmless(passage: Passage, problems: Problems, context: Context) -> bool:
     """Judge what needs no grammar; return whether Python's parser may see the text."""
+    if (passage.text, context) in _CLEAN:
+        return True
     opened: list[tuple[str, int]] = []
     counts = [0]
     before = len(problems.found)
@@ -141,7 +152,7 @@ def _harmless(passage: Passage, problems: Problems, *, effects: bool) -> bool:
                 counts.pop()
             case "comma":
                 counts[-1] = 0
-            case "line" if effects and not opened:
+            case "line" if context == "effects" and not opened:
                 counts[-1] = 0
             case "word" if text in _DEEPENING:
                 counts[-1] += 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from checker.cli.schema import schema_of
 from checker.errors import SpecificationError
 from checker.library import shipped
 from checker.mutation.mistakes import FILE, KEYS, read_mistakes
-from checker.mutation.shown import Job, Shown, judge_all
+from checker.mutation.shown import Job, Shown, jobs_of, judge, judge_all
 from checker.runs import Spread
 from checker.table import read
 
@@ -212,11 +213,109 @@ def test_what_was_judged_is_told_when_it_is_interrupted(
         yield from judge_all(jobs[:1], spread)
         raise KeyboardInterrupt
 
+    monkeypatch.setattr("checker.mutation.shown.BATCH", 1)
     monkeypatch.setattr("checker.cli.mutate.judge_all", interrupted)
     code, out = declared(gate, capsys)
     assert "1  a declared mistake breaks it" in out
     assert "NOT SHOWN" not in out
     assert code == 130
+
+
+LIFT = """
+system: lift
+about: A lift that goes up and down, with somebody in it or not.
+types:
+  Floor: 0..3
+  Call: {fields: {floor: Floor}}
+messages:
+  Called: {floor: Floor}
+variables:
+  floor: {type: Floor, initial: "0"}
+  taken: {type: bool, initial: "false"}
+channels:
+  calls: {carries: [Called], order: fifo, capacity: "1"}
+definitions:
+  at_top: floor == 3
+  rest(n): "{x for x in Floor if x != n}"
+  can_leave(f): taken and floor == f
+procedures:
+  up(by): |
+    before = floor
+    floor = before + by
+initial:
+  do: floor = 1
+rows:
+  - row: somebody_calls
+    for: {f: rest(1)}
+    when: len(calls) == 0
+    send: calls.Called(f)
+  - row: somebody_enters
+    on: calls.Called(f)
+    let: {there: f == floor}
+    when: not taken
+    do: taken = there
+  - row: goes_up
+    when: not at_top
+    do: up(1)
+  - row: goes_down
+    when: floor > 0
+    do: floor -= 1
+  - row: somebody_leaves
+    for: {f: 0..3}
+    when: can_leave(f)
+    do: taken = false
+properties:
+  never_below_one: {always: floor > 0 or taken or true, why: "w"}
+  one_at_a_time: {step: "next(floor) <= floor + 1 and next(floor) >= floor - 1", why: "w"}
+  starts_at_one: {always: not (floor == 3 and taken and len(calls) == 0) or true, why: "w"}
+  no_call_from_one: {always: "all(m.floor != 1 for m in calls)", why: "w"}
+  enters_where_it_is:
+    step: implies(ran(somebody_enters, f=0), next(taken) == (floor == 0))
+    why: w
+  leaves: {step: "implies(ran(somebody_leaves), taken)", why: "w"}
+  stays_between: {step: "implies(ran(goes_down), floor > 0)", why: "w"}
+deadlock: false
+instances:
+  default: {}
+"""
+
+EDITS = (
+    ("one_at_a_time", "up", "before + by", "min(3, before + by + 1)"),
+    ("no_call_from_one", "somebody_calls", "rest(1)", "rest(2)"),
+    ("enters_where_it_is", "somebody_enters", "f == floor", "f != floor"),
+    ("leaves", "can_leave", "taken and floor == f", "floor == f"),
+    (
+        "stays_between",
+        "goes_down",
+        "when: floor > 0\ndo: floor -= 1",
+        "do: floor = max(0, floor - 1)",
+    ),
+    ("never_below_one", "goes_up", "up(1)", "up(true)"),
+    (
+        "starts_at_one",
+        "system.yaml",
+        'taken: {type: bool, initial: "false"}',
+        "taken: {type: bool}",
+    ),
+)
+"""Of each mistake the property, the place, and what stands there instead of what."""
+
+
+def test_mistakes_in_one_machine_are_judged_as_by_themselves(tmp_path: Path) -> None:
+    """Of each kind of place; two do not break their property, one is no specification."""
+    path = tmp_path / "system.yaml"
+    path.write_text(LIFT)
+    entries = (
+        f"  {name}: {json.dumps({'in': place, 'replace': old, 'by': new})}\n"
+        for name, place, old, new in EDITS
+    )
+    (tmp_path / FILE).write_text(f"mistakes: lift\nproperties:\n{''.join(entries)}")
+    (job,) = jobs_of(str(path), read_mistakes(tmp_path / FILE, read(path)))
+    together = judge(job)
+    alone = [judge(replace(job, mistakes=(item,))) for item in job.mistakes]
+    assert together == tuple(item for (item,) in alone)
+    assert [item.steps for item in together] == [1, 1, 2, 1, 2, None, None]
+    assert "no specification" in together[5].why_not
 
 
 def test_options_that_say_what_to_generate_do_not_go_with_it(
