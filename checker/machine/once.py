@@ -1,7 +1,8 @@
-"""What was worked out of a part of a machine, kept for other machines that have the same part.
+"""What was worked out of a part of a machine, kept for whoever asks again, in other machines too.
 
 Instances of a specification share their rows and properties where these mean the same
-(`elaborate.kept`), as objects.
+(`elaborate.kept`), as objects. Parts are told apart by identity: types and terms are large, and
+hashed slowly.
 """
 
 from __future__ import annotations
@@ -12,18 +13,19 @@ from typing import Any, TypeVar
 Part = TypeVar("Part")
 T = TypeVar("T")
 
-_KNOWN: dict[tuple[Callable[[Any], Any], int], tuple[object, Any]] = {}
-"""By function and identity of the part; each holds the part, so that it keeps its identity."""
-_KNOWN_MAX = 4_000
+_KNOWN: dict[Callable[[Any], Any], dict[int, tuple[object, Any]]] = {}
+"""By function, and by identity of the part; each holds the part, so that it keeps its identity."""
+_KNOWN_MAX = 1 << 14
 
 
 def once(work: Callable[[Part], T], part: Part) -> T:
     """Return `work(part)`, worked out before or now. Both must never change."""
-    key = (work, id(part))
-    known = _KNOWN.get(key)
-    if known is None:
-        if len(_KNOWN) >= _KNOWN_MAX:
-            _KNOWN.clear()
-        known = _KNOWN[key] = (part, work(part))
-    found: T = known[1]
+    try:
+        found: T = _KNOWN[work][id(part)][1]
+    except KeyError:
+        results = _KNOWN.setdefault(work, {})
+        if len(results) >= _KNOWN_MAX:
+            results.clear()
+        found = work(part)
+        results[id(part)] = (part, found)
     return found

@@ -23,6 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from checker.machine.once import once
+
 
 @dataclass(frozen=True, slots=True)
 class Bool:
@@ -123,17 +125,7 @@ def cardinality(kind: Type) -> int:
     with `k` values have `(k + 1) ** n` codes, of which those with a hole are unused. What has more
     than `2 ** CODE_BITS_MAX` fits no state: that number stands for all of them.
     """
-    known = _COUNTED.get(id(kind))
-    if known is None:
-        if len(_COUNTED) >= _COUNTED_MAX:
-            _COUNTED.clear()
-        known = _COUNTED[id(kind)] = (kind, _counted(kind))
-    return known[1]
-
-
-_COUNTED: dict[int, tuple[Type, int]] = {}
-"""Cardinalities by identity: types are large and hashed slowly. Each holds its type."""
-_COUNTED_MAX = 1 << 16
+    return once(_counted, kind)
 
 
 def _counted(kind: Type) -> int:
