@@ -1,4 +1,4 @@
-"""`--report DIR`: the page, the Markdown, the JSON and the ITF traces of one run, side by side."""
+"""`--report DIR`: page, Markdown, JSON, ITF and Graphviz of one run, side by side."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from checker.report import markdown
 from checker.report.result import Result, Written
+from checker.report.run_graph import run_graph
 from checker.report.summary import summary, timeless
 from checker.report.telling import grouped, in_paths, other_file
 from checker.trace.itf import dump
@@ -33,10 +34,16 @@ def trace_files(result: Result, *, committed: bool = False) -> dict[str, str]:
     }
 
 
+def graph_file(name: str) -> str:
+    """Return the name of a run's Graphviz file, beside its ITF file of this name."""
+    return name.removesuffix(".itf.json") + ".dot"
+
+
 def rendered(result: Result, *, committed: bool) -> dict[str, str]:
     """Return the files of a report, name to content; `committed` leaves out all that varies.
 
-    Committed reports are read where Markdown is rendered, and have no page of HTML.
+    Committed reports are read where Markdown is rendered, and have neither a page of HTML nor what
+    Graphviz draws.
     """
     files = trace_files(result, committed=committed)
     whole = summary(result, files)
@@ -50,6 +57,8 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
         from checker.report.page import page  # noqa: PLC0415
 
         contents[HTML] = page(result, files)
+        told = [trace for trace in result.traces if trace.property_name in files]
+        contents |= {graph_file(files[it.property_name]): run_graph(it) for it in told}
     for number, trace in enumerate(result.others, 1):
         contents[other_file(trace, number)] = dump(trace, result.origin)
     for trace in result.traces:
