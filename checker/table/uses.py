@@ -259,7 +259,8 @@ def _terminal(part: Part) -> tuple[Definition, ...]:
     text = " or ".join(word.text for word, _ in lets)
     tree = parse_expression(Passage.alone(part.document.name.text, text), Problems())
     assert tree is not None
-    span = part.use.prefix.span
+    # Its place is that of the conditions: whoever uses the system wrote none, and need not use it.
+    span = cells[0].span
     body = Cell(text, span, tree, ((span.line, span.column),))
     name = Word(f"terminal_{part.use.prefix.text}", span)
     return (Definition(name, (), body, lets),)
