@@ -51,8 +51,8 @@ class LabelledGraph:
     `words` (states, words) are packed as `layout` says; variables beyond the machine's are none.
     `depths` int32 (states,). The steps of state s are `offsets[s]:offsets[s + 1]`, in canonical
     order: `targets` int32 (CUT_OFF, FAILED), `names` int32 into `labels`. `initial`: the initial
-    states, `initially_cut` how many lie outside the bounds. Under symmetry states are
-    representatives, and names those of the steps out of them.
+    states inside the bounds. Under symmetry states are representatives, and names those of the
+    steps out of them.
     """
 
     machine: Machine
@@ -64,7 +64,6 @@ class LabelledGraph:
     names: NDArray[np.int32]
     labels: tuple[Label, ...]
     initial: NDArray[np.int64]
-    initially_cut: int
 
     @property
     def states(self) -> int:
@@ -175,7 +174,6 @@ class _Builder:
             names=np.concatenate(names),
             labels=tuple(self.labels),
             initial=np.array(list(dict.fromkeys(initial.tolist())), np.int64),
-            initially_cut=int(np.count_nonzero(~inside)),
         )
 
     def _watch(self, steps: int, interrupt: Interrupt | None) -> None:

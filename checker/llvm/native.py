@@ -13,8 +13,6 @@ import llvmlite.binding as llvm
 from checker.cache import Cache
 from checker.errors import EnvironmentFailure, InternalError
 
-FUNCTIONS = ("initial", "expand", "check", "observe")
-
 SPEED_LEVEL = 1
 """LLVM's own pipeline of simplifications of a function at -O1, for each function.
 

@@ -31,8 +31,6 @@ HEAD_SHOWN = 140
 TAIL_SHOWN = 90
 """Of a long text whose parts are told after it, what is shown: where it begins and how it ends."""
 
-Bindings = tuple[tuple[str, str], ...]
-
 
 def explain(condition: Term, context: Context) -> tuple[Reason, ...]:
     """Return why `condition` is what it is in `context`, from the outside in.
