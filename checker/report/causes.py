@@ -1,7 +1,9 @@
 """Why it happened: of a run's steps those that what failed depends on, each with the reason.
 
 A step matters if it changed a place that the failed part of the property reads, if it sent what
-such a step received, or if it started the operation that one was told of. So does a fault, which
+such a step received, or if it started the operation that one was told of. Of a place that no step
+of the run changed those matter whose row might have: it may be wrong that they did not. So does a
+fault, which
 a shortest run has because it is needed, and the last step. What is left out may still have been
 needed for a row to be enabled: no step of a shortest run can simply be dropped.
 """
@@ -11,11 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from checker.passes.writes import written_variables
 from checker.report.travels import Journey
 from checker.trace.trace import Change, Step, Trace, deciding
 
 SENT = "sent the"
 OUTSIDE = "from outside:"
+LEFT = "left as it was:"
 """How reasons begin that are prose; the others are changes."""
 
 _KEYS = re.compile(r"\[[^\]]*\]")
@@ -50,8 +54,9 @@ def causes(trace: Trace, way: Journey, reads: tuple[str, ...]) -> dict[int, tupl
     if not reads:
         return {}
     found: dict[int, list[str]] = {}
+    rows = _might_have(trace, reads)
     for step in trace.steps[1:]:
-        told = _touched(step, reads)
+        told = _touched(step, reads) + [f"{LEFT} {name}" for name in rows.get(step.row, ())]
         told += [] if step.fault is None else [f"{OUTSIDE} {step.fault}"]
         if told or (step.number == trace.length and trace.loop is None):
             found[step.number] = told
@@ -69,6 +74,21 @@ def causes(trace: Trace, way: Journey, reads: tuple[str, ...]) -> dict[int, tupl
             told = found.setdefault(travel.sent, [])
             told += [] if text in told else [text]
     return {number: tuple(found[number]) for number in sorted(found)}
+
+
+def _might_have(trace: Trace, reads: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return of each row what it writes of the variables that are read and that nothing changed."""
+    changes = [change for step in trace.steps[1:] for change in step.changes]
+    still = {
+        _KEYS.sub("", name)
+        for name in reads
+        if not any(concerns(change, (_KEYS.sub("", name),)) for change in changes)
+    }
+    return {
+        action.name: tuple(name for name in written_variables(action.body) if name in still)
+        for action in trace.machine.actions
+        if still
+    }
 
 
 def _touched(step: Step, reads: tuple[str, ...]) -> list[str]:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from checker.machine.machine import Machine
-from checker.report.causes import OUTSIDE, SENT, causes, reads_of
+from checker.report.causes import LEFT, OUTSIDE, SENT, causes, reads_of
 from checker.report.headline import (
     CALM,
     counts_by_heading,
@@ -128,12 +128,15 @@ def _why(traces: Sequence[Trace], parties: Lanes) -> list[str]:
     found = causes(trace, journey(trace, parties), reads_of(traces))
     if not found or len(found) == trace.length:
         return []
-    some = f"{len(found)} of {trace.length} steps changed what the failed part reads, sent what"
-    lines = [f"Why it happened: {some} such a step received, or came from outside.", ""]
+    some = f"{len(found)} of {trace.length} steps changed what the failed part reads or could have,"
+    lines = [
+        f"Why it happened: {some} sent what such a step received, or came from outside.",
+        "",
+    ]
     for step in trace.steps:
         if step.number in found:
             told = "; ".join(
-                text(item) if item.startswith((SENT, OUTSIDE)) else code(item)
+                text(item) if item.startswith((SENT, OUTSIDE, LEFT)) else code(item)
                 for item in found[step.number][:CAUSES_SHOWN]
             )
             more = len(found[step.number]) - CAUSES_SHOWN

@@ -136,6 +136,14 @@ def test_steps_that_matter_changed_what_failed_or_sent_what_such_a_step_received
     assert causes(trace, journey(trace, way_of), ()) == {}
 
 
+def test_what_nothing_changed_was_left_by_those_whose_row_might_have_changed_it() -> None:
+    nobody = Lanes({}, {}, frozenset())
+    left = trace_of(step(1, "increase"), step(2, "other"), step(3, "other"))
+    assert causes(left, journey(left, nobody), ("n",)) == {1: ("left as it was: n",), 3: ()}
+    raised = replace(left, steps=(*left.steps[:2], step(2, changes=(Change("n", "0", "1"),))))
+    assert causes(raised, journey(raised, nobody), ("n",)) == {2: ("n: 0 → 1",)}
+
+
 def test_of_a_false_or_every_part_decides() -> None:
     one = Reason("a", "false", "", 1, (), (), ("a",))
     two = Reason("b", "false", "", 1, (), (), ("b",))
