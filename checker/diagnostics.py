@@ -119,7 +119,7 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
     """
     paint = _painter(color=color)
     accent = _RED if diagnostic.severity == "error" else _YELLOW
-    where = "" if diagnostic.span is NOWHERE else f"{_visible(str(diagnostic.span))}: "
+    where = "" if diagnostic.span == NOWHERE else f"{_visible(str(diagnostic.span))}: "
     title = paint(f"{diagnostic.severity}[{diagnostic.code}]", accent + _BOLD)
     lines = [f"{where}{title}: {paint(_visible(diagnostic.message), _BOLD)}"]
     excerpt = _excerpt(diagnostic.span)

@@ -16,6 +16,7 @@ from typing import Protocol
 from checker import library
 from checker.elaborate import elaborate
 from checker.elaborate.alike import unlike
+from checker.elaborate.recalled import recalled
 from checker.engines import ENGINES, Native, Orders
 from checker.errors import SpecificationError, UsageError
 from checker.graph.endless import judge_endless
@@ -116,7 +117,7 @@ def prepare(request: Request, observer: Observer) -> tuple[Document, Machine]:
     observer.stage("read")
     document = read(library.find(request.spec))
     observer.stage("elaborate")
-    machine = elaborate(document, request.instance, request.overrides)
+    machine = recalled(document, request.instance, request.overrides)
     return document, reduced(select(machine, request.properties), request.symmetry)
 
 

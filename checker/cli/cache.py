@@ -6,20 +6,21 @@ import click
 
 from checker import cache as kept
 from checker.cli.remembered import ROWS, VERDICTS
+from checker.elaborate.recalled import MACHINES
 from checker.errors import UsageError
 from checker.llvm.native import KERNELS
 from checker.table.parsed import TEXTS
 
-CACHES = (KERNELS, VERDICTS, ROWS, TEXTS)
+CACHES = (KERNELS, MACHINES, VERDICTS, ROWS, TEXTS)
 """Everything that is kept between runs."""
 
 
 @click.command()
 @click.option("--clear", is_flag=True, help="Forget all of it.")
 def cache(*, clear: bool) -> None:
-    """Show the folder of kernels, verdicts, what rows do and parsed files, and how much is in it.
+    """Show the folder of what is kept: kernels, machines, verdicts and others; and how much it is.
 
-    Nothing in it is needed: what is missing is compiled, searched or parsed anew.
+    Nothing in it is needed: what is missing is made anew.
     """
     place = kept.place()
     if place is None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -20,8 +19,8 @@ import checker
 from checker.cache import Cache
 from checker.cli.gate import Outcome, Task
 from checker.report.finding import Facts, facts_of
-from checker.source import Source
 from checker.table import Document
+from checker.table.sources import NAMES, texts_of
 from checker.verdict import exits
 
 VERDICTS = Cache("verdicts", 64 << 20)
@@ -31,20 +30,10 @@ ROWS = Cache("rows", 16 << 20)
 """Where it is kept what the rows of systems do."""
 
 _LIBRARIES = ("llvmlite", "numpy", "networkx")
-_NAMES = "surrogatepass"
-"""How names of files are encoded, which need not be UTF-8."""
 _AS_FOUND = (
     "expected", "verdict", "distinct", "depth", "seconds", "report", "figures",
     "levels", "rows", "properties",
 )  # fmt: skip
-
-
-def texts_of(document: Document) -> str:
-    """Return a digest of every file that a specification is read from."""
-    digest = hashlib.blake2b(digest_size=20)
-    for source in sorted(_sources(document), key=lambda item: item.name):
-        digest.update(f"{source.name}\0{len(source.text)}\0{source.text}".encode(errors=_NAMES))
-    return digest.hexdigest()
 
 
 def recall(task: Task, texts: str) -> Outcome | None:
@@ -67,7 +56,7 @@ def remember(outcome: Outcome, texts: str) -> None:
 def facts(document: Document) -> Facts:
     """Return what the rows of a system do, found out once for each text of it."""
     digest = hashlib.blake2b(_checker(), digest_size=20)
-    digest.update(f"{document.path}\0{texts_of(document)}".encode(errors=_NAMES))
+    digest.update(f"{document.path}\0{texts_of(document)}".encode(errors=NAMES))
     blob = ROWS.get(digest.hexdigest())
     if blob is None:
         found = facts_of(document)
@@ -83,7 +72,7 @@ def facts(document: Document) -> Facts:
 
 def _key(task: Task, texts: str) -> str:
     digest = hashlib.blake2b(_checker(), digest_size=20)
-    digest.update(f"{task.path}\0{task.system}\0{task.instance}\0{texts}".encode(errors=_NAMES))
+    digest.update(f"{task.path}\0{task.system}\0{task.instance}\0{texts}".encode(errors=NAMES))
     return digest.hexdigest()
 
 
@@ -97,23 +86,3 @@ def _checker() -> bytes:
     for path in sorted(root.rglob("*.py")):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
     return digest.digest()
-
-
-def _sources(document: Document) -> set[Source]:
-    """Return the files that anything in a specification comes from."""
-    return set(_met(document, set()))
-
-
-def _met(value: object, seen: set[int]) -> Iterator[Source]:
-    if isinstance(value, Source):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _met(item, seen)
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _met(item, seen)
-    elif is_dataclass(value) and id(value) not in seen:
-        seen.add(id(value))
-        for item in fields(value):
-            yield from _met(getattr(value, item.name), seen)

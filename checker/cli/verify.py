@@ -17,7 +17,7 @@ from checker.cli import expectations
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.options import output_options, vacuity_option
 from checker.cli.progress import Style, observing
-from checker.cli.remembered import recall, remember, texts_of
+from checker.cli.remembered import recall, remember
 from checker.cli.since import untouched
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import SpecificationError, UsageError
@@ -27,6 +27,7 @@ from checker.report.headline import plural
 from checker.report.summary import told
 from checker.table import Document, read
 from checker.table.problems import nearest
+from checker.table.sources import texts_of
 from checker.verdict import exits
 from checker.verdict.vacuity import Looked, Vacuity
 

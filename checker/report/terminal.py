@@ -10,7 +10,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -18,7 +18,6 @@ from rich.text import Text
 
 from checker.errors import Diagnostic
 from checker.machine.machine import Machine
-from checker.report.dashboard import Line
 from checker.report.headline import (
     counts_by_heading,
     fault_mark,
@@ -40,6 +39,9 @@ from checker.trace.naming import binding_texts, event_name, step_name
 from checker.trace.trace import Reason, Step, Trace
 from checker.verdict.judge import Verdict
 from checker.verdict.vacuity import vacuous
+
+if TYPE_CHECKING:
+    from checker.report.dashboard import Line  # what writes pages is slow to import
 
 WIDTH = 100
 COLOURS = {

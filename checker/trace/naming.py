@@ -61,7 +61,7 @@ def place(span: Span) -> str:
 
     The file with its folder, line and column: `two_phase/system.yaml:41:13`.
     """
-    if span is NOWHERE:
+    if span == NOWHERE:
         return ""
     name = "/".join(PurePath(span.source.name).parts[-2:])
     return f"{name}:{span.line}:{span.column}"

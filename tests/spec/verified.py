@@ -8,12 +8,13 @@ from __future__ import annotations
 from functools import cache
 
 from checker.cli.gate import Outcome, Task, tasks_of, verify
-from checker.cli.remembered import recall, remember, texts_of
+from checker.cli.remembered import recall, remember
 from checker.library import find, shipped
 from checker.mutation.mistakes import Mistake, declared_mistakes
 from checker.search.memory import default_limit
 from checker.table import read
 from checker.table.document import Document
+from checker.table.sources import texts_of
 
 SYSTEMS = sorted(entry.name for entry in shipped() if entry.kind == "system")
 
