@@ -92,8 +92,12 @@ def print_sections(out: Console, sections: Iterable[Section]) -> None:
 
 def _print_table(out: Console, section: Section) -> None:
     shown = Table(box=None, pad_edge=False, header_style="dim", show_lines=False)
-    for heading in section.headings:
-        shown.add_column(heading, overflow="fold")
+    for place, heading in enumerate(section.headings):
+        cells = [row[place] for row in section.rows]
+        # A name that is broken cannot be looked for, nor copied.
+        names = all(len(cell.split()) <= 1 for cell in cells)
+        short = max(map(len, cells), default=0) <= out.width // 2
+        shown.add_column(heading, overflow="fold", no_wrap=names and short)
     for row in section.rows:
         shown.add_row(*(Text(" ".join(cell.split())) for cell in row))
     out.print(shown)
