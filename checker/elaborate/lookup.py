@@ -182,6 +182,16 @@ def unknown(context: Context, word: str, span: Span, wanted: Type | None = None)
             found=word,
             help="constants, and the types that they are of, know the constants above them only",
         )
+    if word in NAMED and NAMED[word].form != word:
+        form = NAMED[word].form
+        return Wrong(
+            "N201",
+            f"`{word}` stands alone here",
+            span,
+            expected=f"`{form}`",
+            found=word,
+            help=f"write it so; it means: {NAMED[word].meaning}",
+        )
     close = nearest(word, known)
     owner = next((c for c in world.components.values() if word in c.members), None)
     advice = f"did you mean `{close}`?" if close else None

@@ -14,6 +14,7 @@ MISLED = {
     "rows:\n  - {row: a, for: {r: Rd or Wr}, do: pass}\n": ("Y303", "`types:`"),
     "rows:\n  - {row: a, for: {r: '{x for x in 0..3}'}, do: pass}\n": ("T130", "range(4)"),
     "definitions:\n  low(): 1 == 2\n": ("N203", "a name of its own"),
+    "variables:\n  n: {type: 0..1, initial: any}\n": ("N201", "write it so"),
     "properties:\n  p: {eventually_alway: true, why: x.}\n": ("T113", "eventually_always"),
 }
 
