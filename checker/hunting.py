@@ -18,7 +18,8 @@ from checker.machine.machine import LIVENESS, Machine
 from checker.report.headline import plural
 from checker.report.result import Result
 from checker.runs import Lost
-from checker.search.exploration import Exploration, Finding, RowCoverage, StoppedBy
+from checker.search.exploration import Exploration, RowCoverage, StoppedBy
+from checker.search.finding import Finding
 from checker.search.guides import guided
 from checker.search.hunt import Hunt, hunt
 from checker.search.memory import peak_rss

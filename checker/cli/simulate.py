@@ -22,7 +22,7 @@ from checker.report.files import encoded
 from checker.report.headline import title
 from checker.report.plots import Bars, as_text
 from checker.report.walks import coverage_plot, lengths_plot
-from checker.search.exploration import FindingKind
+from checker.search.finding import FindingKind
 from checker.search.simulate import Simulation
 from checker.search.simulate import simulate as walk_randomly
 from checker.simulation import Asked, parts, walk_everywhere

@@ -22,7 +22,7 @@ from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import LIVENESS, Machine, Property
 from checker.machine.temporal import Formula, automaton_of, negation
 from checker.search.beyond import OUTSIDE, OUTSIDE_RAISED
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.search.outcome import (
     CUT_OFF,
     NO_MEMORY,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from checker.kernel.kernel import Kernel
 from checker.llvm.meta import CHECK_ERROR, ERROR, ILLEGAL, STEP
 from checker.machine.machine import OF_STEPS, Machine
-from checker.search.exploration import FindingKind
+from checker.search.finding import FindingKind
 
 INITIAL = -1
 """The level before the first."""

@@ -22,7 +22,7 @@ import numpy as np
 from checker.errors import UsageError
 from checker.kernel.kernel import Words
 from checker.search.aims import Aim
-from checker.search.exploration import FindingKind
+from checker.search.finding import FindingKind
 from checker.search.identity import difference
 from checker.search.snapshot import Counters, Snapshot
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from checker.errors import EvaluationError, InternalError
 from checker.machine.machine import Machine
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import (
     deadlocked,

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from checker.kernel.kernel import Words
+from checker.search.finding import Finding
+from checker.search.outcome import Liveness
 from checker.search.profile import Profile
 from checker.search.recording import Steps
 from checker.semantics.successor import State
-from checker.table.document import PropertyKind
-
-if TYPE_CHECKING:
-    from checker.search.outcome import Liveness
 
 StoppedBy = Literal[
     "violation", "evaluation_error", "depth", "states", "steps", "seconds", "memory", "interrupt"
 ]
-FindingKind = Literal[PropertyKind, "deadlock", "legal", "error"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A violation, a witness (`sometimes`) or an evaluation error, with a shortest path to it.
-
-    `path` holds the states from an initial one on. For `step`, `refines`, `legal` the last two
-    states are the offending step (the one state, where the initial state is it); for `error` raised
-    by a row the path ends in the state the row failed in and `action` names the row. Among the
-    shortest paths it is the least by (initial state, then step by step: row in file order,
-    bindings, picks), whatever the engine and the threads.
-
-    For what only infinite runs decide the path is a lasso: it ends in the state `path[loop]`, from
-    where the run goes round for ever; where that is the last state itself, it stays there.
-    """
-
-    property: str
-    kind: FindingKind
-    depth: int
-    path: tuple[State, ...]
-    action: str | None = None
-    loop: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from checker.llvm.meta import ACTION_MASK
 from checker.machine.machine import Machine
 from checker.search import hunts as places
 from checker.search import walks
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.search.guides import aims
 from checker.search.hunts import FOUND, HUNT_SIZE
 from checker.search.hunts import hunt as hunt_on

@@ -19,7 +19,8 @@ from checker.search.checkpoint import Keeper, Saved, find
 from checker.search.compact import Compaction
 from checker.search.crew import Crew
 from checker.search.disk import Disk
-from checker.search.exploration import Exploration, Finding, RowCoverage, StoppedBy
+from checker.search.exploration import Exploration, RowCoverage, StoppedBy
+from checker.search.finding import Finding
 from checker.search.limits import Limits
 from checker.search.memory import default_limit, peak_rss
 from checker.search.options import Options

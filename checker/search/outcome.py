@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from checker.machine.machine import LIVENESS, Machine, Property
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 
 CUT_OFF = "a step that was cut can come before what is owed"
 WITHIN_BOUNDS = "of the runs that stay within the bounds"

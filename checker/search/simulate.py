@@ -20,8 +20,8 @@ from checker.machine.machine import Machine
 from checker.search import walks as places
 from checker.search.aims import Sought, sought_checks, sought_edges
 from checker.search.board import Numbers
-from checker.search.exploration import Finding
 from checker.search.explore import cores
+from checker.search.finding import Finding
 from checker.search.progress import Interrupt, interrupted
 from checker.search.stepper import Stepper
 from checker.search.walks import HALTED, TOO_NARROW, walk_all

@@ -27,8 +27,9 @@ from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 from checker.search.aims import INITIAL, Aim, newly_found, sought
-from checker.search.exploration import Exploration, Finding, Kept, RowCoverage, StoppedBy
+from checker.search.exploration import Exploration, Kept, RowCoverage, StoppedBy
 from checker.search.explore import cores
+from checker.search.finding import Finding
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import Options

@@ -11,7 +11,7 @@ from checker.kernel.build import build, deep_recursion, fingerprint
 from checker.layout.codec import decode_all
 from checker.layout.layout import pack
 from checker.machine.machine import Machine
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.search.identity import identity_of
 from checker.search.limits import Limits
 from checker.search.options import Options

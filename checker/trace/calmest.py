@@ -16,7 +16,7 @@ import numpy as np
 
 from checker.graph.labelled import LabelledGraph, labelled_graph
 from checker.machine.machine import Machine
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.search.progress import Interrupt
 from checker.semantics.successor import State
 from checker.trace.calmest_lasso import calmest_lassos

@@ -28,7 +28,7 @@ from checker.layout.codec import packed_cells, unpack
 from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import Machine, Property
 from checker.machine.temporal import satisfied
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.search.progress import Interrupt
 from checker.semantics.fairness import fair_rows
 from checker.trace.calmness import TRIED_MAX, Cost, Party, as_taken, parties

@@ -13,7 +13,7 @@ from functools import cached_property
 from checker.errors import EvaluationError, InternalError
 from checker.machine.machine import OF_STEPS, Action, Machine, Property
 from checker.passes.writes import written_variables
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import (

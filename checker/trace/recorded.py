@@ -10,7 +10,7 @@ from typing import Any, NoReturn, get_args
 
 from checker.errors import UsageError
 from checker.machine.machine import LIVENESS, Machine
-from checker.search.exploration import FindingKind
+from checker.search.finding import FindingKind
 from checker.semantics.successor import Successor
 from checker.semantics.successors import initial_steps, successors
 from checker.semantics.values import format_value

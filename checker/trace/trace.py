@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from checker.machine.machine import Machine
-from checker.search.exploration import FindingKind
+from checker.search.finding import FindingKind
 from checker.semantics.successor import Event, IllegalTransition, State
 from checker.trace.lasso import Loop
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from checker.machine.machine import LIVENESS, Machine
-from checker.search.exploration import Exploration, Finding
+from checker.search.exploration import Exploration
+from checker.search.finding import Finding
 from checker.search.outcome import WITHIN_BOUNDS, Outcome
 from checker.table.document import PropertyKind
 from checker.verdict import exits

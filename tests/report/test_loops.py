@@ -22,7 +22,7 @@ from checker.report.result import Result
 from checker.report.sequence import sequence
 from checker.report.summary import summary
 from checker.report.terminal import console, print_result
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.search.outcome import CUT_OFF, Outcome
 from checker.trace.lasso import Loop, Promise
 from checker.trace.rebuild import rebuild

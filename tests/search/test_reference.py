@@ -37,7 +37,8 @@ from machines import (
 from checker.machine import terms as t
 from checker.machine.machine import Machine
 from checker.machine.types import Range
-from checker.search.exploration import Exploration, Finding, RowCoverage
+from checker.search.exploration import Exploration, RowCoverage
+from checker.search.finding import Finding
 from checker.search.limits import Limits
 from checker.search.progress import Progress
 from checker.search.reference import _Search, explore_reference

@@ -10,7 +10,7 @@ from machines import FALSE, KNOWN, counter, machines, prop, two_phase
 from checker.errors import UsageError
 from checker.machine.machine import Machine
 from checker.machine.types import Map, Option, Range, Record, Set, Union
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.semantics.successor import State
 from checker.semantics.successors import initial_states, successors
 from checker.semantics.values import MapValue, RecordValue

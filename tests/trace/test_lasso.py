@@ -22,7 +22,7 @@ from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Property
 from checker.machine.types import Range
 from checker.report.terminal import console, print_trace
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.trace.itf import dump
 from checker.trace.lasso import NoLasso, Promise, loop_of
 from checker.trace.rebuild import rebuild

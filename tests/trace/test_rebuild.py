@@ -23,7 +23,7 @@ from checker.errors import InternalError
 from checker.flow import machine_of
 from checker.machine.machine import Machine
 from checker.machine.types import Range
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.search.limits import Limits
 from checker.search.reference import explore_reference
 from checker.semantics import execute as execute_module

@@ -8,7 +8,7 @@ import pytest
 
 from checker import flow
 from checker.machine.machine import Machine
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.semantics.successor import State
 from checker.semantics.successors import initial_states, successors
 from checker.trace.rebuild import rebuild

@@ -25,7 +25,7 @@ from checker.machine.machine import Action, Machine, Property
 from checker.machine.temporal import Atom
 from checker.machine.types import Range, Set
 from checker.report.headline import WAY_SHOWN, loop_text
-from checker.search.exploration import Finding
+from checker.search.finding import Finding
 from checker.trace import way_out as module
 from checker.trace.rebuild import rebuild
 from checker.trace.trace import WayOut

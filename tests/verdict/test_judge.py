@@ -6,7 +6,8 @@ import pytest
 from machines import KNOWN, TRUE, bounded_counter, counter, lamp, overflow, prop
 
 from checker.machine.machine import Machine
-from checker.search.exploration import Exploration, Finding
+from checker.search.exploration import Exploration
+from checker.search.finding import Finding
 from checker.search.limits import Limits
 from checker.search.reference import explore_reference
 from checker.verdict.judge import Verdict, judge
