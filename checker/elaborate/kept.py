@@ -59,6 +59,7 @@ class Kept:
         if any(len(known) > _MEANINGS_MAX for known in self._meanings.values()):
             self._meanings.clear()
             self._made.clear()
+        world.kept = self
         parts = _Parts(world)
         for word in self._words.all & parts.words:
             world.meanings[word] = self._meaning(world, parts, word)
@@ -110,16 +111,21 @@ class Kept:
 
 _KEPT: WeakKeyDictionary[Document, Kept] = WeakKeyDictionary()
 _DOCUMENTS_MAX = 8
-"""Documents of which anything is kept: the last ones that were new."""
+"""Documents of which anything is kept: the last ones that a world was of."""
 
 
 def kept_of(document: Document) -> Kept:
-    """Return what is kept for a document."""
-    known = _KEPT.get(document)
+    """Return what is kept for a document, for a world to enter.
+
+    What is made in a world is kept where it entered, under its numbers of meanings: by then the
+    document may have been forgotten here, as each system that is refined is a new one.
+    """
+    known = _KEPT.pop(document, None)
     if known is None:
         while len(_KEPT) >= _DOCUMENTS_MAX:
             _KEPT.pop(next(iter(_KEPT)))
-        known = _KEPT[document] = Kept(document)
+        known = Kept(document)
+    _KEPT[document] = known
     return known
 
 

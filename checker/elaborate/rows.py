@@ -11,7 +11,6 @@ from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.effects import Effects, Frame, Locals, settle
 from checker.elaborate.folded import constant_truth, evaluate
 from checker.elaborate.functions import interval
-from checker.elaborate.kept import kept_of
 from checker.elaborate.lookup import calls_target, everything, meaningless
 from checker.elaborate.messaging import send_message
 from checker.elaborate.places import place_of, read, table_of
@@ -37,7 +36,7 @@ def action_of(world: World, row: Row) -> Action | None:
     """
     if row.only_if is not None and not constant_truth(world, row.only_if):
         return None
-    return kept_of(world.document).made(world, row, lambda: _made(world, row), row.span)
+    return world.kept.made(world, row, lambda: _made(world, row), row.span)
 
 
 def _made(world: World, row: Row) -> Action | None:

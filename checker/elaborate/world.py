@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from checker.elaborate.wrong import TooMuch
 from checker.errors import Diagnostic
@@ -20,6 +21,9 @@ from checker.table.document import (
     Timer,
 )
 from checker.table.problems import Problems
+
+if TYPE_CHECKING:
+    from checker.elaborate.kept import Kept
 
 TERMS_MAX = 100_000
 """Terms a machine may have."""
@@ -156,6 +160,8 @@ class World:
     """Rows whose guards are being elaborated because another guard asks whether they can run."""
     meter: Meter = field(default_factory=Meter)
     warnings: list[Diagnostic] = field(default_factory=list)
+    kept: Kept = field(init=False)
+    """What other instances have made, once the world has entered it."""
     meanings: dict[str, int] = field(default_factory=dict)
     """The numbers of what words mean, among what they meant in other instances (see `kept`)."""
 

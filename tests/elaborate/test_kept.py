@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker import library
-from checker.elaborate import elaborate
+from checker.elaborate import elaborate, kept
 from checker.elaborate.elaborate import instances
 from checker.kernel.build import fingerprint
 from checker.machine.machine import Action, Machine
@@ -125,8 +125,8 @@ def test_budgets_change_the_rows_that_spend_them_only(document: Document) -> Non
 def test_a_property_that_names_a_row_is_that_of_its_row(document: Document) -> None:
     one, other = elaborate(document, "default"), elaborate(document, "lazy")
     pairs = zip(one.properties, other.properties, strict=True)
-    kept = {item.name for item, same in pairs if item is same}
-    assert kept == {"low"}
+    same_in_both = {item.name for item, same in pairs if item is same}
+    assert same_in_both == {"low"}
 
 
 def test_warnings_are_given_by_each_instance(tmp_path: Path) -> None:
@@ -139,17 +139,34 @@ def test_warnings_are_given_by_each_instance(tmp_path: Path) -> None:
     assert first.warnings == again.warnings
 
 
-@pytest.mark.parametrize(
-    "system", ["delayed_operation", "two_phase", "share_register", "exclusive_work", "share_state"]
-)
+@pytest.mark.parametrize("system", [it.name for it in library.shipped() if it.kind != "table"])
 def test_an_instance_is_what_it_is_when_elaborated_alone(system: str) -> None:
     place = library.find(system)
     together = read(place)
     names = [entry.name.text for entry in instances(together)]
+    if not together.coarse:
+        names = names[::3]
     found = {name: elaborate(together, name) for name in names}
-    for name in names[::3]:
+    for name in names[::4]:
         alone = elaborate(read(place), name)
         assert alone == found[name], name
         assert fingerprint(alone) == fingerprint(found[name]), (
             name
         )  # or kernels are not found again
+
+
+@pytest.mark.parametrize("most", [1, 2, 8])
+def test_a_document_may_be_forgotten_while_it_is_elaborated(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each system that is refined is a document of its own, and only so many are remembered."""
+    monkeypatch.setattr(kept, "_DOCUMENTS_MAX", most)
+    place = library.find("composed")
+    alone = {
+        entry.name.text: elaborate(read(place), entry.name.text)
+        for entry in instances(read(place))[::2]
+    }
+    for order in (list(alone), list(alone)[::-1], sorted(alone)):
+        together = read(place)
+        for name in order:
+            assert elaborate(together, name) == alone[name], (name, order)
