@@ -8,11 +8,13 @@ it cannot be read or written, `get` finds nothing and `put` does nothing.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import os
 import re
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -83,6 +85,19 @@ class Cache:
             room -= status.st_size
             if room < 0:
                 _remove(folder, name)
+
+
+def code_of(*rooms: str) -> bytes:
+    """Return a digest of Python and of our modules in some rooms (folders of the package).
+
+    `.` are the modules beside them; of a room also what is in its folders.
+    """
+    root = Path(__file__).parent
+    digest = hashlib.blake2b(sys.version.encode())
+    for room in rooms:
+        for path in sorted(root.glob("*.py") if room == "." else (root / room).rglob("*.py")):
+            digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    return digest.digest()
 
 
 def place() -> Path | None:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import sys
 import time
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
-import checker
-from checker.cache import Cache
+from checker.cache import Cache, code_of
 from checker.elaborate.constants import Setting
 from checker.elaborate.elaborate import elaborate
 from checker.machine.machine import Machine
@@ -63,10 +60,4 @@ def _key(document: Document, instance: str | None, overrides: Mapping[str, Setti
 @cache
 def _elaborator() -> bytes:
     """Return a digest of the modules that decide what machine a document becomes."""
-    digest = hashlib.blake2b(sys.version.encode())
-    root = Path(checker.__file__).parent
-    rooms = ("table", "machine", "semantics", "elaborate")
-    paths = [*root.glob("*.py"), *(path for room in rooms for path in (root / room).glob("*.py"))]
-    for path in sorted(paths):
-        digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
-    return digest.digest()
+    return code_of(".", "table", "machine", "semantics", "elaborate")

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
-from pathlib import Path
 
-import checker
+from checker.cache import code_of
 from checker.errors import Diagnostic, SpecificationError
 from checker.kernel.kernel import EXPLORE, Kernel
 from checker.kernel.refinement import Refinement
@@ -221,12 +220,7 @@ def behaviour(machine: Machine) -> str:
 @cache
 def _code_version() -> bytes:
     """Return a digest of the modules that decide what IR a machine becomes."""
-    digest = hashlib.blake2b()
-    root = Path(checker.__file__).parent
-    for room in ("machine", "semantics", "layout", "passes", "llvm", "symmetry", "kernel"):
-        for path in sorted((root / room).glob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.digest()
+    return code_of("machine", "semantics", "layout", "passes", "llvm", "symmetry", "kernel")
 
 
 _PARTS: dict[type, tuple[str, ...]] = {}
