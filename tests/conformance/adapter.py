@@ -40,7 +40,7 @@ SUBJECTS = {
     ),
     "consumer_group_848": Subject("org.apache.kafka.coordinator.group.Subject", ("4.2.1", "4.3.1")),
     "consumer_group_migration": Subject(
-        "org.apache.kafka.coordinator.group.Migration", ("4.3.1",), "consumer_group_848"
+        "org.apache.kafka.coordinator.group.Migration", ("4.2.1", "4.3.1"), "consumer_group_848"
     ),
     "consumer_group_replay": Subject(
         "org.apache.kafka.coordinator.group.Replay", ("4.2.1", "4.3.1"), "consumer_group_848"
@@ -112,6 +112,34 @@ def sources(module: str) -> list[Path]:
     for part in ("protocol", module):
         found += HERE.glob(f"{part}/src/**/*.java")
     return sorted(found)
+
+
+def made_of(name: str, release: str) -> list[str]:
+    """Return the texts that decide what the adapter of a system does for a release, in order.
+
+    Of the classes beside it those that its main class names, and those that these name: a simple
+    name anywhere in a text will do, so there may be more than it needs, never less. What only
+    another release has is none of them, nor which other modules there are.
+    """
+    module = module_of(name)
+    folders = [HERE / "protocol" / "src" / "main", HERE / module / "src" / "main"]
+    parts = release.split(".")
+    folders += [HERE / module / "src" / ".".join(parts[:end]) for end in range(1, len(parts) + 1)]
+    texts = {
+        file.stem: file.read_text(encoding="utf-8")
+        for folder in folders
+        for file in folder.glob("java/**/*.java")
+    }
+    reached: set[str] = set()
+    waiting = {SUBJECTS[name].main.rpartition(".")[2]}
+    while waiting:
+        reached |= waiting
+        named = {word for item in waiting for word in re.findall(r"\w+", texts[item])}
+        waiting = named & texts.keys() - reached
+    parents = (HERE, HERE / "protocol", HERE / module)
+    poms = [(folder / "pom.xml").read_text(encoding="utf-8") for folder in parents]
+    poms[0] = re.sub(r"(?s)<modules>.*</modules>", "", poms[0])
+    return [*poms, *(texts[item] for item in sorted(reached))]
 
 
 def build(module: str, release: str) -> str | None:

@@ -51,6 +51,7 @@ CONFIRMED: dict[tuple[str, str], str | None] = {
     ("consumer_group_migration", "candidate_target_that_nobody_makes"): None,
     ("consumer_group_migration", "candidate_upgrade_after_a_downgrade"): None,
     ("consumer_group_migration", "candidate_upgrade_before_a_first_rebalance"): None,
+    ("consumer_group_migration", "candidate_upgrade_ends_a_rebalance"): None,
     ("consumer_group_migration", "candidate_upgrade_of_a_second_rebalance"): None,
     ("consumer_group_replay", "candidate_group_tombstone"): None,
     ("consumer_group_replay", "kafka_21117"): None,
@@ -183,6 +184,13 @@ def test_the_upgrade_of_a_group_in_its_first_rebalance_throws() -> None:
     lines = said("consumer_group_848", release, "org.apache.kafka.coordinator.group.EarlyUpgrade")
     # who joined was waiting, and is refused, though the group stays what it was
     assert lines == ["false", "NoSuchElementException", "REBALANCE_IN_PROGRESS", "classic"]
+
+
+@pytest.mark.parametrize("release", ["4.2.0", "4.4.0"])
+def test_a_leader_that_leads_again_commits_what_it_has_alone(release: str) -> None:
+    lines = said("partition", release, "kafka.cluster.LeadsAgain")
+    told = "broker 3 is cut to 0, broker 1 leads in epoch 2, takes it to end at"
+    assert lines == [f"one delta: {told} 1, and commits 1", f"two deltas: {told} -1, and commits 0"]
 
 
 @pytest.mark.slow
