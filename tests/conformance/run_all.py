@@ -7,7 +7,8 @@
 
 A page is written as its run ends, so a call that is interrupted loses one run at most, and
 `--resume` goes on where it was: each page ends with a stamp of what it was made of, the model's
-behaviour, the mapping, the adapter and the limits that ended it. `--limit-seconds` and
+behaviour, the mapping, the adapter with what it names, and the limits that ended it. Properties
+are none of it, nor is another system's adapter. `--limit-seconds` and
 `--limit-steps` hold for each run; a run that they end is undecided, and its page says so.
 
 Needs a JDK and Maven (adapter.py says which). Ends with the worst exit code of `checker conform`,
@@ -29,7 +30,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from adapter import SUBJECTS, UNAVAILABLE, build, missing, module_of, sources
+from adapter import SUBJECTS, UNAVAILABLE, build, made_of, missing, module_of
 
 from checker import flow
 from checker.cli.mapped import mapped, mapping_file
@@ -90,8 +91,16 @@ AS_CONVERTED = (
     *("--set", "rejoin_keeps_assignments=false", "--set", "downgrade_keeps_what_is_held=false"),
     *("--set", "replacement_waits_for_others=false", "--set", "upgrade_needs_no_protocol=false"),
     *("--set", "fenced_consumers_come_back=false"),
+    *("--set", "upgrade_goes_on_with_the_rebalance=false"),
 )
 """What GroupMetadataManager 4.3.1 has of the candidates of consumer_group_migration."""
+
+AS_CONVERTED_IN_4_2 = (
+    *AS_CONVERTED,
+    *("--set", "behind_is_judged_by=group_epoch", "--set", "stale_replacement_rebalances=false"),
+    *("--set", "disabled_keeps_classic_members_out=false"),
+)
+"""The same, before KAFKA-20273 and KAFKA-20640."""
 
 AS_LOADED = (
     *("--set", "other_type_gives_way=false"),
@@ -227,6 +236,17 @@ RUNS: dict[str, tuple[Run, ...]] = {
         ),
         *(
             Run(instance, ("4.3.1",), (*AS_CONVERTED, "--cover", "rows"))
+            for instance in (
+                *("lost_requests", "stalled_process", "static_member", "copy_of_a_static_member"),
+                "static_members_and_faults",
+            )
+        ),
+        *(
+            Run(instance, ("4.2.1",), AS_CONVERTED_IN_4_2)
+            for instance in ("disabled", "upgrade_only", "member_ids", "default")
+        ),
+        *(
+            Run(instance, ("4.2.1",), (*AS_CONVERTED_IN_4_2, "--cover", "rows"))
             for instance in (
                 *("lost_requests", "stalled_process", "static_member", "copy_of_a_static_member"),
                 "static_members_and_faults",
@@ -456,9 +476,10 @@ def stamp_of(name: str, release: str, run: Run, limits: list[str]) -> str:
     except CheckerError as error:
         sys.exit(f"{name}, {run.instance}: {error}")
     digest = hashlib.blake2b(digest_size=10)
-    digest.update(f"{release}\0{run}\0{limits}\0{behaviour(machine)}".encode())
-    for file in [mapping_file(name, None, recorded=False), *sources(module_of(name))]:
-        digest.update(file.read_bytes())
+    mapping = mapping_file(name, None, recorded=False).read_text(encoding="utf-8")
+    asked = (release, run.instance, run.options, limits)
+    for part in (repr(asked), behaviour(machine), mapping, *made_of(name, release)):
+        digest.update(f"{len(part)}\0{part}".encode())
     return digest.hexdigest()
 
 
