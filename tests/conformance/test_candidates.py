@@ -208,6 +208,15 @@ def test_the_last_consumer_that_misses_its_session_is_ended() -> None:
 
 
 @pytest.mark.slow
+def test_a_static_consumer_that_upgrades_a_group_ends_its_rebalance() -> None:
+    """Half a minute later the partitions of the member that left are nobody's."""
+    lines = said("recorder", RELEASE, "checker.recorder.EndedRebalance")
+    members = [line for line in lines if "is a member" in line]
+    assert members == ["group young is a member and has 2 partitions"]
+    assert "group other has 2 partitions" in lines
+
+
+@pytest.mark.slow
 def test_a_member_whose_leave_was_rolled_back_stays() -> None:
     """Five sessions long nothing is heard of it, and its partitions are nobody else's."""
     lines = said("recorder", RELEASE, "checker.recorder.RolledBackLeave")

@@ -1,6 +1,7 @@
 package checker.recorder;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,9 +26,19 @@ final class Consuming {
 
     /** Polls for a time with the defaults; `name` is also the client's id. */
     Thread start(String name, String protocol, String group, int seconds) {
-        Map<String, Object> settings = Map.of(
+        return start(name, protocol, group, seconds, Map.of());
+    }
+
+    /** The same of a static member. */
+    Thread start(String name, String protocol, String group, int seconds, String instance) {
+        return start(name, protocol, group, seconds, Map.of("group.instance.id", instance));
+    }
+
+    private Thread start(String name, String protocol, String group, int seconds, Map<String, Object> more) {
+        Map<String, Object> settings = new HashMap<>(more);
+        settings.putAll(Map.of(
             "bootstrap.servers", "127.0.0.1:" + port, "client.id", name,
-            "group.id", group, "group.protocol", protocol);
+            "group.id", group, "group.protocol", protocol));
         Thread thread = new Thread(() -> said.add(group + " " + name + " " + poll(settings, seconds)));
         thread.start();
         return thread;
