@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from checker.source import Source
@@ -10,10 +11,35 @@ from checker.table.document import Document, Word
 from checker.table.problems import Problems, nearest
 
 
-def edit(
-    document: Document, place: Word, old: Word, new: str, problems: Problems
-) -> tuple[Path, str] | None:
-    """Return the file of a place, and its text with `old` replaced by `new`; None where it cannot.
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """In a file, what stands from `begin` to `end` becomes `text`.
+
+    `entry` is the row, procedure or definition that it is in; empty where that is not said.
+    """
+
+    file: Path
+    entry: str
+    begin: int
+    end: int
+    text: str
+
+
+def edited(document: Document, edits: Iterable[Edit]) -> dict[Path, str]:
+    """Return the files of a system that edits change, with the texts that they hold then.
+
+    No two of the edits may meet.
+    """
+    texts = {Path(item.source.name): item.source.text for item in document.files}
+    changed: dict[Path, str] = {}
+    for item in sorted(edits, key=lambda item: -item.begin):  # what stands before keeps its place
+        text = changed.get(item.file, texts[item.file])
+        changed[item.file] = text[: item.begin] + item.text + text[item.end :]
+    return changed
+
+
+def edit(document: Document, place: Word, old: Word, new: str, problems: Problems) -> Edit | None:
+    """Return the edit that replaces `old` by `new` in a place; None where it cannot be made.
 
     `place` names a row, procedure or definition of the system, or one of its files. Lines after
     the first stand as far to the right of it as in `old` and `new`. Where nothing but spaces is
@@ -36,10 +62,10 @@ def edit(
         )
         return None
     ((start, stop, pad),) = matches
-    text = text[:start] + _shifted(new, pad) + text[stop:]
     if not new:
-        text = _without_empty_line(text, start)
-    return Path(source.name), text
+        start, stop = _with_empty_line(text, start, stop)
+    entry = "" if place.text in {item.name for item in document.files} else place.text
+    return Edit(Path(source.name), entry, start, stop, _shifted(new, pad))
 
 
 def _lines_of(
@@ -99,9 +125,10 @@ def _shifted(text: str, pad: str) -> str:
     return "\n".join([first, *(pad + line if line else "" for line in others)])
 
 
-def _without_empty_line(text: str, place: int) -> str:
-    """Return a text without the line at a place, where that has nothing but spaces."""
-    begin = text.rfind("\n", 0, place) + 1
-    end = text.find("\n", place)
+def _with_empty_line(text: str, start: int, stop: int) -> tuple[int, int]:
+    """Return what to take out with a text: its whole lines, where they have nothing else."""
+    begin = text.rfind("\n", 0, start) + 1
+    end = text.find("\n", stop)
     end = len(text) if end < 0 else end + 1
-    return text[:begin] + text[end:] if not text[begin:end].strip() else text
+    empty = not (text[begin:start] + text[stop:end]).strip()
+    return (begin, end) if empty else (start, stop)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from checker.elaborate import instances
-from checker.mutation.edits import edit
+from checker.mutation.edits import Edit, edit
 from checker.mutation.weaving import catalogue
 from checker.table.document import Document, Word
 from checker.table.fields import Fields
@@ -34,12 +34,12 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
 class Mistake:
     """A change with which an instance breaks `property`.
 
-    `edit` is a file with the text that it holds then; or `mutant` is the key of a mutant.
+    It is an `edit` of the text, or `mutant` is the key of a mutant.
     """
 
     property: Word
     instance: str
-    edit: tuple[Path, str] | None = None
+    edit: Edit | None = None
     mutant: str = ""
 
 

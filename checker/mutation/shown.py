@@ -9,7 +9,7 @@ while it runs - is checked as a text of its own, and that decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,9 +18,10 @@ from checker.errors import SpecificationError
 from checker.flow import Request, Silent, check_machine, select
 from checker.machine.machine import LIVENESS
 from checker.mutation.campaign import declared_states
-from checker.mutation.merging import difference
+from checker.mutation.edits import edited
 from checker.mutation.mistakes import Mistake
 from checker.mutation.subject import Subject
+from checker.mutation.versions import versions
 from checker.mutation.weaving import weave
 from checker.runs import Lost, Spread
 from checker.source import NOWHERE
@@ -81,7 +82,8 @@ def judge(job: Job) -> tuple[Shown, ...]:
     for endless in (False, True):
         some = [item for item in job.mistakes if item.property.text in judged]
         some = [item for item in some if (judged[item.property.text] in LIVENESS) == endless]
-        steps |= _together(document, job, some)
+        if len(some) > 1:
+            steps |= _together(document, job, some, versions(document, some))
     return tuple(
         Shown(name, job.instance, steps[name])
         if (name := item.property.text) in steps
@@ -93,16 +95,22 @@ def judge(job: Job) -> tuple[Shown, ...]:
 # ---------------------------------------------------------------------------------- in one machine
 
 
-def _together(document: Document, job: Job, mistakes: Sequence[Mistake]) -> dict[str, int]:
-    """Return after how many steps properties break that one machine shows to."""
+def _together(
+    document: Document, job: Job, mistakes: Sequence[Mistake], edits: Mapping[str, Document]
+) -> dict[str, int]:
+    """Return after how many steps properties break that one machine shows to.
+
+    `edits`: what the specification is with those that can be chosen while it runs, by property.
+    """
     if len(mistakes) < 2:
         return {}
     try:
-        subject = _subject(document, job, mistakes)
+        subject = _subject(document, job, mistakes, edits)
     except SpecificationError:
         # One of them is wrong by itself, or they are too many for one machine.
         half = len(mistakes) // 2
-        return _together(document, job, mistakes[:half]) | _together(document, job, mistakes[half:])
+        one, two = mistakes[:half], mistakes[half:]
+        return _together(document, job, one, edits) | _together(document, job, two, edits)
     numbers = {mutant.what: mutant.number for mutant in subject.woven.mutants}
     keys = {mutant.key: mutant.number for mutant in subject.woven.mutants}
     found = {}
@@ -117,16 +125,14 @@ def _together(document: Document, job: Job, mistakes: Sequence[Mistake]) -> dict
     return found
 
 
-def _subject(document: Document, job: Job, mistakes: Sequence[Mistake]) -> Subject:
+def _subject(
+    document: Document, job: Job, mistakes: Sequence[Mistake], edits: Mapping[str, Document]
+) -> Subject:
     """Return a machine with these mistakes in it, and with the properties that they break."""
-    versions = {}
-    for item in mistakes:
-        if item.edit is not None:
-            changed = difference(document, read(Path(job.path), dict([item.edit])))
-            if changed is not None:
-                versions[item.property.text] = changed
+    names = [item.property.text for item in mistakes]
+    chosen = {name: edits[name] for name in names if name in edits}
     mutants = {item.mutant for item in mistakes if item.mutant}
-    woven = weave(_only(document, job.instance, mistakes), mutants, job.instance, versions)
+    woven = weave(_only(document, job.instance, mistakes), mutants, job.instance, chosen)
     return Subject(woven, job.instance, states=declared_states(document, job.instance))
 
 
@@ -156,7 +162,7 @@ def _alone(document: Document, job: Job, mistake: Mistake) -> Shown:
         if mistake.edit is None:
             document = weave(document, {mistake.mutant}, job.instance).document
         else:
-            document = read(Path(job.path), dict([mistake.edit]))
+            document = read(Path(job.path), edited(document, [mistake.edit]))
         whole = elaborate(document, job.instance)
     except SpecificationError as error:
         first = error.diagnostics[0]

@@ -16,7 +16,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.elaborate import elaborate
 from checker.errors import UsageError
 from checker.graph.endless import judge_endless
 from checker.kernel import build
@@ -25,7 +24,6 @@ from checker.kernel.kernel import Kernel, Words
 from checker.layout import pack
 from checker.layout.codec import decode_all
 from checker.llvm.meta import ACTION_MASK, CUT
-from checker.machine.machine import Machine
 from checker.mutation.parts import VARIABLE
 from checker.mutation.weaving import Mutant, Woven
 from checker.search.exploration import Exploration
@@ -84,7 +82,7 @@ class Subject:
         self.woven = woven
         self.instance = instance
         self.memory = memory
-        self.machine: Machine = elaborate(woven.document, instance)
+        self.machine = woven.machine
         self.layout = pack(self.machine)
         few = states is not None and states * (1 + len(woven.mutants)) <= PROMPT_STATES
         self.kernel: Kernel = build(

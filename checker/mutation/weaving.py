@@ -21,6 +21,7 @@ from typing import Literal
 from checker.elaborate import elaborate
 from checker.errors import SpecificationError
 from checker.machine.builtins import BUILT_INS
+from checker.machine.machine import Machine
 from checker.mutation import parts
 from checker.mutation.merging import merged
 from checker.source import NOWHERE, Span
@@ -90,10 +91,11 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Woven:
-    """A document with all of `mutants` in it."""
+    """A document with all of `mutants` in it, and the machine that an instance of it is."""
 
     document: Document
     mutants: tuple[Mutant, ...]
+    machine: Machine
     refused: frozenset[str] = frozenset()
     """The keys of those that are no specification."""
 
@@ -119,19 +121,20 @@ def weave(
     one machine (Y311), or a version is no specification.
     """
     wrong: set[str] = set()
-    symmetry = elaborate(document, instance).symmetry
     while True:
         weaver = _Weaver(document, keys, frozenset(wrong))
         whole, mutants = _with_versions(weaver, versions)
-        error = _error(whole, instance, symmetry=symmetry)
-        if error is None:
-            return Woven(whole, mutants, frozenset(wrong))
-        if any(item.code == TOO_LARGE for item in error.diagnostics):
-            raise error
-        found = _culprits(document, weaver.mutants, instance, error, symmetry=symmetry)
-        if not found:
-            raise error
-        wrong |= found
+        try:
+            machine = _elaborated(whole, instance, document)
+        except SpecificationError as error:
+            if any(item.code == TOO_LARGE for item in error.diagnostics):
+                raise
+            found = _culprits(document, weaver.mutants, instance, error)
+            if not found:
+                raise
+            wrong |= found
+        else:
+            return Woven(whole, mutants, machine, frozenset(wrong))
 
 
 def _with_versions(
@@ -169,37 +172,35 @@ def choosing(document: Document, count: int) -> Document:
     return replace(document, initial=initial, variables=(*document.variables, variable))
 
 
-def _error(
-    document: Document, instance: str | None, *, symmetry: bool
-) -> SpecificationError | None:
-    """Return why this is no specification, or none that uses its symmetric ids alike."""
-    try:
-        machine = elaborate(document, instance)
-    except SpecificationError as error:
-        return error
-    if symmetry and not machine.symmetry:
-        return SpecificationError(machine.unlike)
-    return None
+def _elaborated(document: Document, instance: str | None, origin: Document) -> Machine:
+    """Return an instance of what was woven of `origin`.
+
+    SpecificationError where it is none, or uses its symmetric ids less alike than `origin`.
+    """
+    machine = elaborate(document, instance)
+    if machine.unlike and elaborate(origin, instance).symmetry:
+        raise SpecificationError(machine.unlike)
+    return machine
 
 
 def _culprits(
-    document: Document,
-    mutants: list[Mutant],
-    instance: str | None,
-    error: SpecificationError,
-    *,
-    symmetry: bool,
+    document: Document, mutants: list[Mutant], instance: str | None, error: SpecificationError
 ) -> set[str]:
     """Return the mutants that are wrong by themselves, looked for where the errors are first."""
 
     def wrong(some: list[Mutant]) -> set[str]:
+        if not some:
+            return set()
         keys = {mutant.key for mutant in some}
         weaver = _Weaver(document, keys, frozenset())
         alone = choosing(weaver.document(), len(weaver.mutants))
-        if not some or _error(alone, instance, symmetry=symmetry) is None:
+        try:
+            _elaborated(alone, instance, document)
+        except SpecificationError:
+            if len(some) == 1:
+                return keys
+        else:
             return set()
-        if len(some) == 1:
-            return keys
         return wrong(some[: len(some) // 2]) | wrong(some[len(some) // 2 :])
 
     there = [
@@ -227,7 +228,7 @@ class _Weaver:
         self.chosen = chosen
         self.wrong = wrong
         self.mutants: list[Mutant] = []
-        self.keys: set[str] = set()
+        self.known: dict[str, set[str]] = {}
         self.where = ""
         self.cell: Cell | None = None
         self.kind: Kind = "guard"
@@ -571,7 +572,8 @@ class _Weaver:
 
     def number(self, what: str, span: Span) -> int | None:
         """Return the number of a new mutant, None where it is not wanted."""
-        same = sum(key == what or key.startswith(f"{what} (") for key in self.keys_here())
+        here = self.known.setdefault(self.where, set())
+        same = sum(known == what or known.startswith(f"{what} (") for known in here)
         mutant = Mutant(
             len(self.mutants) + 1,
             self.where,
@@ -579,13 +581,9 @@ class _Weaver:
             self.kind,
             span,
         )
-        self.keys.add(mutant.key)
+        here.add(mutant.what)
         chosen = self.chosen is None or mutant.key in self.chosen
         if not chosen or mutant.key in self.wrong:
             return None
         self.mutants.append(mutant)
         return mutant.number
-
-    def keys_here(self) -> Iterator[str]:
-        prefix = f"{self.where}: "
-        return (key.removeprefix(prefix) for key in self.keys if key.startswith(prefix))

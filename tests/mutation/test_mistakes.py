@@ -18,7 +18,8 @@ from checker.cli.main import run as command
 from checker.cli.schema import schema_of
 from checker.errors import SpecificationError
 from checker.library import shipped
-from checker.mutation.mistakes import FILE, KEYS, read_mistakes
+from checker.mutation.edits import edited
+from checker.mutation.mistakes import FILE, KEYS, Mistake, read_mistakes
 from checker.mutation.shown import Job, Shown, jobs_of, judge, judge_all
 from checker.runs import Spread
 from checker.table import read
@@ -101,11 +102,18 @@ def changed(gate: Path, old: str, new: str) -> None:
     (gate.parent / FILE).write_text(text.replace(old, new))
 
 
+def with_edit(gate: Path, mistake: Mistake) -> str:
+    """Return the text that the file of the system has with a mistake."""
+    assert mistake.edit is not None
+    ((path, text),) = edited(read(gate), [mistake.edit]).items()
+    assert path == gate
+    return text
+
+
 def test_an_edit_keeps_the_indentation_of_its_place(gate: Path) -> None:
     (edit, mutant) = read_mistakes(gate.parent / FILE, read(gate))
-    assert edit.edit == (
-        gate,
-        GATE.replace("ticket\n      and not open", "ticket == ticket\n      and not open"),
+    assert with_edit(gate, edit) == GATE.replace(
+        "ticket\n      and not open", "ticket == ticket\n      and not open"
     )
     assert mutant.mutant == "row leave: without `open = false`"
 
@@ -116,7 +124,7 @@ def test_a_line_that_is_empty_then_goes(gate: Path, by: str) -> None:
         f"mistakes: gate\nproperties:\n  it_closes: {{in: leave, replace: open = false{by}}}\n"
     )
     (mistake,) = read_mistakes(gate.parent / FILE, read(gate))
-    assert mistake.edit == (gate, GATE.replace("      open = false\n", ""))
+    assert with_edit(gate, mistake) == GATE.replace("      open = false\n", "")
 
 
 def test_what_shows_that_each_property_can_fail(
