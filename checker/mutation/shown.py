@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
+from secrets import token_hex
 
 from checker.elaborate import elaborate, instances
 from checker.errors import SpecificationError
@@ -35,11 +37,15 @@ BATCH = 40
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Mistakes of the system in `path`, judged together on one instance."""
+    """Mistakes of the system in `path`, judged together on one instance.
+
+    Jobs of one `run` are of one text, which each process reads once.
+    """
 
     path: str
     instance: str
     mistakes: tuple[Mistake, ...]
+    run: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +60,12 @@ class Shown:
 
 def jobs_of(path: str, mistakes: Sequence[Mistake]) -> list[Job]:
     """Return what to do: the mistakes of an instance together, some at a time."""
-    jobs = []
+    jobs, run = [], token_hex(8)
     for instance in dict.fromkeys(item.instance for item in mistakes):
         there = [item for item in mistakes if item.instance == instance]
         count = -(-len(there) // BATCH)
-        jobs += [Job(path, instance, tuple(there[place::count])) for place in range(count)]
+        parts = (tuple(there[place::count]) for place in range(count))
+        jobs += [Job(path, instance, part, run) for part in parts]
     return jobs
 
 
@@ -74,7 +81,7 @@ def judge_all(jobs: Sequence[Job], spread: Spread) -> Iterator[Shown]:
 
 def judge(job: Job) -> tuple[Shown, ...]:
     """Return what became of the mistakes of a job, in their order."""
-    document = read(Path(job.path))
+    document = _document(job.path, job.run)
     properties = elaborate(document, job.instance).properties
     judged = {item.declared or item.name: item.kind for item in properties}
     steps: dict[str, int] = {}
@@ -90,6 +97,12 @@ def judge(job: Job) -> tuple[Shown, ...]:
         else _alone(document, job, item)
         for item in job.mistakes
     )
+
+
+@lru_cache(maxsize=1)
+def _document(path: str, run: str) -> Document:
+    del run  # another run may find another text
+    return read(Path(path))
 
 
 # ---------------------------------------------------------------------------------- in one machine

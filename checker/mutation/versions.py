@@ -63,8 +63,10 @@ def _together(document: Document, edits: Edits) -> dict[str, Document] | None:
         return None
     if len(edits) == 1:
         return {edits[0][0]: changed}
-    entries = (*changed.definitions, *changed.procedures, *changed.rows)
-    if changed.initial or not {item.name.text for item in entries} <= {e.entry for _, e in edits}:
+    names = {item.name.text for item in changed.definitions}
+    names |= {item.name.text for item in changed.procedures}
+    names |= {item.name.text for item in changed.rows}
+    if changed.initial or not names <= {item.entry for _, item in edits}:
         return None
     return {name: _of(changed, item.entry) for name, item in edits}
 

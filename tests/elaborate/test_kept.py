@@ -155,18 +155,21 @@ def test_an_instance_is_what_it_is_when_elaborated_alone(system: str) -> None:
         )  # or kernels are not found again
 
 
+@pytest.fixture(scope="module")
+def alone() -> dict[str, Machine]:
+    """Instances of a system that refines another, each elaborated as the only one."""
+    place = library.find("composed")
+    names = [entry.name.text for entry in instances(read(place))[::2]]
+    return {name: elaborate(read(place), name) for name in names}
+
+
 @pytest.mark.parametrize("most", [1, 2, 8])
 def test_a_document_may_be_forgotten_while_it_is_elaborated(
-    most: int, monkeypatch: pytest.MonkeyPatch
+    most: int, alone: dict[str, Machine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each system that is refined is a document of its own, and only so many are remembered."""
     monkeypatch.setattr(kept, "_DOCUMENTS_MAX", most)
-    place = library.find("composed")
-    alone = {
-        entry.name.text: elaborate(read(place), entry.name.text)
-        for entry in instances(read(place))[::2]
-    }
     for order in (list(alone), list(alone)[::-1], sorted(alone)):
-        together = read(place)
+        together = read(library.find("composed"))
         for name in order:
             assert elaborate(together, name) == alone[name], (name, order)
