@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from pairs import assert_same, locally, on_spark
+from verified import document
 
 from checker import library
 from checker.elaborate import instances
@@ -21,7 +22,7 @@ from checker.machine.machine import Machine
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.search.outcome import Liveness
-from checker.table import Document, read
+from checker.table import Document
 from checker.table.document import InstanceEntry
 
 pytestmark = pytest.mark.usefixtures("session")
@@ -37,16 +38,16 @@ def quick() -> Iterator[tuple[Document, list[InstanceEntry]]]:
     """Every shipped specification that can be searched, with its quick instances."""
     for entry in library.shipped():
         if entry.kind != "table":
-            document = read(entry.path)
-            yield document, [item for item in instances(document) if item.tier == "quick"]
+            own = document(entry.name)
+            yield own, [item for item in instances(own) if item.tier == "quick"]
 
 
-def ending(document: Document, instance: InstanceEntry) -> tuple[str | None, str | None]:
+def ending(system: Document, instance: InstanceEntry) -> tuple[str | None, str | None]:
     """How a search is declared to end: the verdict, and the kind of the property that breaks."""
     expect = instance.expect
     if expect is None or expect.property is None:
         return expect and expect.verdict, None
-    kinds = {item.name.text: item.kind for item in document.properties}
+    kinds = {item.name.text: item.kind for item in system.properties}
     return expect.verdict, kinds.get(expect.property.text, expect.property.text)
 
 
@@ -58,20 +59,20 @@ def levels(instance: InstanceEntry) -> int:
     return next((n for n in (expect.depth, expect.length) if n is not None), FAR)
 
 
-def selected(document: Document, among: list[InstanceEntry]) -> list[InstanceEntry]:
+def selected(system: Document, among: list[InstanceEntry]) -> list[InstanceEntry]:
     """For each way to end, the instance with the fewest levels."""
     shallowest: dict[object, InstanceEntry] = {}
     for instance in sorted(among, key=levels):
-        shallowest.setdefault(ending(document, instance), instance)
+        shallowest.setdefault(ending(system, instance), instance)
     return [instance for instance in among if instance in shallowest.values()]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     every = metafunc.config.getoption("--every-instance")
     chosen = []
-    for document, among in quick():
-        for instance in among if every else selected(document, among):
-            names = document.name.text, instance.name.text
+    for system, among in quick():
+        for instance in among if every else selected(system, among):
+            names = system.name.text, instance.name.text
             marks = pytest.mark.slow if levels(instance) >= SLOW else ()
             chosen.append(pytest.param(*names, marks=marks, id="-".join(names)))
     metafunc.parametrize(("spec", "instance"), chosen)

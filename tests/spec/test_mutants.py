@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import verified
 
 from checker.flow import Request, Silent, check
 from checker.library import find
@@ -18,12 +19,12 @@ from checker.machine.machine import LIVENESS
 from checker.mutation.campaign import declared_states
 from checker.mutation.subject import Sight, Subject
 from checker.mutation.weaving import Mutant, catalogue, weave
-from checker.table import Document, read
+from checker.table import Document
 
-CONTROLLER = read(find("controller"))
-GROUP = read(find("classic_group"))
+CONTROLLER = verified.document("controller")
+GROUP = verified.document("classic_group")
 SHARES = {
-    name: read(find(name))
+    name: verified.document(name)
     for name in ("share_delivery", "share_group", "share_partition", "share_state")
 }
 

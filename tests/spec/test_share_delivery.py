@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from verified import document
 
-from checker.library import find
-from checker.table import read
 from checker.table.document import InstanceEntry
 
-SYSTEM = find("share_delivery")
-DOCUMENT = read(SYSTEM)
-INSTANCES = {entry.name.text: entry for entry in DOCUMENT.instances}
+INSTANCES = {entry.name.text: entry for entry in document("share_delivery").instances}
 VARIED = ("kafka_", "pr_")
 VARIANTS = {
     "read_gaps",

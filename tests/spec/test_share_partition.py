@@ -5,16 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from verified import document
 
 from checker.flow import Request, Silent, check
-from checker.library import find
-from checker.table import read
 from checker.table.document import InstanceEntry
 from checker.verdict.judge import Verdict
 
-SYSTEM = find("share_partition")
-DOCUMENT = read(SYSTEM)
-INSTANCES = {entry.name.text: entry for entry in DOCUMENT.instances}
+SYSTEM = document("share_partition")
+INSTANCES = {entry.name.text: entry for entry in SYSTEM.instances}
 QUICK = [name for name, entry in INSTANCES.items() if entry.tier == "quick"]
 BUGS = [name for name in QUICK if name.startswith(("kafka_", "candidate_", "request_half_done"))]
 VARIANTS = {
@@ -103,7 +101,7 @@ def broken(name: str) -> list[str]:
 def verdict(sizes: tuple[tuple[str, int | bool | str], ...]) -> Verdict:
     """Return what holds of every property that bugs of these sizes break, with no variant."""
     asked = {one for name in MENDED if without_variant(name) == sizes for one in broken(name)}
-    request = Request(str(SYSTEM), overrides=dict(sizes), properties=tuple(sorted(asked)))
+    request = Request(SYSTEM.path, overrides=dict(sizes), properties=tuple(sorted(asked)))
     return check(request, Silent()).verdict
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from verified import document
 
 from checker import library
-from checker.table import read
 
 PAGE = Path(__file__).parents[2] / "docs" / "tickets.md"
 ROW = re.compile(
@@ -47,7 +46,7 @@ def test_no_ticket_that_an_instance_is_named_after_is_missing() -> None:
     for entry in library.shipped():
         if entry.kind == "table" or "systems" not in entry.path.parts:
             continue
-        for instance in read(entry.path).instances:
+        for instance in document(entry.name).instances:
             found = re.match(r"kafka_(\d+)", instance.name.text)
             if found:
                 assert f"KAFKA-{found[1]}" in named, instance.name.text

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 from table_walks import parts, walked
+from verified import SYSTEMS, document
 
 from checker.elaborate import elaborate
 from checker.flow import spec_name
-from checker.library import find, shipped
+from checker.library import find
 from checker.machine.types import Map
 from checker.report.matrix import readme_part, short_names, with_part
 from checker.table import read
 from checker.tables import Effect, StateMatrix, state_matrices
 
-SYSTEMS = [entry for entry in shipped() if entry.kind == "system"]
 RUNS = [
     ("classic_group", "tiny", 30),
     ("classic_group", "kafka_7824", 150),
@@ -85,8 +85,8 @@ transitions:
 
 
 @cache
-def every_row(path: Path) -> tuple[StateMatrix, ...]:
-    return state_matrices(read(path))
+def every_row(name: str) -> tuple[StateMatrix, ...]:
+    return state_matrices(document(name))
 
 
 def effects(matrix: StateMatrix) -> dict[tuple[str, str], list[Effect]]:
@@ -101,9 +101,8 @@ def effects(matrix: StateMatrix) -> dict[tuple[str, str], list[Effect]]:
 @pytest.mark.parametrize(("name", "instance", "count"), RUNS)
 def test_what_happens_is_in_the_table(name: str, instance: str, count: int) -> None:
     """Every step of a run, for every machine: its state changed only as the table says."""
-    document = read(find(name))
-    machine = elaborate(document, instance)
-    matrices = state_matrices(document, [instance])
+    machine = elaborate(document(name), instance)
+    matrices = state_matrices(document(name), [instance])
     assert matrices
     steps = walked(machine, count)
     assert len(steps) > 10
@@ -121,13 +120,11 @@ def test_what_happens_is_in_the_table(name: str, instance: str, count: int) -> N
                     assert here, (row, state)
 
 
-@pytest.mark.parametrize("entry", SYSTEMS, ids=lambda entry: entry.name)
-def test_what_is_written_is_what_is_computed(entry: object) -> None:
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_what_is_written_is_what_is_computed(system: str) -> None:
     """Where a row writes `in:` and `to:`, its computed states and targets are among them."""
-    path = find(entry.name)  # type: ignore[attr-defined]
-    document = read(path)
-    rows = {row.name.text: row for row in document.rows}
-    for matrix in every_row(path):
+    rows = {row.name.text: row for row in document(system).rows}
+    for matrix in every_row(system):
         for (name, state), found in effects(matrix).items():
             row = rows[name]
             inside = [
@@ -167,7 +164,7 @@ def test_cells_are_marked(tmp_path: Path) -> None:
 
 
 def test_a_known_row_of_the_classic_group() -> None:
-    matrices = {matrix.machine: matrix for matrix in every_row(find("classic_group"))}
+    matrices = {matrix.machine: matrix for matrix in every_row("classic_group")}
     group = effects(matrices["coordinator.group"])
     assert ("coordinator_join_follower_unchanged_in_stable", "Stable") in group
     assert ("coordinator_join_follower_unchanged_in_stable", "Empty") not in group
@@ -178,13 +175,13 @@ def test_a_known_row_of_the_classic_group() -> None:
     assert written.sends == ("SyncResponse(NONE)",)
 
 
-@pytest.mark.parametrize("entry", SYSTEMS, ids=lambda entry: entry.name)
-def test_readmes_hold_the_state_tables_of_today(entry: object) -> None:
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_readmes_hold_the_state_tables_of_today(system: str) -> None:
     """Regenerate with `checker show NAME --tables --write`, all of them with `make tables`."""
-    path = find(entry.name)  # type: ignore[attr-defined]
+    path = find(system)
     readme = (path.parent / "README.md").read_text(encoding="utf-8")
     name = spec_name(str(path))
-    part = readme_part(name, every_row(path))
+    part = readme_part(name, every_row(system))
     assert with_part(readme, name, part) == readme
 
 
