@@ -125,11 +125,10 @@ def made_of(name: str, release: str) -> list[str]:
     folders = [HERE / "protocol" / "src" / "main", HERE / module / "src" / "main"]
     parts = release.split(".")
     folders += [HERE / module / "src" / ".".join(parts[:end]) for end in range(1, len(parts) + 1)]
-    texts = {
-        file.stem: file.read_text(encoding="utf-8")
-        for folder in folders
-        for file in folder.glob("java/**/*.java")
-    }
+    texts: dict[str, str] = {}
+    for folder in folders:
+        for file in sorted(folder.glob("java/**/*.java")):
+            texts[file.stem] = texts.get(file.stem, "") + file.read_text(encoding="utf-8")
     reached: set[str] = set()
     waiting = {SUBJECTS[name].main.rpartition(".")[2]}
     while waiting:
