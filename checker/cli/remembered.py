@@ -1,14 +1,15 @@
-"""What was found before and need not be found again: outcomes of `verify`, what rows do.
+"""What was found before and need not be found again: outcomes of `verify`, what rows do, tables.
 
-Both depend on the texts of the specification, on the checker and on nothing else. So they are
-kept, signed like everything in the cache, under a digest of the two. An outcome is kept only where
-all was as declared: what differed is always run again.
+All depend on the texts of the specification, on the checker and on nothing else. So they are kept,
+signed like everything in the cache, under a digest of those two. An outcome is kept only where all
+was as declared: what differed is always run again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import sys
 from dataclasses import asdict, replace
 from functools import cache
@@ -21,13 +22,14 @@ from checker.cli.gate import Outcome, Task
 from checker.report.finding import Facts, facts_of
 from checker.table import Document
 from checker.table.sources import NAMES, texts_of
+from checker.tables import StateMatrix, state_matrices
 from checker.verdict import exits
 
 VERDICTS = Cache("verdicts", 64 << 20)
 """Where outcomes are kept."""
 
 ROWS = Cache("rows", 16 << 20)
-"""Where it is kept what the rows of systems do."""
+"""Where it is kept what the rows of systems do, and their state tables."""
 
 _LIBRARIES = ("llvmlite", "numpy", "networkx")
 _AS_FOUND = (
@@ -55,12 +57,11 @@ def remember(outcome: Outcome, texts: str) -> None:
 
 def facts(document: Document) -> Facts:
     """Return what the rows of a system do, found out once for each text of it."""
-    digest = hashlib.blake2b(_checker(), digest_size=20)
-    digest.update(f"{document.path}\0{texts_of(document)}".encode(errors=NAMES))
-    blob = ROWS.get(digest.hexdigest())
+    digest = _of_texts(document, "facts")
+    blob = ROWS.get(digest)
     if blob is None:
         found = facts_of(document)
-        ROWS.put(digest.hexdigest(), json.dumps(asdict(found), default=sorted).encode())
+        ROWS.put(digest, json.dumps(asdict(found), default=sorted).encode())
         return found
     known = json.loads(blob)
     states, reads, writes = (
@@ -68,6 +69,24 @@ def facts(document: Document) -> Facts:
         for kind in ("states", "reads", "writes")
     )
     return Facts(states, reads, writes, frozenset(known["variables"]))
+
+
+def matrices(document: Document) -> tuple[StateMatrix, ...]:
+    """Return the state tables of a system, made once for each text of it."""
+    digest = _of_texts(document, "matrices")
+    blob = ROWS.get(digest)
+    if blob is not None:
+        known: tuple[StateMatrix, ...] = pickle.loads(blob)  # noqa: S301 (signed by this user)
+        return known
+    found = state_matrices(document)
+    ROWS.put(digest, pickle.dumps(found))
+    return found
+
+
+def _of_texts(document: Document, what: str) -> str:
+    digest = hashlib.blake2b(_checker(), digest_size=20)
+    digest.update(f"{what}\0{document.path}\0{texts_of(document)}".encode(errors=NAMES))
+    return digest.hexdigest()
 
 
 def _key(task: Task, texts: str) -> str:

@@ -17,7 +17,7 @@ from checker.cli import expectations
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.options import output_options, vacuity_option
 from checker.cli.progress import Style, observing
-from checker.cli.remembered import recall, remember
+from checker.cli.remembered import matrices, recall, remember
 from checker.cli.since import untouched
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import SpecificationError, UsageError
@@ -389,7 +389,7 @@ def _systems(order: list[Task], lines: list[Line]) -> dict[str, tuple[str, str]]
         document = read(library.find(path))
         name = document.name.text
         mine = [line for line in lines if line.system == name]
-        found[name] = document.about, system_page(document, mine)
+        found[name] = document.about, system_page(document, mine, matrices(document))
     return found
 
 

@@ -16,20 +16,20 @@ from checker.report.markdown import code, fenced, paragraph, table, text
 from checker.report.matrix import matrix_sections
 from checker.report.sections import as_markdown
 from checker.table.document import Document
-from checker.tables import state_matrices
+from checker.tables import StateMatrix
 
 WIDE = 40
 """Letters of the longest bar."""
 
 
-def system_page(document: Document, lines: Sequence[Line]) -> str:
-    """Return the page of a system whose instances are `lines`."""
+def system_page(document: Document, lines: Sequence[Line], matrices: Sequence[StateMatrix]) -> str:
+    """Return the page of a system whose instances are `lines`, and its state tables `matrices`."""
     parts = [f"# {document.name.text}", "", *paragraph(document.about)]
     parts += [f"Source: {text(document.source)}", ""] if document.source else []
     parts += [HOME, "", "## Instances", ""]
     parts += instance_table(lines, "")
     parts += _properties(document, lines)
-    parts += _tables(document)
+    parts += _tables(document, matrices)
     parts += _rows(document, lines)
     parts += _levels(lines)
     if document.abstractions:
@@ -66,9 +66,8 @@ def _properties(document: Document, lines: Sequence[Line]) -> list[str]:
     return ["## Properties", "", *table(head, rows)]
 
 
-def _tables(document: Document) -> list[str]:
+def _tables(document: Document, matrices: Sequence[StateMatrix]) -> list[str]:
     parts: list[str] = ["## State tables", ""]
-    matrices = state_matrices(document)
     if matrices:
         written = as_markdown(matrix_sections(matrices))
         parts += [re.sub(r"^#+ ", "### ", written, flags=re.MULTILINE).rstrip(), ""]

@@ -75,6 +75,24 @@ def test_what_was_tampered_with_is_not_believed(command: Command, toggle: str) -
     assert [item["remembered"] for item in told(command, toggle)] == [False, False]
 
 
+def test_state_tables_are_made_once(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command("verify", toggle, *ONE, "--report", "first").code == 0
+    monkeypatch.setattr(remembered, "state_matrices", lambda _: pytest.fail("they were made again"))
+    assert command("verify", toggle, *ONE, "--report", "again").code == 0
+    pages = [path.relative_to("first") for path in Path("first").rglob("*.md")]
+    assert [Path("first", page).read_text() for page in pages] == [
+        Path("again", page).read_text() for page in pages
+    ]
+    path = Path(toggle)
+    path.write_text(path.read_text() + "# another text\n")
+    made = []
+    monkeypatch.setattr(remembered, "state_matrices", lambda it: made.append(it) or ())
+    assert command("verify", toggle, *ONE, "--report", "other").code == 0
+    assert made
+
+
 def test_what_rows_do_is_found_out_once(
     command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

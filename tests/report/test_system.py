@@ -4,10 +4,12 @@ from checker import library
 from checker.report.dashboard import Line
 from checker.report.system import system_page
 from checker.table import read
+from checker.tables import state_matrices
 
 
 def page(*lines: Line, name: str = "group_small") -> str:
-    return system_page(read(library.find(name)), lines)
+    document = read(library.find(name))
+    return system_page(document, lines, state_matrices(document))
 
 
 def test_the_page_has_tables_properties_rows_levels_and_sources() -> None:

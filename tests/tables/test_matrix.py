@@ -10,6 +10,7 @@ import pytest
 from table_walks import parts, walked
 from verified import SYSTEMS, document
 
+from checker.cli import remembered
 from checker.elaborate import elaborate
 from checker.flow import spec_name
 from checker.library import find
@@ -86,7 +87,7 @@ transitions:
 
 @cache
 def every_row(name: str) -> tuple[StateMatrix, ...]:
-    return state_matrices(document(name))
+    return remembered.matrices(document(name))
 
 
 def effects(matrix: StateMatrix) -> dict[tuple[str, str], list[Effect]]:
