@@ -212,7 +212,7 @@ class _Judge:
             events = Log(self.logs, recording).events()
             return explain(other, events, recording.clock, limits, self.interrupt, sink)
 
-        return self.doubts.settled(explanation, space, found.mapping.late, again)
+        return self.doubts.settled(explanation, space, found.mapping, again)
 
     def model(self, decided: Decided) -> tuple[Mapped, Space]:
         """Return the model of logs that decide the same, built once."""

@@ -86,8 +86,9 @@ class BoundTogether:
 class Bound:
     """A mapping that fits a machine. `rows` are in the order of the machine's actions.
 
-    `hidden` names the rows that a log does not show, `late` those that wait until a line names one
-    of their ids, `told` those that an answer of one of some forms tells of.
+    `hidden` names the rows that a log does not show, `soon` those of them that are taken as soon as
+    they can be, `late` those that wait until a line names one of their ids, `told` those that an
+    answer of one of some forms tells of.
     """
 
     path: str
@@ -100,6 +101,7 @@ class Bound:
     known: tuple[KnownDifference, ...]
     timers: tuple[BoundTimer, ...] = ()
     windows: tuple[BoundWindow, ...] = ()
+    soon: frozenset[str] = frozenset()
     late: frozenset[str] = frozenset()
     together: tuple[BoundTogether, ...] = ()
     told: tuple[tuple[str, frozenset[str]], ...] = ()
@@ -111,6 +113,10 @@ class Bound:
         """Return it for a recorded run, without what only driving needs."""
         rows = tuple(replace(row, refused=None, known=()) for row in self.rows)
         return replace(self, rows=rows, known=(), recorded=True)
+
+    def without_soon(self) -> Bound:
+        """Return it with rows that may be taken at any time instead of soon."""
+        return replace(self, hidden=self.hidden | self.soon, soon=frozenset())
 
     def without_late(self) -> Bound:
         """Return it with rows that may be taken at any time instead of late."""
@@ -196,6 +202,7 @@ class _Binder:
         together = mapping.recording.together
         for word in (
             *mapping.hidden,
+            *mapping.soon,
             *mapping.late,
             *(word for one in together for word in one.rows),
             *(one.row for one in mapping.recording.told),
@@ -214,6 +221,7 @@ class _Binder:
                 if action.name in mapped
             ),
             hidden=frozenset(word.text for word in mapping.hidden),
+            soon=frozenset(word.text for word in mapping.soon),
             late=frozenset(word.text for word in mapping.late),
             together=tuple(
                 BoundTogether(

@@ -1,7 +1,7 @@
 """Takes a divergence, says whether it is only what leaves runs out that makes it one.
 
-Not every run of the model is looked at: a mapping has rows that are taken `late`, rows that an
-answer has `told` of and conditions that it assumes, an instance has bounds. A log that one of the
+Not every run of the model is looked at: a mapping has rows that are taken `soon` or `late`, rows
+that an answer has `told` of and conditions that it assumes, an instance has bounds. A log that one of the
 runs left out explains does not diverge from the specification; who said that there is no such run
 is told, with the place. That is looked at as far as a small number of states goes: without these
 words more states fit.
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from checker.conformance.explain import Explanation
+from checker.conformance.mapping import Mapping
 from checker.conformance.places import Taken
 from checker.conformance.space import Key, Space
 from checker.errors import Diagnostic, SpecificationError
@@ -31,18 +32,20 @@ STATES = 1_000
 
 @dataclass(frozen=True)
 class _Free:
-    """What is taken away: that rows are told of, that they are late, the conditions on states."""
+    """What is taken away: that rows are told of, that they are soon or late, the conditions."""
 
     told: bool = False
+    soon: bool = False
     late: bool = False
     conditions: bool = False
 
 
 WAYS = (
     _Free(told=True),
+    _Free(soon=True),
     _Free(late=True),
     _Free(conditions=True),
-    _Free(told=True, late=True, conditions=True),
+    _Free(told=True, soon=True, late=True, conditions=True),
 )
 
 
@@ -53,21 +56,22 @@ class Doubts:
     spaces: dict[tuple[Space, _Free], Space] = field(default_factory=dict)
 
     def settled(
-        self, found: Explanation, space: Space, late: tuple[Word, ...], again: Again
+        self, found: Explanation, space: Space, mapping: Mapping, again: Again
     ) -> Explanation:
         """Return a divergence; undecided if a run that was left out explains the log."""
-        late = tuple(word for word in late if word.text in space.bound.late)
+        soon = tuple(word for word in mapping.soon if word.text in space.bound.soon)
+        late = tuple(word for word in mapping.late if word.text in space.bound.late)
         cut = space.cut
         for way in WAYS:
-            asked = (way.told, way.late, way.conditions)
-            there = (bool(space.bound.told), bool(late), cut)
+            asked = (way.told, way.soon, way.late, way.conditions)
+            there = (bool(space.bound.told), bool(soon), bool(late), cut)
             taken = [one and other for one, other in zip(asked, there, strict=True)]
             if not any(taken) or (all(asked) and sum(taken) == 1):
                 continue
             first, freed = _First(space), self._without(space, way)
             other = again(freed, first.see)
             if other.verdict == "explained":
-                return replace(found, verdict="inconclusive", why=_why(way, late, other, first))
+                return replace(found, verdict="inconclusive", why=_why(way, soon, late, other, first))
             cut = cut or freed.cut
         return found
 
@@ -76,6 +80,7 @@ class Doubts:
         if known is None:
             bound = space.bound
             bound = bound.without_told() if way.told else bound
+            bound = bound.without_soon() if way.soon else bound
             bound = bound.without_late() if way.late else bound
             bound = bound.without_conditions() if way.conditions else bound
             known = self.spaces[space, way] = Space(bound)
@@ -131,17 +136,21 @@ def refuse_contradictions(space: Space) -> None:
             )
 
 
-def _why(way: _Free, late: tuple[Word, ...], other: Explanation, first: _First) -> str:
+def _why(
+    way: _Free, soon: tuple[Word, ...], late: tuple[Word, ...], other: Explanation, first: _First
+) -> str:
     if way.conditions and first.broken is not None:
         after = f"after line {first.line:,}" if first.line else "at the beginning"
         return (
             f"a run that explains the log is left out: the condition at {_place(first.broken.span)}"
             f" is false {after}"
         )
-    if way.told and (not way.late or not late):
+    when = ("soon", soon if way.soon else ()), ("late", late if way.late else ())
+    words = [(key, word) for key, some in when for word in some]
+    if not words:
         return "`told` leaves out a run that explains the log"
-    wrong = next((word for word in late if word.text in other.rows), late[0])
-    return f"`late` leaves out a run that explains the log: `{wrong.text}` at {_place(wrong.span)}"
+    key, wrong = next((one for one in words if one[1].text in other.rows), words[0])
+    return f"`{key}` leaves out a run that explains the log: `{wrong.text}` at {_place(wrong.span)}"
 
 
 def _place(span: Span) -> str:

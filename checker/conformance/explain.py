@@ -349,20 +349,24 @@ class _Explainer:
             self.found.most = max(self.found.most, 1)
             return found
         known = set(found)
+        passed: set[Place] = set()
         sooner = Sooner(found) if self.steps.timers else None
         limit = self.beginnings if self.steps.blind else self.limits.places
         for place in found:
             if len(found) >= limit:
                 self.cut = True
                 break
-            for steps, after in self.steps.unseen(place, until, self.open, coming):
+            hurried = self.steps.hurried(place, until)
+            if hurried:
+                passed.add(place)
+            for steps, after in hurried or self.steps.unseen(place, until, self.open, coming):
                 kept = self.steps.released(after, self.open)
                 if kept not in known and not (sooner is not None and sooner.has(kept)):
                     known.add(kept)
                     found.append(kept)
                     self.ways[kept] = (place, steps)
         self.found.most = max(self.found.most, len(found))
-        return found
+        return [place for place in found if place not in passed] if passed else found
 
     def _came(self, place: Place, step: Taken | None) -> Came:
         """Return how a place of this line was come to, by the way to the one before it."""

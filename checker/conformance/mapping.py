@@ -36,6 +36,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "rows",
         "rest",
         "hidden",
+        "soon",
         "late",
         "together",
         "told",
@@ -114,6 +115,7 @@ class Mapping:
     rows: tuple[MappedRow, ...]
     rest: Word | None
     hidden: tuple[Word, ...]
+    soon: tuple[Word, ...]
     late: tuple[Word, ...]
     observe: Arguments
     known: tuple[KnownDifference, ...]
@@ -139,6 +141,7 @@ def read_mapping(path: Path) -> Mapping:
         rows=tuple(_row(word, entry, problems) for word, entry in _rows(fields)),
         rest=_rest(fields),
         hidden=fields.names("hidden"),
+        soon=fields.names("soon"),
         late=fields.names("late"),
         observe=_observed(fields),
         known=tuple(_known(word, entry, problems) for word, entry in fields.named("known")),

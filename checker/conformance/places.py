@@ -122,7 +122,7 @@ class Steps:
         self.fitting = Fitting(space, self.matcher)
         self.holding = Holding(space)
         self.timers = space.bound.timers
-        named = space.bound.hidden | space.bound.late
+        named = space.bound.hidden | space.bound.soon | space.bound.late
         self.hidden = frozenset(
             number
             for number, row in enumerate(space.bound.rows)
@@ -133,6 +133,9 @@ class Steps:
             )
         )
         rows = space.bound.rows
+        self.soon = frozenset(
+            n for n, row in enumerate(rows) if row.action.name in space.bound.soon
+        )
         self.late = frozenset(
             n for n, row in enumerate(rows) if row.action.name in space.bound.late
         )
@@ -222,6 +225,26 @@ class Steps:
                         else:
                             rest[number] = (name, self._answer_number(edge.answer))
                         yield ((event, place.key, edge),), after._replace(requests=tuple(rest))
+
+    def hurried(
+        self, place: Place, until: float
+    ) -> list[tuple[tuple[Taken, ...], Place]]:
+        """Return the steps of the first row that is taken as soon as it can be; none without one.
+
+        Where there are some, nothing else is done at the place, and no line is taken there.
+        """
+        found: list[tuple[tuple[Taken, ...], Place]] = []
+        first: Edge | None = None
+        for edge in self._hidden_edges(place.key) if self.soon else ():
+            if edge.row not in self.soon or (
+                first is not None and (edge.row, edge.timed.ids) != (first.row, first.timed.ids)
+            ):
+                continue
+            after = self._stepped(place, edge, place.binding, place.now, until)
+            if after is not None:
+                first = edge
+                found.append((((None, place.key, edge),), after))
+        return found
 
     def at_any_time(self, place: Place, until: float, coming: Coming) -> Iterator[Place]:
         """Yield where hidden steps lead that do not depend on which line is next."""

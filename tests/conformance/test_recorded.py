@@ -429,6 +429,20 @@ def test_late_rows_wait_for_a_line_with_their_ids() -> None:
     assert verdict(wrong, late) == "diverges", "nothing explains it with the row at any time"
 
 
+def test_soon_rows_are_taken_before_anything_else() -> None:
+    soon = MAPPING.replace("hidden: [expire]", "soon: [expire]")
+    taken = [call("acquire", "a"), call("acquire", "b", answer=2)]
+    found = judge(taken, soon)
+    assert (found["verdict"], found["states_at_most"]) == ("explained", 2)
+    assert judge([*taken, {"fields": {"holder": None}}], soon)["verdict"] == "explained"
+    kept = judge([call("acquire", "a"), call("renew", "a")], soon)
+    assert kept["verdict"] == "inconclusive", "it is a run, with a lease that does not expire yet"
+    assert "`soon` leaves out a run" in kept["why"]
+    assert "`expire` at conformance.yaml:" in kept["why"]
+    wrong = [call("acquire", "a"), call("acquire", "b", answer=3)]
+    assert verdict(wrong, soon) == "diverges", "nothing explains it with the row at any time"
+
+
 # ---------------------------------------------------------------------------- other forms of lines
 
 FORMS = """\

@@ -118,6 +118,7 @@ def read(file: Path) -> list[dict[str, Any]]:
     [
         (CUT, "consumer_group_848", ()),
         (CLASSIC, "classic_group", ()),
+        (RECORDED / "stalled_classic_consumers_4.4.0.jsonl", "classic_group", ()),
         (RECORDED / "classic_joins_midway_4.4.0.jsonl", "classic_group", ("--midway",)),
         (RECORDED / "consumer_joins_midway_4.4.0.jsonl", "consumer_group_848", ("--midway",)),
         (RECORDED / "share_joins_midway_4.4.0.jsonl", "share_group", ("--midway",)),
