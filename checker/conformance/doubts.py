@@ -1,10 +1,10 @@
 """Takes a divergence, says whether it is only what leaves runs out that makes it one.
 
 Not every run of the model is looked at: a mapping has rows that are taken `soon` or `late`, rows
-that an answer has `told` of and conditions that it assumes, an instance has bounds. A log that one of the
-runs left out explains does not diverge from the specification; who said that there is no such run
-is told, with the place. That is looked at as far as a small number of states goes: without these
-words more states fit.
+that an answer has `told` of and conditions that it assumes, an instance has bounds. A log that one
+of the runs left out explains does not diverge from the specification; who said that there is no
+such run is told, with the place. That is looked at as far as a small number of states goes: without
+these words more states fit.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ class Doubts:
             first, freed = _First(space), self._without(space, way)
             other = again(freed, first.see)
             if other.verdict == "explained":
-                return replace(found, verdict="inconclusive", why=_why(way, soon, late, other, first))
+                return replace(
+                    found, verdict="inconclusive", why=_why(way, soon, late, other, first)
+                )
             cut = cut or freed.cut
         return found
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 NOTHING: Final = object()
 """What stands at a path where nothing does."""
 
-_PATH = re.compile(r"(?P<keys>[^\s?!]+)(?P<end>\?|!| has (?P<held>\S+))?")
+_PATH = re.compile(r"(?P<keys>[^\s?!]+)(?P<end>\?|!| count| has (?P<held>\S+))?")
 _KEY = re.compile(
     r"(?P<key>[^.\[\]]+)"
     r"(\[((?P<low>\d+)<=(?P<inside>[^\]<]+)<=(?P<high>\d+)|(?P<field>[^=<\]]+)=(?P<text>[^\]]+))\])?"
@@ -43,9 +43,10 @@ class Path:
     """Where something stands in a line, step by step.
 
     `optional`: null where it is not there. `there`: whether it is there, neither null nor an empty
-    text. `held`: of an array whether it has that, of an object the keys whose value is that or has
-    it, of anything else whether it is that. It stands `within` the line at hand, the `request` that
-    it is paired with, or the `previous` one of the same.
+    text. `counted`: of an array how many elements it has. `held`: of an array whether it has that,
+    of an object the keys whose value is that or has it, of anything else whether it is that. It
+    stands `within` the line at hand, the `request` that it is paired with, or the `previous` one of
+    the same.
     """
 
     steps: tuple[Step, ...]
@@ -53,6 +54,7 @@ class Path:
     there: bool = False
     held: str | None = None
     within: str = "line"
+    counted: bool = False
 
     @property
     def asks(self) -> bool:
@@ -74,6 +76,8 @@ class Path:
             return value is not NOTHING and value not in (None, "")
         if self.held is not None:
             return _holder(value, self.held)
+        if self.counted and isinstance(value, list):
+            return len(value)
         return None if value is NOTHING and self.optional else value
 
 
@@ -90,7 +94,7 @@ def parsed(text: str) -> Path | None:
     other = len(steps) > 1 and steps[0].key in ("request", "previous")
     within = steps[0].key if other else "line"
     end = found["end"]
-    return Path(steps[other:], end == "?", end == "!", found["held"], within)
+    return Path(steps[other:], end == "?", end == "!", found["held"], within, end == " count")
 
 
 def _step(key: re.Match[str]) -> Step:

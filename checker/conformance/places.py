@@ -226,9 +226,7 @@ class Steps:
                             rest[number] = (name, self._answer_number(edge.answer))
                         yield ((event, place.key, edge),), after._replace(requests=tuple(rest))
 
-    def hurried(
-        self, place: Place, until: float
-    ) -> list[tuple[tuple[Taken, ...], Place]]:
+    def hurried(self, place: Place, until: float) -> list[tuple[tuple[Taken, ...], Place]]:
         """Return the steps of the first row that is taken as soon as it can be; none without one.
 
         Where there are some, nothing else is done at the place, and no line is taken there.

@@ -122,6 +122,7 @@ def read(file: Path) -> list[dict[str, Any]]:
         (RECORDED / "classic_joins_midway_4.4.0.jsonl", "classic_group", ("--midway",)),
         (RECORDED / "consumer_joins_midway_4.4.0.jsonl", "consumer_group_848", ("--midway",)),
         (RECORDED / "share_joins_midway_4.4.0.jsonl", "share_group", ("--midway",)),
+        (RECORDED / "stalled_share_consumers_4.4.0.jsonl", "share_group", ()),
     ],
 )
 def test_what_a_broker_did_is_explained(file: Path, system: str, options: tuple[str, ...]) -> None:
@@ -195,6 +196,26 @@ def test_a_classic_run_with_one_line_changed_is_not(
     run = read(CLASSIC)
     falsify(run)
     assert judged(run, tmp_path, "classic_group")["verdict"] == "diverges"
+
+
+def partition_too_many(run: Run) -> None:
+    """The third of three consumers is given three partitions of four."""
+    line = answered(run, "ShareGroupHeartbeat", who="C", epoch=6, assigned=[2])
+    line["assigned"] = [1, 2, 3]
+
+
+def epoch_that_skips_one(run: Run) -> None:
+    """A comes back after its session has ended, and the epoch is one more than that takes."""
+    answered(run, "ShareGroupHeartbeat", who="A", epoch=5, assigned=[1, 2])["epoch"] = 6
+
+
+@pytest.mark.parametrize("falsify", [partition_too_many, epoch_that_skips_one])
+def test_a_share_run_with_one_line_changed_is_not(
+    falsify: Callable[[Run], None], tmp_path: Path
+) -> None:
+    run = read(RECORDED / "stalled_share_consumers_4.4.0.jsonl")
+    falsify(run)
+    assert judged(run, tmp_path, "share_group")["verdict"] == "diverges"
 
 
 # ------------------------------------------------------------------- records of a share partition
