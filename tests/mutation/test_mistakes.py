@@ -19,8 +19,10 @@ from checker.cli.schema import schema_of
 from checker.errors import SpecificationError
 from checker.library import shipped
 from checker.mutation.edits import edited
+from checker.mutation.merging import alike
 from checker.mutation.mistakes import FILE, KEYS, Mistake, read_mistakes
 from checker.mutation.shown import Job, Shown, jobs_of, judge, judge_all
+from checker.mutation.versions import versions
 from checker.runs import Spread
 from checker.table import read
 
@@ -324,6 +326,28 @@ def test_mistakes_in_one_machine_are_judged_as_by_themselves(tmp_path: Path) -> 
     assert together == tuple(item for (item,) in alone)
     assert [item.steps for item in together] == [1, 1, 2, 1, 2, None, None]
     assert "no specification" in together[5].why_not
+
+
+def test_edits_of_one_entry_are_told_apart(gate: Path) -> None:
+    (gate.parent / FILE).write_text("""\
+mistakes: gate
+properties:
+  nobody_without: {in: enter, replace: not open, by: open}
+  it_closes: {in: enter, replace: open = true, by: open = ticket}
+  never_open: {in: leave, replace: ticket = false, by: ticket = true}
+""")
+    document = read(gate)
+    rows = {row.name.text: row for row in document.rows}
+    found = versions(document, read_mistakes(gate.parent / FILE, document))
+    changed = {
+        name: [(row.name.text, alike(row.when, rows[row.name.text].when)) for row in version.rows]
+        for name, version in found.items()
+    }
+    assert changed == {
+        "nobody_without": [("enter", False)],
+        "it_closes": [("enter", True)],
+        "never_open": [("leave", True)],
+    }
 
 
 def test_options_that_say_what_to_generate_do_not_go_with_it(
