@@ -35,6 +35,7 @@ CONFIRMED: dict[tuple[str, str], str | None] = {
     ("classic_group", "refused_id_is_waited_for"): None,
     ("classic_group", "replaced_id_holds_the_sync_timer"): None,
     ("classic_group", "return_is_answered_with_a_replaced_id"): None,
+    ("classic_group", "returned_instance_has_no_room"): None,
     ("classic_group", "rollback_fences_a_joined_instance"): None,
     ("classic_group", "rollback_keeps_the_new_subscription"): None,
     ("classic_group", "rollback_leaves_no_common_protocol"): None,
