@@ -25,7 +25,7 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -469,7 +469,11 @@ def is_done(page: Path, name: str, release: str, run: Run, limits: list[str]) ->
 
 
 def stamp_of(name: str, release: str, run: Run, limits: list[str]) -> str:
-    """Return a digest of all that decides what a page says."""
+    """Return a digest of all that decides what a page says.
+
+    The names of constants do not: a further one, with a value at which all is as before, makes no
+    page old.
+    """
     settings = tuple(word for option, word in pairwise(run.options) if option == "--set")
     try:
         machine = mapped(name, None, run.instance, settings, flow.Silent()).bound.machine
@@ -478,7 +482,8 @@ def stamp_of(name: str, release: str, run: Run, limits: list[str]) -> str:
     digest = hashlib.blake2b(digest_size=10)
     mapping = mapping_file(name, None, recorded=False).read_text(encoding="utf-8")
     asked = (release, run.instance, run.options, limits)
-    for part in (repr(asked), behaviour(machine), mapping, *made_of(name, release)):
+    steps = behaviour(replace(machine, constants=()))
+    for part in (repr(asked), steps, mapping, *made_of(name, release)):
         digest.update(f"{len(part)}\0{part}".encode())
     return digest.hexdigest()
 
