@@ -90,11 +90,11 @@ class Cache:
 def code_of(*rooms: str) -> bytes:
     """Return a digest of Python and of our modules in some rooms (folders of the package).
 
-    `.` are the modules beside them; of a room also what is in its folders.
+    `.` are the modules beside them; of a room also what is in its folders; without one of all.
     """
     root = Path(__file__).parent
     digest = hashlib.blake2b(sys.version.encode())
-    for room in rooms:
+    for room in rooms or ("",):
         for path in sorted(root.glob("*.py") if room == "." else (root / room).rglob("*.py")):
             digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
     return digest.digest()

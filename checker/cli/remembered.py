@@ -10,14 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
-import sys
 from dataclasses import asdict, replace
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 
-import checker
-from checker.cache import Cache
+from checker.cache import Cache, code_of
 from checker.cli.gate import Outcome, Task
 from checker.report.finding import Facts, facts_of
 from checker.table import Document
@@ -98,10 +95,7 @@ def _key(task: Task, texts: str) -> str:
 @cache
 def _checker() -> bytes:
     """Return a digest of the checker and of what it computes with."""
-    digest = hashlib.blake2b(sys.version.encode())
+    digest = hashlib.blake2b(code_of())
     for name in _LIBRARIES:
         digest.update(f"{name} {version(name)}\0".encode())
-    root = Path(checker.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
     return digest.digest()

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from checker.cache import code_of
 from checker.elaborate import elaborate, instances
 from checker.errors import EnvironmentFailure, SpecificationError
 from checker.kernel.build import fingerprint
@@ -210,13 +211,9 @@ def _file(document: Document, job: Job) -> str:
 
 
 @cache
-def _own_code() -> str:
+def _own_code() -> bytes:
     """Return a digest of the code that makes and judges mutants."""
-    digest = hashlib.blake2b(digest_size=20)
-    for room in ("mutation", "search", "graph", "verdict"):
-        for path in sorted((Path(__file__).parent.parent / room).glob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return code_of("mutation", "search", "graph", "verdict")
 
 
 def _save(file: Path, sights: dict[str, Sight]) -> None:
