@@ -19,7 +19,9 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.image.LocalReplicaChanges;
 import org.apache.kafka.image.TopicsDelta;
 import org.apache.kafka.image.TopicsImage;
+import org.apache.kafka.metadata.MetadataCache;
 import org.apache.kafka.server.common.RequestLocal;
+import org.apache.kafka.server.partition.AlterPartitionListener;
 import org.apache.kafka.server.storage.log.FetchIsolation;
 import org.apache.kafka.server.storage.log.FetchParams;
 import org.apache.kafka.server.util.Scheduler;
@@ -47,6 +49,7 @@ final class LeadsAgain {
   private static final Uuid ID = new Uuid(1, 1);
   private static final int PRODUCER_MS = 600_000;
   private static final int BYTES = 1 << 20;
+  private static final long LAG_MS = 30_000;
 
   private TopicsImage image = TopicsImage.EMPTY;
   private final Partition first = replica(1);
@@ -141,7 +144,19 @@ final class LeadsAgain {
   }
 
   private static Partition replica(int broker) throws IOException {
-    Partition made = Release.partition(PARTITION, broker, ID);
+    Partition made =
+        new Partition(
+            PARTITION,
+            LAG_MS,
+            broker,
+            () -> -1L,
+            Time.SYSTEM,
+            mock(AlterPartitionListener.class),
+            mock(DelayedOperations.class),
+            mock(MetadataCache.class),
+            mock(), // LogManager and AlterPartitionManager: each release has them in another package
+            mock(),
+            Option.apply(ID));
     made.setLog(log(), false);
     return made;
   }

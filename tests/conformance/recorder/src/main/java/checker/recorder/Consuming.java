@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
@@ -22,6 +24,11 @@ final class Consuming {
 
     Consuming(int port) {
         this.port = port;
+    }
+
+    /** Creates the topic that all of them read, and waits until it is there. */
+    static void createTopic(Admin admin, int partitions) throws Exception {
+        admin.createTopics(List.of(new NewTopic(TOPIC, partitions, (short) 1))).all().get(60, TimeUnit.SECONDS);
     }
 
     /** Polls for a time with the defaults; `name` is also the client's id. */

@@ -2,11 +2,8 @@ package checker.recorder;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
 
 /**
  * Starts a broker in this process, a consumer of the classic protocol, and a second and a half later one of the new
@@ -25,7 +22,7 @@ public final class EarlyUpgrade {
         int client = Cluster.free();
         Cluster cluster = Cluster.single(folder, client, client, SESSION_MS, DELAY_MS);
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + cluster.internal()))) {
-            admin.createTopics(List.of(new NewTopic(Consuming.TOPIC, 2, (short) 1))).all().get(60, TimeUnit.SECONDS);
+            Consuming.createTopic(admin, 2);
         }
         Consuming consuming = new Consuming(client);
         consuming.start("first", "classic", "before", 8).join(); // the coordinator's partition is created and loaded

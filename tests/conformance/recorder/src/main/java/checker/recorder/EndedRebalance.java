@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
 
 /**
  * Starts a broker in this process and two consumers of the classic protocol in one group, of which one is static. That
@@ -28,7 +27,7 @@ public final class EndedRebalance {
         Cluster cluster = Cluster.single(folder, client, client, SESSION_MS, 0);
         Consuming consuming = new Consuming(client);
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + cluster.internal()))) {
-            admin.createTopics(List.of(new NewTopic(Consuming.TOPIC, PARTITIONS, (short) 1))).all().get(60, TimeUnit.SECONDS);
+            Consuming.createTopic(admin, PARTITIONS);
             consuming.start("first", "classic", "before", 8).join(); // the coordinator's partition is created and loaded
             Thread old = consuming.start("old", "classic", "group", SECONDS, "instance");
             consuming.start("other", "classic", "group", SECONDS + 3).join();

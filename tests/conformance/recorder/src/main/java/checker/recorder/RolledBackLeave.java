@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.config.ConfigResource;
 
 /**
@@ -30,7 +29,7 @@ public final class RolledBackLeave {
         Cluster cluster = Cluster.single(folder, client, client, SESSION_MS, 0);
         Consuming consuming = new Consuming(client);
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + cluster.internal()))) {
-            admin.createTopics(List.of(new NewTopic(Consuming.TOPIC, 3, (short) 1))).all().get(60, TimeUnit.SECONDS);
+            Consuming.createTopic(admin, 3);
             Thread first = consuming.start("first", "consumer", "group", 10);
             Thread.sleep(8_000);
             set(admin, AlterConfigOp.OpType.SET);

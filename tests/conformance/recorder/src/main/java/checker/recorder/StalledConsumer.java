@@ -6,9 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
 
 /**
  * Starts a broker in this process and two groups, each with a consumer of the classic protocol; in one there is one of
@@ -29,7 +27,7 @@ public final class StalledConsumer {
         int advertised = Cluster.free();
         Cluster cluster = Cluster.single(folder, client, advertised, SESSION_MS, 0);
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + cluster.internal()))) {
-            admin.createTopics(List.of(new NewTopic(Consuming.TOPIC, 3, (short) 1))).all().get(60, TimeUnit.SECONDS);
+            Consuming.createTopic(admin, 3);
         }
         Proxy proxy = new Proxy(new PrintStream(OutputStream.nullOutputStream()));
         proxy.stand(advertised, client, "b1");
