@@ -443,6 +443,6 @@ def _parsed(text: str, span: Span, problems: Problems) -> Path:
             span,
             expected="keys joined by dots, as `value.epoch`, `parts[p=0].acquired`, `members.0`",
             found=text,
-            help="end it with `?`, `!` or ` has VALUE`, or with nothing",
+            help="end it with `?`, `!`, ` count` or ` has VALUE`, or with nothing",
         )
     return found or Path(())
