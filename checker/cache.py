@@ -17,8 +17,9 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from checker.frozen import frozen
 
 FOLDER = "kafka-checker"
 """The folder of ours in the user's cache directory; a folder in it for each kind of blob."""
@@ -37,7 +38,7 @@ class _Refused(Exception):  # noqa: N818 (nothing went wrong: the cache does wit
     """A folder or file that others could have put something into."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Cache:
     """Blobs of one kind, each under the digest of all it depends on; `capacity` in bytes."""
 

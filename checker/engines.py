@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
@@ -22,7 +23,7 @@ Native = tuple[Layout, Kernel]
 """A machine as native code, and where its states keep what."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Orders:
     """What an engine is to do beside searching: how far, how, and whom to tell."""
 

@@ -8,15 +8,15 @@ Codes are grouped by phase: `T1xx` text and YAML, `N2xx` names, `Y3xx` types, `L
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from checker.frozen import frozen
 from checker.source import Span
 
 Severity = Literal["error", "warning"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Diagnostic:
     """One located message: what is wrong, where, what was expected and found, what to change."""
 

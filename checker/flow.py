@@ -9,7 +9,7 @@ import difflib
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +19,7 @@ from checker.elaborate.alike import unlike
 from checker.elaborate.recalled import recalled
 from checker.engines import ENGINES, Native, Orders
 from checker.errors import SpecificationError, UsageError
+from checker.frozen import frozen
 from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.layout import pack
@@ -71,7 +72,7 @@ class Silent:
         """Ignore a notice."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Request:
     """What to check, and how.
 

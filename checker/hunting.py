@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Event
 
 from checker import flow
 from checker.errors import EnvironmentFailure, UsageError
+from checker.frozen import frozen
 from checker.machine.machine import LIVENESS, Machine
 from checker.report.headline import plural
 from checker.report.result import Result
@@ -33,7 +34,7 @@ from checker.verdict import exits
 from checker.verdict.judge import Verdict, judge
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Asked:
     """So many hunts of so many steps each, on ways of at most `depth`; `seconds`: when to end."""
 
@@ -44,7 +45,7 @@ class Asked:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class OneHunt:
     """A hunt that is to be made, wherever."""
 
@@ -56,7 +57,7 @@ class OneHunt:
 Each = Iterator[tuple[OneHunt, Hunt | Lost]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Hunted:
     """What hunts found together: those that count, in order; the last one may have found something.
 

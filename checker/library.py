@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from checker.errors import UsageError
+from checker.frozen import frozen
 
 Kind = Literal["system", "example", "table"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Shipped:
     """One shipped specification: the name users may write instead of a path."""
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from multiprocessing import get_context
 from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal
 from typing import Protocol, TypeVar
 
+from checker.frozen import frozen
 from checker.search.memory import default_limit
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Lost:
     """A run that ended without a result: why, in a sentence."""
 
@@ -48,7 +48,7 @@ class Spread(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Processes:
     """Runs in so many processes of this machine, which share its memory."""
 

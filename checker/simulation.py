@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Event
 
 from checker import flow
 from checker.errors import EnvironmentFailure
+from checker.frozen import frozen
 from checker.kernel import Kernel, build
 from checker.layout import pack
 from checker.layout.layout import Layout
@@ -25,7 +26,7 @@ PARTS_OF_A_CORE = 8
 """Parts for each core: small ones, so that a slow core is not waited for at the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Asked:
     """So many walks of at most `depth` steps; `seconds` is when to stop, if ever."""
 
@@ -35,7 +36,7 @@ class Asked:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Walks:
     """A part of what was asked for: the walks number `begin` to `end` - 1."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from checker.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen()
 class Source:
     """One file of a specification: the name shown to the user and its text."""
 
@@ -31,7 +32,7 @@ def _lines(text: str) -> list[str]:
     return text.splitlines()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Span:
     """A piece of a source: 1-based lines and columns, the end column exclusive."""
 
@@ -52,7 +53,7 @@ NOWHERE = Span(Source("<generated>", ""), 1, 1, 1, 1)
 """The place of what no user wrote: generated rows, hand-built machines in tests."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Heading:
     """A heading that an author wrote over some lines of a file, `line` to `last`.
 

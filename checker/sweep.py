@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from checker import __version__, flow
 from checker.elaborate import elaborate, world_of
 from checker.errors import EnvironmentFailure, SpecificationError, UsageError
+from checker.frozen import frozen
 from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.kernel.kernel import Words
@@ -37,7 +38,7 @@ SIZES_MAX = 1000
 """Sizes that one sweep may have."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Size:
     """What one search found, or why there was none (`refused`).
 
@@ -150,7 +151,7 @@ def measure(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Task:
     """One size for a process that knows nothing of the others; `request` names a file by path."""
 

@@ -11,6 +11,7 @@ PACKAGE = ROOT / "checker"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 RANKS = (
+    ("frozen",),
     ("source", "errors"),
     ("diagnostics", "library", "cache"),
     ("table",),

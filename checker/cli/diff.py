@@ -9,7 +9,7 @@ import tempfile
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from checker.cli.interrupts import interruptible
 from checker.cli.options import overrides
 from checker.cli.progress import Style, observing
 from checker.errors import EnvironmentFailure, UsageError
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.report import terminal
 from checker.report.headline import plural
@@ -42,7 +43,7 @@ EQUAL, DIFFERENT, UNDECIDED = 0, 1, 20
 _GIT_SECONDS = 120
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Answer:
     """What is said: the graphs, how they differ, and the properties whose verdict is another.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,14 @@ from ruamel.yaml.comments import CommentedMap
 
 from checker.cli.gate import Outcome
 from checker.errors import EnvironmentFailure
+from checker.frozen import frozen
 from checker.verdict import exits
 
 FIGURES = ("distinct", "generated", "depth", "length", "rows")
 """The keys of `expect:` that hold what a run counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Edit:
     """Replace the text between two offsets."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache, partial
 from secrets import token_hex
 
@@ -14,6 +14,7 @@ from checker.cli.collecting import collect_rarely
 from checker.diagnostics import render_all
 from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError
+from checker.frozen import frozen
 from checker.machine.machine import Expectation
 from checker.report import files, problems, terminal
 from checker.report.problems import Problem
@@ -29,7 +30,7 @@ NOT_RUN = "not run"
 """The verdict of an instance that was left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Task:
     """One instance to verify; `path` is the specification's file.
 
@@ -47,7 +48,7 @@ class Task:
     vacuity: Vacuity = "off"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Outcome:
     """What became of a task. `failure`: what is not as declared; `error`: why it did not run.
 

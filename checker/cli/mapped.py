@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -15,6 +15,7 @@ from checker.conformance.mapping import Mapping, read_mapping
 from checker.conformance.recording import Recording
 from checker.elaborate import elaborate
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.table.document import Document, Word
 from checker.table.problems import Problems, nearest
@@ -56,7 +57,7 @@ def mapped_options(command: Command) -> Command:
     return command
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Mapped:
     """A mapping and the instance that it is bound to."""
 
@@ -65,7 +66,7 @@ class Mapped:
     bound: Bound
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Decided:
     """What logs decide of the model that is to explain them: constants, least times of timers."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.search.options import CHECKPOINT_SECONDS, Compact
 from checker.spark.session import Cluster
 
@@ -176,7 +176,7 @@ def engine_options(command: Command) -> Command:
     return command
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class EngineChoice:
     """What the engine options say, as given; None and empty where an option is not there."""
 

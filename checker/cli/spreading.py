@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from threading import Event
 
 import click
 
 from checker.cli.interrupts import interruptible
 from checker.cli.options import Command, EngineChoice, cluster_options
+from checker.frozen import frozen
 from checker.runs import Processes, Spread
 from checker.search.explore import cores
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Where:
     """What was asked for: an engine, so many processes or cores, and which Spark."""
 

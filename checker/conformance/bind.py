@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from checker.conformance.mapping import Arguments, Kind, KnownDifference, MappedRow, Mapping
 from checker.conformance.recording import MappedTimer
@@ -15,6 +15,7 @@ from checker.elaborate.rows import action_of
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.errors import Diagnostic, SpecificationError
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
 from checker.machine.relations import item_of, show
@@ -30,7 +31,7 @@ ANSWER = "answer"
 """What can differ beside the observed fields: an unexpected failure, the answer of a call."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class BoundRefusal:
     """When a row that is not enabled is tried all the same, and what is answered."""
 
@@ -38,7 +39,7 @@ class BoundRefusal:
     answer: Term | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class BoundRow:
     """A row of the machine and what it is for the implementation; `known` are numbers."""
 
@@ -52,7 +53,7 @@ class BoundRow:
     known: tuple[tuple[int, Term | None], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class BoundTimer:
     """A timer: the armed ones in a state, and which one a row's step sets or is the firing of."""
 
@@ -64,7 +65,7 @@ class BoundTimer:
     greatest: int | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class BoundWindow:
     """Numbers that slide: the keys they stand under, and the step that makes them one less."""
 
@@ -73,7 +74,7 @@ class BoundWindow:
     slide: Action
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class BoundTogether:
     """Rows that are taken one after the other, before lines of some forms or of any."""
 
@@ -82,7 +83,7 @@ class BoundTogether:
     all: bool
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Bound:
     """A mapping that fits a machine. `rows` are in the order of the machine's actions.
 

@@ -10,6 +10,7 @@ from typing import Literal
 from checker.conformance.adapter import Adapter, AdapterFailure
 from checker.conformance.session import Counts, Difference, Path, Session, Taken, Tally
 from checker.conformance.space import Choice, Edge, Key, Refused, Space
+from checker.frozen import frozen
 from checker.search.progress import Interrupt, interrupted
 
 Cover = Literal["auto", "transitions", "rows"]
@@ -18,7 +19,7 @@ _STORIES = 40
 """Causes of which the shortest path is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Options:
     """What to cover, and when to stop. `states`: a finite instance has at most so many."""
 

@@ -17,6 +17,7 @@ from checker.conformance.mapping import Mapping
 from checker.conformance.places import Taken
 from checker.conformance.space import Key, Space
 from checker.errors import Diagnostic, SpecificationError
+from checker.frozen import frozen
 from checker.machine.terms import Term
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import as_mapping, initial_steps
@@ -30,7 +31,7 @@ STATES = 1_000
 """States that may fit where a divergence is looked at once more."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Free:
     """What is taken away: that rows are told of, that they are soon or late, the conditions."""
 

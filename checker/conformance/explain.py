@@ -21,6 +21,7 @@ from checker.conformance.places import Coming, Place, Sooner, Steps, Taken, word
 from checker.conformance.recording import Clock
 from checker.conformance.space import Space
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.search.progress import Interrupt, interrupted
 
 Verdict = Literal["explained", "diverges", "inconclusive"]
@@ -43,7 +44,7 @@ _SWEEP = 1000
 """Lines after which what leads to nothing is forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Limits:
     """What may be kept at a time: places that fit, lines whose order is open.
 
@@ -55,7 +56,7 @@ class Limits:
     drop: bool = True
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Came:
     """How a place was come to: the place after the line before, and the steps since."""
 

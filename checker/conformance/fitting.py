@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import marshal
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from checker.conformance.bind import ANSWER
 from checker.conformance.log import Event
 from checker.conformance.matching import Binding, Free, Matcher, Names
 from checker.conformance.space import Choice, Edge, Expected, Key, Space
+from checker.frozen import frozen
 
 _KEPT = 200_000
 
@@ -23,7 +23,7 @@ _KEPT_LINES = 20_000
 """Answers that are remembered for what lines say, each with its text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Asked:
     """What can be asked in a state, taken apart."""
 
@@ -32,7 +32,7 @@ class Asked:
     edges: tuple[Edge, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Part:
     """Fields that stand one after the other in a line; `text`: the same for the same of them.
 
@@ -43,7 +43,7 @@ class _Part:
     fields: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Said:
     """What a line says: its `request`'s text up to where a window's numbers begin, its fields.
 

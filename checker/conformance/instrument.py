@@ -9,12 +9,13 @@ state is expanded or compared its labels are taken out again, so they never make
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from checker.conformance.bind import Bound, BoundRow, Terms
 from checker.elaborate import build, convert
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Trigger, Variable
 from checker.machine.relations import item_of
@@ -29,7 +30,7 @@ OBSERVE = "mapping.observe"
 REFUSED = "mapping.refused."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Label:
     """A variable that holds what a step says: its name, and of what it is the value."""
 
@@ -38,7 +39,7 @@ class Label:
     type: Type
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Labels:
     """The labels of one action, by their use."""
 
@@ -51,7 +52,7 @@ class Labels:
     """Numbers of timers with which of them a step sets, and fires; which ids the step is for."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Instrumented:
     """A machine with labels.
 

@@ -6,11 +6,11 @@ does that against a machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from checker.conformance.recording import RECORDING_KEYS, Recording, read_recording
+from checker.frozen import frozen
 from checker.source import Span
 from checker.table.behaviour import read_definitions
 from checker.table.cells import read_expression
@@ -61,7 +61,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
 Arguments = tuple[tuple[Word, Cell], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Refusal:
     """What a call is answered in states in which its row is not enabled."""
 
@@ -70,7 +70,7 @@ class Refusal:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class MappedRow:
     """What a row of the specification is for the implementation.
 
@@ -86,7 +86,7 @@ class MappedRow:
     refused: Refusal | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class KnownDifference:
     """A difference that is expected: where, in what, why, and who was told."""
 
@@ -99,7 +99,7 @@ class KnownDifference:
     ticket: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Mapping:
     """All that a mapping file says. `names` are pairs of an id and its name outside, by type.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from checker.conformance.bind import BoundRow
 from checker.conformance.log import Event
 from checker.conformance.places import Place, Steps
 from checker.conformance.space import Edge
 from checker.errors import EvaluationError
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.walk import walk
 from checker.semantics.evaluate import Context, evaluate
@@ -21,7 +21,7 @@ Item = tuple[str, object, object]
 """What differs: its name, what the model has, what the log has."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Nearest:
     """The row that comes nearest to a line that no step explains.
 
@@ -35,7 +35,7 @@ class Nearest:
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TooEarly:
     """A row that would have had to fire before its timer's least time: by how many milliseconds."""
 

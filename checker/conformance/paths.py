@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
+
+from checker.frozen import frozen
 
 NOTHING: Final = object()
 """What stands at a path where nothing does."""
@@ -16,7 +18,7 @@ _KEY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Step:
     """A key, or the number of an element; then the first element whose `field` is `text`.
 
@@ -38,7 +40,7 @@ class Step:
         return replace(self, key=put(self.key, name, value), text=put(self.text, name, value))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Path:
     """Where something stands in a line, step by step.
 

@@ -11,6 +11,7 @@ from checker.conformance.holding import Holding
 from checker.conformance.log import Event
 from checker.conformance.matching import Binding, Matcher
 from checker.conformance.space import Edge, Expected, Key, Space
+from checker.frozen import frozen
 
 Taken = tuple[Event | None, Key, Edge]
 """A step of a run: the line that it explains, the state before, the step."""
@@ -101,7 +102,7 @@ class Early:
         self.steps[key] = min(missing, self.steps.get(key, missing))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Coming:
     """The texts that the next lines name, and the forms that they have.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 from checker.conformance.paths import Path, parsed, put
+from checker.frozen import frozen
 from checker.source import Span
 from checker.table.cells import read_expression
 from checker.table.document import Cell, Word
@@ -37,7 +38,7 @@ RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
 """The keys of each part, as docs/conformance.md lists them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Clock:
     """In what a log counts time, and how far an observer's clock may be off, in milliseconds."""
 
@@ -54,7 +55,7 @@ class Clock:
         return at * UNITS[self.unit]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class MappedTimer:
     """A timer: which are armed in a state, which rows set one anew, which are one firing.
 
@@ -71,7 +72,7 @@ class MappedTimer:
     least_of: tuple[Path, int] | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class MappedWindow:
     """Numbers of an endless log in a finite model: `do` makes all that the model has one less."""
 
@@ -81,7 +82,7 @@ class MappedWindow:
     do: Cell
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class LineForm:
     """Which lines it is for, and what they say in the words of the mapping.
 
@@ -123,7 +124,7 @@ Value = tuple[tuple[str, str], ...]
 """What a log is judged for: names in braces, and a value for each."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Each:
     """A name whose values a log is judged for, one after the other.
 
@@ -143,7 +144,7 @@ class Each:
         return replace(self, ranges=ranges)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Lines:
     """How the lines of a log in another form are read; lines without a form are left out.
 
@@ -159,7 +160,7 @@ class Lines:
     forms: tuple[LineForm, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Together:
     """Rows that are taken one after the other, with nothing in between, for the same ids.
 
@@ -172,7 +173,7 @@ class Together:
     all: bool
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Told:
     """A hidden row that answers a request: forms of the answers that tell of it."""
 
@@ -180,7 +181,7 @@ class Told:
     forms: tuple[Word, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Size:
     """A constant that a log decides: what stands at a path in it, and how much is added.
 
@@ -192,7 +193,7 @@ class Size:
     more: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Recording:
     """What a mapping says of recorded runs.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from checker.conformance.bind import Bound
 from checker.conformance.course import Run
 from checker.conformance.session import Difference, Item, Path
 from checker.conformance.space import Key, Space
+from checker.frozen import frozen
 from checker.semantics.successors import initial_steps
 from checker.trace.rebuild import make_step
 from checker.trace.trace import Step
@@ -18,7 +18,7 @@ from checker.trace.trace import Step
 Verdict = Literal["agrees", "differs", "undecided"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class RowResult:
     """Of one row: what it is for the implementation, steps taken and agreed, calls refused."""
 
@@ -31,7 +31,7 @@ class RowResult:
     refused_agreed: int
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Told:
     """One step of a story, with what the implementation was asked."""
 
@@ -39,7 +39,7 @@ class Told:
     request: str | None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Story:
     """One kind of difference: its shortest path, and the step after which things are not alike.
 
@@ -58,7 +58,7 @@ class Story:
     ticket: str
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Conformance:
     """How an implementation compares with one instance of a specification."""
 

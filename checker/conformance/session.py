@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from checker.conformance.adapter import Adapter, Reply
 from checker.conformance.bind import ANSWER, ERROR
 from checker.conformance.space import Choice, Edge, Expected, Key, Node, Refused, Space
+from checker.frozen import frozen
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.plain import as_json, normal
 from checker.semantics.successors import as_mapping
@@ -22,7 +23,7 @@ STATES_MAX = 64
 """States that may fit what was seen; more are forgotten, the later ones first."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Taken:
     """A step of a path: from where, what was asked, and which step of the model it was."""
 
@@ -34,7 +35,7 @@ class Taken:
 Path = tuple[Taken, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Item:
     """Something compared that is not the same: what the model says, and what was seen."""
 
@@ -43,7 +44,7 @@ class Item:
     observed: object
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Difference:
     """A step, or a call to be refused, after which the implementation is not as the model says.
 

@@ -7,13 +7,14 @@ layout's of the specification, followed by those of the labels, which are 0 in e
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from checker.conformance.bind import Bound
 from checker.conformance.instrument import Instrumented, Label, instrument
 from checker.errors import EvaluationError, InternalError
+from checker.frozen import frozen
 from checker.kernel import build
 from checker.layout import pack
 from checker.layout.cells import value_from
@@ -35,7 +36,7 @@ _KEPT = 200_000
 """Expanded nodes that are kept when walking without an end."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Expected:
     """What is to be seen: a value as JSON, its type, and the text that is the same for equals."""
 
@@ -45,7 +46,7 @@ class Expected:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Timed:
     """What a step has to do with timers: the ones it sets and fires, by number; and its ids."""
 
@@ -54,7 +55,7 @@ class Timed:
     ids: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Edge:
     """A step of the model: the row's number, where it leads, the answer, known differences."""
 
@@ -65,7 +66,7 @@ class Edge:
     timed: Timed = Timed()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Choice:
     """What can be asked in a state, and the steps of the model that it may be.
 
@@ -76,7 +77,7 @@ class Choice:
     edges: tuple[Edge, ...]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Refused:
     """A call that is to be refused in a state."""
 
@@ -86,7 +87,7 @@ class Refused:
     known: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Node:
     """A state: what is to be observed, what can be asked, what is to be refused in it."""
 
@@ -101,7 +102,7 @@ class Node:
     """Of each window the state in which its numbers are one less."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Said:
     """What the labels of a step say."""
 

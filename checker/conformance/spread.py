@@ -7,7 +7,6 @@ order, are put together as if one session had made them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from checker.conformance.adapter import Adapter, AdapterFailure
 from checker.conformance.bind import Bound
@@ -15,10 +14,11 @@ from checker.conformance.course import Course, Ended, Options
 from checker.conformance.space import Space
 from checker.conformance.walks import Made, Make, Walk, made_by
 from checker.errors import EnvironmentFailure
+from checker.frozen import frozen
 from checker.runs import Lost, Spread
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Asked:
     """What is driven: the mapping of a specification's instance, and by which adapter.
 
@@ -36,7 +36,7 @@ class Asked:
     options: Options
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Part:
     """Some walks of a batch, in their order; `left` is how many seconds there are for them."""
 

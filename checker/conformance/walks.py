@@ -16,6 +16,7 @@ from checker.conformance.adapter import Adapter, AdapterFailure
 from checker.conformance.course import Course, Ended, Group, Options
 from checker.conformance.session import Counts, Path, Taken
 from checker.conformance.space import Choice, Edge, Key, Space
+from checker.frozen import frozen
 
 WALKS = 64
 """Walks of a batch."""
@@ -28,7 +29,7 @@ Pair = tuple[int, tuple[int, ...]]
 """A row and the states of all machines in which it was taken."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Walk:
     """From where, and of each step which choice it is and which of its edges.
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from checker.elaborate.world import World
 from checker.errors import Diagnostic
+from checker.frozen import frozen
 from checker.source import Span
 from checker.table.document import Cell, Document, PropertyEntry, Row, TypeName, Word
 from checker.table.state_table import StateTable
@@ -32,7 +33,7 @@ _MEANINGS_MAX = 64
 Words = frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Made:
     """What was made of a row or property, and what else that did to the world.
 

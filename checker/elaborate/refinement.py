@@ -9,7 +9,7 @@ same, or some row of the coarse machine leads from one to the other
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from checker.elaborate import build, convert
@@ -17,6 +17,7 @@ from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong
 from checker.errors import Diagnostic
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Machine, Property, Variable
 from checker.machine.relations import show
@@ -37,7 +38,7 @@ from checker.table.problems import nearest
 Setting = tuple[Word, int | bool | str, Span]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Coarse:
     """The coarse machine, and the names of its types and values."""
 

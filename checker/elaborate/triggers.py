@@ -24,6 +24,7 @@ from checker.elaborate.world import (
     World,
 )
 from checker.elaborate.wrong import Wrong
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Binding, Trigger
 from checker.machine.relations import bare, show
@@ -61,7 +62,7 @@ def spontaneous() -> Consumption:
     return Consumption(Trigger("spontaneous", None, None))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Pattern:
     """A trigger as written: whose, for which keys, which kind, with which arguments."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from checker.elaborate.wrong import TooMuch
 from checker.errors import Diagnostic
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Variable
 from checker.machine.types import Bag, Enum, Id, Range, Record, Sequence, Set, Type, Union
@@ -67,7 +68,7 @@ class Meter:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ComponentInfo:
     """A component: its key type, if there is one for each, and its members' own names."""
 
@@ -76,7 +77,7 @@ class ComponentInfo:
     members: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ChannelInfo:
     """A channel: keys of `per`, the union of its messages, the type of one channel's content."""
 
@@ -86,7 +87,7 @@ class ChannelInfo:
     content: Bag | Sequence | Set
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CallsInfo:
     """Calls: who calls, the slots of one caller, what a slot holds, what a handle is.
 
@@ -104,7 +105,7 @@ class CallsInfo:
     handle: Record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class OperationInfo:
     """An operation: its key, the record of captures (and `late`), the type of those in flight."""
 
@@ -115,7 +116,7 @@ class OperationInfo:
     content: Bag | Sequence
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TimerInfo:
     """A timer: its keys, the record of captures, the type of those armed at one key.
 

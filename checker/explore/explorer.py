@@ -11,11 +11,12 @@ import shlex
 import time
 from collections import OrderedDict, deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from checker import flow
 from checker.errors import EvaluationError, SpecificationError, UsageError
+from checker.frozen import frozen
 from checker.machine import terms
 from checker.machine.machine import Machine
 from checker.report.headline import fault_mark
@@ -46,7 +47,7 @@ STATES_FROM_THE_START = 20_000_000
 SECONDS_FROM_THE_START = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Node:
     """A state on a path, the step that led to it, and what can come next."""
 

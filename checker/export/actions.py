@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from checker.errors import InternalError
 from checker.export.expressions import Expressions, Scope, item_type, may_fail, members
 from checker.export.names import assigned, atomic, bracketed, identifier, listed, place
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
 from checker.machine.terms import Place, Statement, Term
@@ -30,7 +31,7 @@ Lines = list[str]
 After = Callable[[Scope], Lines]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Exits:
     """Where jumps lead, and the locals that are needed there."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from checker.errors import InternalError
 from checker.export.names import atomic, bracketed, identifier, listed, place, quoted
 from checker.export.values import Values, included
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.builtins import NAMED
 from checker.machine.relations import bare, variants_of
@@ -30,7 +31,7 @@ ROW = "#row"
 """The name under which a scope keeps the row whose step is judged."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Scope:
     """What names stand for where an expression is written.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from checker.export.actions import LEGAL, Actions, Lines, conjuncts, indented
 from checker.export.expressions import ROW, Expressions, Scope, bound
 from checker.export.names import LIBRARY, assigned, identifier, listed, quoted
 from checker.export.values import Values, require_written, unwritten
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, Action, Machine, Property
 from checker.machine.terms import Generator
@@ -21,7 +22,7 @@ from checker.semantics.fairness import fair_rows
 WIDTH = 78
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Module:
     """What is written: the module's name, its text, and the text of its configuration."""
 

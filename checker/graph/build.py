@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import InternalError
+from checker.frozen import frozen
 from checker.graph import edges as native
 from checker.graph.reference import beyond
 from checker.graph.space import Space
@@ -128,7 +128,7 @@ def build_space(
     )
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Edges:
     """The edges of consecutive states; `offsets` has one more, and one for what was cut."""
 

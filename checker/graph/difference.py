@@ -7,12 +7,13 @@ runs of a graph are the sequences of what is seen and what is done.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.graph.inclusion import PAIRS_MAX, Run, View, runs_apart
 from checker.graph.interning import intern
 from checker.graph.labelled import CUT_OFF, FAILED, LabelledGraph
@@ -30,7 +31,7 @@ _LARGEST = 1 << 62
 Numbers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Only:
     """Something that one side alone has, and the shortest run of that side that shows it."""
 
@@ -38,7 +39,7 @@ class Only:
     run: Run
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Side:
     """What one side alone has: how many of each kind, and some of each, nearest first.
 
@@ -51,7 +52,7 @@ class Side:
     shorter: Run | None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Difference:
     """How two graphs differ. `equal` is None where that could not be decided, and `why`.
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import Interruption
+from checker.frozen import frozen
 from checker.graph.labelled import LabelledGraph
 from checker.graph.refinement import (
     KNOWN,
@@ -51,7 +51,7 @@ Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """What one history can lead to on both sides."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class View:
     """A graph as it is seen: `looks` of its states, `calls` of its steps, alike for both sides.
 
@@ -66,7 +66,7 @@ class View:
     plain: bool
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Seen:
     """What is walked: nodes, whose steps are sorted by what is seen of them.
 

@@ -6,11 +6,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from checker.frozen import frozen
 from checker.graph.automata import no_run_of
 from checker.graph.lasso import Lasso
 from checker.graph.liveness import Judgement, eventually, leads_to
@@ -34,7 +35,7 @@ from checker.search.outcome import (
 from checker.semantics.successor import State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Claim:
     """Properties that are judged as one, by their numbers and the places of their watches.
 

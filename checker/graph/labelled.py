@@ -6,13 +6,14 @@ One breadth-first pass over a telling machine (`labels`) finds states, steps and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import Interruption, UsageError
+from checker.frozen import frozen
 from checker.graph.edges import index_states
 from checker.graph.interning import intern
 from checker.graph.labels import Label, Telling, bare, shown_value, telling
@@ -44,7 +45,7 @@ _BYTES_OF_A_STEP = 24
 _DECODED = 1 << 14
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class LabelledGraph:
     """All states of a machine, numbered as they were found, and all steps between them.
 

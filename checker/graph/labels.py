@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Variable
 from checker.machine.terms import Statement, Term
@@ -49,7 +50,7 @@ class Label:
         return self.row + f"({bound})" * bool(bound) + f" pick {picked}" * bool(picked)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Telling:
     """A machine that tells, and where: `slots` of each action, in the order of its label.
 
@@ -168,7 +169,7 @@ def _picked_type(pick: t.Pick) -> Type:
     return domain.key if hasattr(domain, "key") else domain.item  # type: ignore[union-attr]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Unit:
     """Picks whose order only a run knows, those in one loop, or a pick alone; at `most` so many."""
 

@@ -9,12 +9,12 @@ for ever after no more steps, that is shown instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.graph.components import OUTSIDE
 from checker.graph.quotient import unfolded
 from checker.graph.state_graph import StateGraph, Turning
@@ -24,7 +24,7 @@ from checker.search.board import Numbers
 NOWHERE = -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Lasso:
     """State numbers from an initial state on; the run goes on from `loop` after the last one.
 
@@ -116,7 +116,7 @@ def reachable(
     return found
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Reached:
     """What a breadth-first search found: `order` holds the states as they were found.
 
@@ -145,7 +145,7 @@ def search_from(
     return Reached(distance, parent, queue[:found])
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Staged:
     """What a staged search found until it came to `goal` (NOWHERE: it never did); see Reached."""
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.graph.components import OUTSIDE
 from checker.graph.fairness import fair_states
 from checker.graph.lasso import Lasso, reachable, shortest_lasso
 from checker.graph.state_graph import StateGraph
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Judgement:
     """`violated` comes with a lasso; `unknown` where a cut hides what follows an obligation."""
 

@@ -6,12 +6,12 @@ interpreter (`reference`); what is judged on it does not know which.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.graph.state_graph import StateGraph
 from checker.semantics.successor import State
 
@@ -23,7 +23,7 @@ class Named(Protocol):
         """Return the state; `renaming` is a number of `semantics.renamings`, 0 changes nothing."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Space:
     """All that an exhaustive search found, ready to be judged.
 

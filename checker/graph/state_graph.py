@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.llvm.compiled import compiled
 from checker.search.board import Numbers
 from checker.semantics.renamings import Renamings
@@ -24,7 +25,7 @@ UNFAIR = -1
 Stays = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Turning:
     """What makes a graph of representatives one of all states (see `quotient`).
 
@@ -60,7 +61,7 @@ class Turning:
         return replace(self, turns=turns, instances=instances, stays=stays)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class StateGraph:
     """A finite graph of states.
 
@@ -91,7 +92,7 @@ class StateGraph:
         return len(self.offsets) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class StepsInto:
     """The states from which steps lead to s: `sources[offsets[s]:offsets[s + 1]]`, ascending."""
 

@@ -10,7 +10,6 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.graph.columns import column, machines_of, packed, state_columns
 from checker.graph.components import components
 from checker.graph.labelled import CUT_OFF, FAILED, LabelledGraph
@@ -42,7 +42,7 @@ _AT_ONCE = 1 << 14
 _FILE = "part-00000.parquet"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Terminal:
     """How many terminal components there are, of how many states; the states of the largest.
 

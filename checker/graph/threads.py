@@ -9,11 +9,12 @@ that the edge's renaming takes back. Whatever is claimed of the first is claimed
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.graph.lasso import Lasso
 from checker.graph.space import Space
 from checker.graph.state_graph import StateGraph, Turning
@@ -23,7 +24,7 @@ from checker.search.beyond import OUTSIDE_RAISED
 from checker.search.board import Numbers
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Thread:
     """The properties that renaming makes of one, and a Space to judge the first of them on.
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import prod
 
+from checker.frozen import frozen
 from checker.kernel.columns import CellTest, Columns, Finder, keys_of
 from checker.kernel.commuting import LOOPS, Wanted
 from checker.kernel.tallies import Count
@@ -39,7 +40,7 @@ UNROLLED_MODULE = 12_000
 """Once the actions of a machine reach this many operations, the rest is not unrolled."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Stage:
     """One thing on the way to an instance: a binding, a `let`, or a conjunct of the guard.
 
@@ -52,7 +53,7 @@ class Stage:
     facts: Facts = NO_FACTS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Selection:
     """Bindings that are written at once: stages from `first` on are them and `rest`.
 

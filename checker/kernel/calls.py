@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import InternalError
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 
 _INT = ctypes.c_int64
@@ -19,7 +19,7 @@ CAPACITY = 1024
 """Successors that buffers have room for at first."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Expansion:
     """The successors of some states.
 

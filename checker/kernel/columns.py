@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.layout.shape import Shape, is_dense, shape_of
 from checker.llvm.code import Code, Operand, Ref
 from checker.llvm.frame import Constants
@@ -36,7 +37,7 @@ KEYS_MAX = 16
 _WORD = 63
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CellTest:
     """A test of one cell of a variable: of each code, whether it holds, as bytes 0 and 1.
 

@@ -51,11 +51,10 @@ A successor's meta word is described in `checker.llvm.meta`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.kernel.refinement import Refinement
 from checker.llvm.meta import META_BITS, NUMBER
 
@@ -65,7 +64,7 @@ EXPLORE = "define i64 @explore("
 """What the text of a kernel with that function holds."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Kernel:
     """Native code of one machine; keep it alive while its addresses are in use.
 

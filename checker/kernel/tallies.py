@@ -6,13 +6,12 @@ A step that failed makes its action neither enabled nor fired, and its state no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from checker.frozen import frozen
 from checker.llvm.code import Code, Operand, Ref
 from checker.llvm.meta import ACTION_MASK, ERROR
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Count:
     """Counts the successors of one of `actions` actions where they are written, into `%tallies`.
 

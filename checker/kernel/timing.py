@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
+from checker.frozen import frozen
 from checker.kernel.build import deep_recursion, fingerprint
 from checker.kernel.kernel import Kernel, Words
 from checker.kernel.text import timed_text
@@ -28,7 +28,7 @@ BLOCK = 256
 """States that are expanded in one call, as a search does."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Timing:
     """`seconds` of `expand` and `check` for all states of the sample, on one thread.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log2
 
 from checker.errors import Diagnostic, SpecificationError
+from checker.frozen import frozen
 from checker.layout.placement import place
 from checker.layout.shape import CODE_LIMIT, Shape, cell_cardinalities, shape_of
 from checker.machine.machine import Machine, Variable
@@ -19,7 +19,7 @@ KEYS_MAX = 1 << 16
 """Keys of a map, elements of a set."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Leaf:
     """One cell of a state in its place: (word >> shift) % 2**width // divisor % cardinality.
 
@@ -43,7 +43,7 @@ class Leaf:
         return weight - (1 << 64) if weight >> 63 else weight
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Layout:
     """A state as `words` 64-bit words; bit 63 of word 0 is always clear.
 

@@ -7,8 +7,9 @@ of five values are 125 < 2**7 together, but 9 bits one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log2
+
+from checker.frozen import frozen
 
 WORD_BITS = 64
 FIRST_WORD_BITS = 63
@@ -19,7 +20,7 @@ OPEN_BINS = 64
 """How many unfinished words are tried for a leaf before a new one is begun."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Spot:
     """The place of a leaf: digit `divisor` of the `width` bits from `shift` of a word.
 

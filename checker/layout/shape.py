@@ -21,9 +21,9 @@ A *slot* is 0 when empty. An item with a code takes one cell, 1 + code; a wide i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from checker.frozen import frozen
 from checker.machine.types import (
     Bag,
     Bool,
@@ -48,7 +48,7 @@ CHUNK = 32
 """Elements in a cell of a wide set."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class FieldShape:
     """A field: where its cells start in its record, and its factor in the record's code."""
 
@@ -58,7 +58,7 @@ class FieldShape:
     weight: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class VariantShape:
     """One record shape of a union, or a record itself (index 0, base 0).
 
@@ -77,7 +77,7 @@ class VariantShape:
         return next((field for field in self.fields if field.name == name), None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Shape:
     """The shape of a type.
 

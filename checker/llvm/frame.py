@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from checker.frozen import frozen
 from checker.layout.shape import Shape, shape_of
 from checker.llvm.code import Code, Flag, Operand, Ref
 from checker.machine import terms
@@ -18,7 +19,7 @@ Value = int | str | Ref
 number (a Range's actual value, the canonical code of anything else)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Bound:
     """A name that never changes: a binding, a comprehension's variable, a parameter."""
 
@@ -26,7 +27,7 @@ class Bound:
     shape: Shape
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mutable:
     """A local that statements assign: where its code (scalar shapes), or its cells, are kept."""
 

@@ -7,9 +7,9 @@ whoever makes one keeps the memory alive.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from checker.errors import InternalError
+from checker.frozen import frozen
 
 LANES = 8
 """Words of a cache line, which `compare_line` looks at together."""
@@ -23,7 +23,7 @@ New = Callable[[], str]
 """Gives a new name for a value."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Instruction:
     """What a compiled function can say that Python cannot.
 

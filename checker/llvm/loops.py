@@ -6,8 +6,8 @@ A *position* is the code of a set's element or of a map's key, or the number of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from checker.frozen import frozen
 from checker.layout.shape import Shape, is_dense
 from checker.llvm import cells
 from checker.llvm.code import Flag, Operand, Ref
@@ -22,7 +22,7 @@ Visit = Callable[[Operand, str], None]
 """Called with a position and the label to jump to for the next one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Domain:
     """A domain, evaluated.
 

@@ -7,8 +7,8 @@ slot), that value is taken apart, changed, and put back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from checker.frozen import frozen
 from checker.layout.shape import Shape, VariantShape
 from checker.llvm import cells
 from checker.llvm.code import Operand, Ref
@@ -19,7 +19,7 @@ from checker.machine.terms import Place
 from checker.machine.types import Bag, Map, Option, Record, Sequence, Set, Union
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Key:
     """A step into a map or a row, its key evaluated."""
 
@@ -31,7 +31,7 @@ Step = Key | str
 """A step into a place: a key, or the name of a field."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Element:
     """What a place leads to: a value of `shape` at `ref`.
 

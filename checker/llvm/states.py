@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from checker.frozen import frozen
 from checker.layout.layout import Layout, Leaf
 from checker.llvm.code import Code, Flag, Operand, Ref
 from checker.passes.fixed import Fixed
@@ -95,7 +95,7 @@ def _unpacked(
     return digit if leaf.last else code.remainder(digit, leaf.cardinality)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Sink:
     """Where a function puts successors.
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from checker.errors import InternalError
+from checker.frozen import frozen
 from checker.llvm.instructions import Instruction
 
 _ELEMENTS = {
@@ -66,7 +66,7 @@ class Translated(Protocol):
         """Return what a name of its module is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Array:
     """Elements of a type (`i64`, ...) from a pointer on, and how many."""
 
@@ -75,7 +75,7 @@ class _Array:
     element: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Value:
     """A word, or where `flag` a truth value (i1)."""
 

@@ -10,16 +10,16 @@ function or statement has a handler in `checker.elaborate`, which says what it i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from checker.frozen import frozen
 from checker.machine.types import Range, Type
 
 Group = Literal["constant", "function", "choice", "statement", "word"]
 """`choice`: stands as a whole right side or argument in effects. `word`: is never called."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Plain:
     """A function of values that never fails.
 
@@ -34,7 +34,7 @@ class Plain:
     written: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class BuiltIn:
     """One word of the language; `form` is how it is written, `meaning` a sentence on it.
 

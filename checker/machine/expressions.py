@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
+from checker.frozen import frozen
 from checker.machine.types import Bool, Range, Set, Type
 from checker.source import Span
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _BOOL = Bool()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Literal:
     """A constant: a Python value of `type` (see the table in `checker.machine.types`)."""
 
@@ -24,7 +24,7 @@ class Literal:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Read:
     """The current value of a state variable: as the statements before it in the row left it."""
 
@@ -33,7 +33,7 @@ class Read:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Local:
     """A bound name: a binding of the row, a local of its effects, a comprehension variable."""
 
@@ -42,7 +42,7 @@ class Local:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Next:
     """`next(item)` in a `step` property: `item` with every `Read` taken in the next state."""
 
@@ -51,7 +51,7 @@ class Next:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Ran:
     """`ran(row, name=value)` in a `step` property: whether `row` made the step, bound like this.
 
@@ -65,7 +65,7 @@ class Ran:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Cast:
     """`item` as a value of `type`; an evaluation error (E501) where it is not one.
 
@@ -78,7 +78,7 @@ class Cast:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Arithmetic:
     """Integer arithmetic: `+ - * // %` with Python's floor semantics; E503 on division by zero.
 
@@ -92,7 +92,7 @@ class Arithmetic:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Compare:
     """Order of two values: integers by value; enums and asymmetric ids (same type) by code."""
 
@@ -103,7 +103,7 @@ class Compare:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Equal:
     """Equality of two terms. Both have the same type, except that two Ranges may differ."""
 
@@ -113,7 +113,7 @@ class Equal:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Not:
     """Negation."""
 
@@ -122,7 +122,7 @@ class Not:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class And:
     """Conjunction, left to right, short-circuit."""
 
@@ -131,7 +131,7 @@ class And:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Or:
     """Disjunction, left to right, short-circuit."""
 
@@ -140,7 +140,7 @@ class Or:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Implies:
     """`implies(left, right)`: true without looking at `right` when `left` is false."""
 
@@ -150,7 +150,7 @@ class Implies:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Choose:
     """`then if condition else otherwise`; only the chosen branch is evaluated."""
 
@@ -161,7 +161,7 @@ class Choose:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Let:
     """`body` with `name` bound to `value`, evaluated once: an inlined definition's parameter."""
 
@@ -172,7 +172,7 @@ class Let:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Field:
     """A field of a record, or of a union value; E504 where the value's variant lacks the field."""
 
@@ -182,7 +182,7 @@ class Field:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class At:
     """`item[key]`: of a map (E505 when absent), or of a sequence by 0-based position (E506)."""
 
@@ -192,7 +192,7 @@ class At:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class IsNone:
     """Whether an Option-typed item is none."""
 
@@ -201,7 +201,7 @@ class IsNone:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class IsVariant:
     """`item is Name`: whether a union value is of that variant; false for none of an option."""
 
@@ -211,7 +211,7 @@ class IsVariant:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Contains:
     """`item in collection`: a Set, the keys of a Map, the items of a Sequence or Bag.
 
@@ -225,7 +225,7 @@ class Contains:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SetOperation:
     """Union, intersection, difference, symmetric difference of two sets of the same type."""
 
@@ -236,7 +236,7 @@ class SetOperation:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Subset:
     """`left <= right` of two sets of the same type; `strict` for `<`."""
 
@@ -247,7 +247,7 @@ class Subset:
     type: Bool = _BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SetOf:
     """`{a, b}`: the set of some values; every item has the set's item type."""
 
@@ -256,7 +256,7 @@ class SetOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Everything:
     """All values of a type, as a set: a type's name used as a domain (`for m in Member`)."""
 
@@ -264,7 +264,7 @@ class Everything:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Interval:
     """The integers low..high, both included, as a set; empty when low > high.
 
@@ -277,7 +277,7 @@ class Interval:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RecordOf:
     """A record (`type` a Record) or one variant of a union (`type` a Union): all its fields."""
 
@@ -287,7 +287,7 @@ class RecordOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class MapOf:
     """`{k: v, ...}`; later pairs win. For a total map the keys cover it (checked statically)."""
 
@@ -296,7 +296,7 @@ class MapOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SequenceOf:
     """`[a, b]`: a sequence of exactly these items (`type` a Sequence or Bag)."""
 
@@ -305,7 +305,7 @@ class SequenceOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Length:
     """`len(item)`: of a set, the present keys of a map, a sequence, a bag."""
 
@@ -314,7 +314,7 @@ class Length:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Count:
     """`bag.count(item)`: how often an item is in a Bag or Sequence; the item as in Contains."""
 
@@ -324,7 +324,7 @@ class Count:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Keys:
     """The present keys of a map, as a set."""
 
@@ -333,7 +333,7 @@ class Keys:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Concatenate:
     """`left + right` of two sequences; the capacity of `type` is the sum of theirs."""
 
@@ -343,7 +343,7 @@ class Concatenate:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Slice:
     """`item[start:stop]` of a sequence with Python's meaning for non-negative bounds.
 
@@ -358,7 +358,7 @@ class Slice:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class With:
     """`item` with the field `name` of a record or union replaced; E504 if the variant lacks it."""
 
@@ -369,7 +369,7 @@ class With:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Extreme:
     """`min(a, b, ...)` or `max(...)` of two or more terms: integers, or one ordered type."""
 
@@ -379,7 +379,7 @@ class Extreme:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Apply:
     """A plain function of values, by its name in `checker.machine.builtins`; it never fails."""
 
@@ -389,7 +389,7 @@ class Apply:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Generator:
     """`for name in domain if condition`: values in canonical order (a sequence in its own order).
 
@@ -401,7 +401,7 @@ class Generator:
     condition: Term | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fold:
     """A comprehension reduced to one value, generators nested left to right.
 
@@ -418,7 +418,7 @@ class Fold:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Leads:
     """Whether some row of the machine `other` leads from one of its states to another.
 

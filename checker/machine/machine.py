@@ -6,10 +6,11 @@ that whatever runs a machine needs to know variables, actions and properties onl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from checker.errors import Diagnostic
+from checker.frozen import frozen
 from checker.machine.relations import item_of
 from checker.machine.temporal import Formula
 from checker.machine.terms import Statement, Term
@@ -30,7 +31,7 @@ OF_STEPS: frozenset[PropertyKind] = frozenset(("step", "refines"))
 """The kinds of property that are judged on every step."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Variable:
     """One state variable: its qualified name (`client.generation`), type and initial value.
 
@@ -47,7 +48,7 @@ class Variable:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Binding:
     """`name` ranges over `domain` (Set, Map keys, Sequence, Bag: distinct items) where `condition`.
 
@@ -61,7 +62,7 @@ class Binding:
     shown: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Trigger:
     """What starts an action, for readers: a message or outcome, or the expiry of a timer."""
 
@@ -70,7 +71,7 @@ class Trigger:
     message: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Action:
     """A row as one atomic step: bindings, then guard, then body.
 
@@ -105,7 +106,7 @@ class Action:
         return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Property:
     """What must hold.
 
@@ -143,7 +144,7 @@ class Property:
         return first if self.initially is None else (*first, Watch(self.name, None, self.initially))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Watch:
     """Conditions that are observed in every state for the property called `name`."""
 
@@ -152,7 +153,7 @@ class Watch:
     condition: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FairGroup:
     """Rows that fairness is promised to together: one of them is done in the end.
 
@@ -167,7 +168,7 @@ class FairGroup:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Expectation:
     """What an instance declares of its own run; None where it says nothing.
 
@@ -185,7 +186,7 @@ class Expectation:
     rows: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Machine:
     """One instance of a specification with all constants fixed.
 

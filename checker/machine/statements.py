@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from checker.frozen import frozen
 from checker.machine.expressions import Term
 from checker.machine.types import Id, Type
 from checker.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Step:
     """One step into a place: a map key or sequence position (`key`), or a field (`name`)."""
 
@@ -18,7 +18,7 @@ class Step:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Place:
     """An assignable place: a variable, then steps into it. `type` is the place's type.
 
@@ -33,7 +33,7 @@ class Place:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Assign:
     """`place = value`; the value has the place's type (a Cast makes it so)."""
 
@@ -42,7 +42,7 @@ class Assign:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Transition:
     """An assignment to a machine's state: always checked against its table, also old == new.
 
@@ -58,7 +58,7 @@ class Transition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Delete:
     """`del m[k]`: the last step is a key of a partial map; E505 when absent."""
 
@@ -66,7 +66,7 @@ class Delete:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SetLocal:
     """`name = value`: a local; every assignment to it has the same type."""
 
@@ -75,7 +75,7 @@ class SetLocal:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class If:
     """`if` / `else`."""
 
@@ -85,7 +85,7 @@ class If:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class For:
     """`for name in domain:` over a snapshot of the domain, in canonical order."""
 
@@ -95,14 +95,14 @@ class For:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Break:
     """Leave the innermost `for`."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Pick:
     """Nondeterministic choice: `name` becomes any value of `domain` that satisfies `condition`.
 
@@ -116,7 +116,7 @@ class Pick:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fresh:
     """`name` becomes the least id of `type` that occurs nowhere in the state.
 
@@ -130,7 +130,7 @@ class Fresh:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Send:
     """Put a message into a channel: a place whose type is a Bag, a Sequence or a Set (retained).
 
@@ -146,7 +146,7 @@ class Send:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Receive:
     """Take a message out of a channel.
 
@@ -174,7 +174,7 @@ class Receive:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Note:
     """Say what a trace shows of a message that no Send or Receive moves.
 
@@ -189,7 +189,7 @@ class Note:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Require:
     """Abandon this execution of the row, as if its guard were false, unless `condition` holds."""
 
@@ -197,7 +197,7 @@ class Require:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Assert:
     """`assert condition`: E510 unless it holds here, where all statements before have run."""
 
@@ -205,7 +205,7 @@ class Assert:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Reject:
     """Undo everything this row did, run `body` (consume the trigger, answer), end the row."""
 
@@ -213,7 +213,7 @@ class Reject:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Scope:
     """A procedure inlined at its call (or a row's body): `Leave(label)` inside jumps to its end."""
 
@@ -222,7 +222,7 @@ class Scope:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Leave:
     """`return`: go to the end of the enclosing Scope with this label."""
 

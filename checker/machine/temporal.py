@@ -10,9 +10,10 @@ again and again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
+
+from checker.frozen import frozen
 
 NODES_MAX = 62
 """Nodes of an automaton: a set of them is a word."""
@@ -24,7 +25,7 @@ class TooManyNodesError(Exception):
     """A formula has an automaton of more than NODES_MAX nodes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Atom:
     """A condition on a state: its number among the property's atoms, or its negation."""
 
@@ -32,14 +33,14 @@ class Atom:
     positive: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Constant:
     """True or false of every run."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Binary:
     """Two formulas joined.
 
@@ -89,7 +90,7 @@ def always(formula: Formula) -> Formula:
 # ------------------------------------------------------------------------------ the automaton
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Automaton:
     """Nodes, each with the atoms that must be true or false of the state that it reads.
 

@@ -21,17 +21,17 @@ of `for`, `pick` and ties) is the order of its *codes*: a value's code is its pl
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from checker.frozen import frozen
 from checker.machine.once import once
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Bool:
     """True or false."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Range:
     """The integers `low`..`high`, both included; `low > high` is the empty range."""
 
@@ -39,7 +39,7 @@ class Range:
     high: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Enum:
     """Named constants in declared order; the states of a table are one of these."""
 
@@ -47,7 +47,7 @@ class Enum:
     members: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Id:
     """Identities of one kind; interchangeable where declared symmetric."""
 
@@ -56,14 +56,14 @@ class Id:
     symmetric: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Option:
     """A value of `item` or none. Never nested directly."""
 
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Record:
     """Named fields, in declared order."""
 
@@ -71,7 +71,7 @@ class Record:
     fields: tuple[tuple[str, Type], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Union:
     """One of several record shapes, told apart by name: the type of messages."""
 
@@ -79,14 +79,14 @@ class Union:
     variants: tuple[Record, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Set:
     """A subset of the values of `item`."""
 
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Map:
     """Values per key; `total` maps hold every key, partial ones may lack some."""
 
@@ -95,7 +95,7 @@ class Map:
     total: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Sequence:
     """An ordered list of at most `capacity` items."""
 
@@ -103,7 +103,7 @@ class Sequence:
     capacity: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Bag:
     """An unordered multiset of at most `capacity` items: the content of an unordered channel."""
 

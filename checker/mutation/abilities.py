@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from checker import __version__
+from checker.frozen import frozen
 from checker.mutation.shown import Shown
 from checker.table import Document
 
@@ -20,7 +20,7 @@ WAYS: Mapping[Way, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Ability:
     """A property, and what shows that it can fail: an instance, a mistake, or nothing does."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -18,6 +18,7 @@ from typing import Literal
 from checker.cache import code_of
 from checker.elaborate import elaborate, instances
 from checker.errors import EnvironmentFailure, SpecificationError
+from checker.frozen import frozen
 from checker.kernel.build import fingerprint
 from checker.machine.machine import LIVENESS
 from checker.mutation.subject import Sight, Subject
@@ -32,7 +33,7 @@ BATCH = 200
 Fate = Literal["caught", "counted", "unnoticed", "equal", "refused", "undecided"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Job:
     """Some mutants of the specification in `path`, to be judged on one of its instances."""
 
@@ -42,7 +43,7 @@ class Job:
     memory: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Judged:
     """One mutant, and what each instance that ran it saw, in their order.
 
@@ -76,7 +77,7 @@ class Judged:
         return next((sight for sight in self.sights if sight.seen == wanted), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Step:
     """How far a campaign is: a batch that was judged, or was known from before (`kept`)."""
 

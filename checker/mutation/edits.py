@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from checker.frozen import frozen
 from checker.source import Source
 from checker.table.document import Document, Word
 from checker.table.problems import Problems, nearest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Edit:
     """In a file, what stands from `begin` to `end` becomes `text`.
 

@@ -7,11 +7,11 @@ procedure or definition, or of a file - or names one of the mutants that `weavin
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from checker.elaborate import instances
+from checker.frozen import frozen
 from checker.mutation.edits import Edit, edit
 from checker.mutation.weaving import catalogue
 from checker.table.document import Document, Word
@@ -30,7 +30,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
 """The keys of each part, as docs/mutation.md lists them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mistake:
     """A change with which an instance breaks `property`.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from checker import __version__
+from checker.frozen import frozen
 from checker.mutation.campaign import Fate, Judged
 from checker.mutation.subject import Sight
 from checker.report.headline import plural
@@ -26,7 +26,7 @@ SHOWN = 40
 """Mutants of a list that are printed; all of them are in the files of --out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Campaign:
     """A specification, the instances that judged its mutants, and what became of each."""
 

@@ -10,7 +10,7 @@ while it runs - is checked as a text of its own, and that decides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
@@ -18,6 +18,7 @@ from secrets import token_hex
 from checker.elaborate import elaborate, instances
 from checker.errors import SpecificationError
 from checker.flow import Request, Silent, check_machine, select
+from checker.frozen import frozen
 from checker.machine.machine import LIVENESS
 from checker.mutation.campaign import declared_states
 from checker.mutation.edits import edited
@@ -35,7 +36,7 @@ BATCH = 40
 """Mistakes that are put into one machine: more take longer to compile than they save."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Job:
     """Mistakes of the system in `path`, judged together on one instance.
 
@@ -48,7 +49,7 @@ class Job:
     run: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Shown:
     """What became of a mistake: after how many steps its property breaks, or why it does not."""
 

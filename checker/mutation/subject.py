@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.kernel.calls import Calls, Expansion
@@ -52,7 +53,7 @@ CHUNKS = (64, 1024, 8192)
 Seen = Literal["caught", "counted", "different", "same", "refused", "undecided"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Sight:
     """What one instance saw of a mutant.
 

@@ -14,12 +14,13 @@ import ast
 import copy
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal
 
 from checker.elaborate import elaborate
 from checker.errors import SpecificationError
+from checker.frozen import frozen
 from checker.machine.builtins import BUILT_INS
 from checker.machine.machine import Machine
 from checker.mutation import parts
@@ -65,7 +66,7 @@ BINDING = frozenset(item.name for item in BUILT_INS if item.binds)
 """Functions whose arguments are no values of their own."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Mutant:
     """One mistake: `where` it is (row, procedure or definition), `what` was done, in which line."""
 
@@ -89,7 +90,7 @@ class Mutant:
         return f"{self.where}: {self.what}"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Woven:
     """A document with all of `mutants` in it, and the machine that an instance of it is."""
 

@@ -8,9 +8,9 @@ int with their bits, so that two sets are disjoint when `one & other == 0`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from checker.frozen import frozen
 from checker.machine.machine import Variable
 from checker.machine.types import Map, Record, Set, Type, cardinality
 from checker.semantics.values import belongs, code_of
@@ -19,7 +19,7 @@ TYPE_MAX = 4096
 """Atoms of a type at most; a value of a type that would have more is one atom."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Region:
     """Neighbouring atoms that hold a value of `type`; None where it is only a part of them."""
 

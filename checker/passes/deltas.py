@@ -9,8 +9,9 @@ steps, and for the same new items.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from checker.frozen import frozen
 from checker.machine import terms
 from checker.machine.machine import Action, Property
 from checker.machine.once import once
@@ -33,7 +34,7 @@ Triggers = tuple[frozenset[str], ...]
 """Sets of variables. A step that leaves all variables of one of them alone is not asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Delta:
     """What is asked of steps that change some variable of each of `triggers`.
 
@@ -98,7 +99,7 @@ def asked_of(
     return {name: tuple(items) for name, items in owed.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Naming:
     """An advanced condition, the rows that it names, and what all other rows owe to it."""
 

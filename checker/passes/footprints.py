@@ -8,9 +8,9 @@ changes. What is not known beforehand counts as all that it may be.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from checker.errors import EvaluationError
+from checker.frozen import frozen
 from checker.machine import terms
 from checker.machine.machine import Action, Binding, Variable
 from checker.machine.terms import Place, Statement, Term
@@ -25,7 +25,7 @@ Names = Mapping[str, object]
 """Locals whose values are known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Footprint:
     """Sets of atoms. An atom whose old value decides about its new one counts as written only.
 
@@ -43,7 +43,7 @@ class Footprint:
         return not (self.writes & others or other.writes & mine)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Known:
     """The value of a term."""
 

@@ -6,8 +6,9 @@ A simpler term has the same value, or the same evaluation error, in every state 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from checker.frozen import frozen
 from checker.machine import terms
 from checker.machine.terms import Term
 from checker.machine.types import Bool, Range
@@ -19,7 +20,7 @@ from checker.source import Span
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Simplifier:
     """Makes terms simpler. `members` are the names at hand, each with the domain it runs over."""
 

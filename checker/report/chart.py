@@ -12,9 +12,10 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import add
 
+from checker.frozen import frozen
 from checker.report.headline import fault_mark, plural
 from checker.report.lanes import FIRED, TIMERS, Lanes
 from checker.report.travels import Fate, Journey, Travel, Wait, journey
@@ -65,7 +66,7 @@ STUB = 44
 """Pixels that the arrow of a message goes on that is still under way at the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Room:
     """How many letters a label may have, and a line below one, which is smaller.
 
@@ -92,7 +93,7 @@ ROOMS = (
 """What is tried in turn until a chart fits."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Label:
     """A line of text: as it fits, and whole."""
 
@@ -103,7 +104,7 @@ class Label:
     anchor: str = "start"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mark:
     """A step on its lane; `kind` is `step`, `fault`, `timer`, or `breaks` for the last one."""
 
@@ -122,7 +123,7 @@ class Mark:
         return _radius(self.number)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Arrow:
     """A message: its line as an SVG path, its end as another, and the steps at its ends."""
 
@@ -136,7 +137,7 @@ class Arrow:
     bottom: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Waiting:
     """A lane that waits: for an answer, for an operation to end."""
 
@@ -146,7 +147,7 @@ class Waiting:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Line:
     """A lane: where it begins and ends within the run, and its name."""
 
@@ -156,7 +157,7 @@ class Line:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Loop:
     """The steps that are repeated for ever."""
 
@@ -165,7 +166,7 @@ class Loop:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Chart:
     """Everything that is drawn, with the size of the whole; `ends` is where each step ends."""
 
@@ -218,7 +219,7 @@ class Chart:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Row:
     """The lines of one step: where its dot, its texts and its sendings are, and where it ends."""
 
@@ -228,7 +229,7 @@ class _Row:
     bottom: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Plan:
     """What is drawn, and in which lane: all but the numbers.
 

@@ -6,9 +6,10 @@ Byte for byte the same wherever it is made, so that CI can compare it with what 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from checker.frozen import frozen
 from checker.report.files import OBJECT, PAGE, encoded
 from checker.report.markdown import code, table, text
 
@@ -25,7 +26,7 @@ HOME = "[All systems](../README.md)"
 """What stands on the page of each system, and on nobody else's."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Line:
     """One instance on the dashboard; `report` holds the files of its own report, if any.
 

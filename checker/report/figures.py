@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from checker.frozen import frozen
 from checker.report.plots import Bars, as_svg
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Table:
     """Rows of text under their heads; the first cell of each is its name."""
 
@@ -18,7 +18,7 @@ class Table:
     rows: Sequence[tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Figures:
     """What a report of many runs says: `plots` by the names of their files, without `.svg`."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePath
 
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
 from checker.machine.walk import walk
@@ -23,7 +23,7 @@ BLOCKS_MAX = 3
 """Rows that are shown whole; more are listed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Query:
     """What a row must be like; None and empty ask for nothing.
 
@@ -42,7 +42,7 @@ class Query:
         return any((self.row, self.on, self.inside, self.reads, self.writes))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Facts:
     """What the rows of a system do, by name: the states they apply in, what they read and write.
 

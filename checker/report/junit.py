@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from checker.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen()
 class Case:
     """One instance: `failure` says what is not as declared, `error` why it could not be run."""
 

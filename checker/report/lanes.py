@@ -7,8 +7,9 @@ says most: the ends of its channels, the `actor` of its rows, what its component
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.machine.types import Enum, Id, Map, Range, Type
 from checker.semantics.successor import Event
@@ -22,7 +23,7 @@ FIRED = frozenset(("expired", "ran after cancel"))
 TIMERS = FIRED | {"armed", "cancelled", "cancelled too late"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Lanes:
     """Who is at the ends of each channel, and which members each word for a party stands for.
 

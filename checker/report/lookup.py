@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from markupsafe import Markup, escape
 
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.report.finding import touched
 from checker.report.hypertext import environment
@@ -26,7 +26,7 @@ from checker.tables import Cell, StateMatrix
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Entry:
     """One trigger in one state: where it leads, by which rows, and what they send."""
 
@@ -37,7 +37,7 @@ class Entry:
     told: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Chart:
     """The state table of one machine: `lines` are a trigger, its kind, and an entry a state."""
 

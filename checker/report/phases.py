@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
+from checker.frozen import frozen
 from checker.trace.trace import Step, Trace
 
 SHORT = 24
@@ -14,7 +14,7 @@ LEAST = 5
 MOST = 30
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Phase:
     """Some steps in a row, and what happens in them in a few words."""
 

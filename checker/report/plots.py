@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from dataclasses import dataclass
+
+from checker.frozen import frozen
 
 LONGEST = 40
 """Characters of the longest bar in a text."""
@@ -19,7 +20,7 @@ _WIDTH = 344
 """A phone shows so much at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Bar:
     """A figure: whose it is, how much, and how that is written."""
 
@@ -28,7 +29,7 @@ class Bar:
     told: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Bars:
     """Figures to be compared; `note` says what to see. The lengths may be logarithms."""
 

@@ -11,12 +11,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from checker import __version__
 from checker.errors import Diagnostic
+from checker.frozen import frozen
 from checker.report.files import encoded
 from checker.report.result import Result
 from checker.report.telling import sentence
@@ -30,7 +30,7 @@ STEPS = 200
 """Steps of a counterexample that a code flow has at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Place:
     """A line of a file, and what is to be said there."""
 
@@ -40,7 +40,7 @@ class Place:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Problem:
     """One thing that is wrong with an instance.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration
 from checker.table.document import Document
@@ -13,7 +14,7 @@ from checker.verdict.judge import Verdict
 from checker.verdict.vacuity import Looked
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Written:
     """A report on disk: the paths of its traces by property, or what went wrong."""
 
@@ -21,7 +22,7 @@ class Written:
     error: OSError | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Result:
     """One run; `origin` says how to repeat it.
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from checker.frozen import frozen
 from checker.report.markdown import code, fenced, table, text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Block:
     """One named thing: in brackets what marks it, what it is about, and its labelled cells.
 
@@ -26,7 +26,7 @@ class Block:
     cells: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Section:
     """A heading, prose, and a table or blocks; columns in `verbatim` hold code."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.machine.terms import Read
 from checker.machine.types import Map, Type
@@ -45,7 +46,7 @@ TELLING = 3
 """Telling changes of a step that are shown at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Detail:
     """A line of a step: a message, or a change of a place that the failed part reads or not."""
 
@@ -55,7 +56,7 @@ class Detail:
     telling: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class StepView:
     """A step as it is read: its name and marks, what happened.
 
@@ -97,7 +98,7 @@ class StepView:
         return f"{len(self.folded)} more" if self.told else "changes"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Answer:
     """What one trace shows: the property, why it matters, why it has the value it has.
 
@@ -121,7 +122,7 @@ class Answer:
     waiting: tuple[Waiting, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Part:
     """A phase of a run: its steps, what is drawn of them, what happens in a few words."""
 
@@ -133,7 +134,7 @@ class Part:
     open: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Story:
     """A run that is shown once, with all that it is the answer to."""
 
@@ -201,7 +202,7 @@ def _story(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Other:
     """A further shortest run: what it is like, its chart, the names of its steps."""
 

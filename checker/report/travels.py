@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from checker.frozen import frozen
 from checker.report.lanes import ARRIVES, OPERATIONS, TIMERS, Lanes, ends_of, lane
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue, format_value
@@ -24,7 +25,7 @@ Fate = Literal["received", "read", "lost", "under way", "started", "completed", 
 CLOSED = re.compile(r"^(\w+\[[^\]]*\])\[\d+\]\.open$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Travel:
     """One message on its way between two lanes.
 
@@ -42,7 +43,7 @@ class Travel:
     fate: Fate
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Wait:
     """A lane that waits from one step to another; to the end where `until` is None."""
 
@@ -52,7 +53,7 @@ class Wait:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Journey:
     """A trace as a chart needs it: whose each step is, what travelled, who waited.
 

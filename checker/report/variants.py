@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from checker.elaborate import judged, world_of
 from checker.elaborate.constants import constant_values
 from checker.errors import CheckerError
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.report.result import Result
 from checker.semantics.values import format_value
@@ -20,7 +20,7 @@ FEW = 5
 """A variant that differs in more constants is another experiment, not the mended one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Setting:
     """A constant: its value here, elsewhere, and what it means.
 
@@ -36,7 +36,7 @@ class Setting:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mended:
     """The instance that differs least from a violated one and is declared to hold."""
 

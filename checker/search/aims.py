@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel
 from checker.llvm.meta import CHECK_ERROR, ERROR, ILLEGAL, STEP
 from checker.machine.machine import OF_STEPS, Machine
@@ -14,7 +14,7 @@ INITIAL = -1
 """The level before the first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Aim:
     """What a finding of the search looks like: a deadlock, or a successor with a flag.
 
@@ -40,7 +40,7 @@ class Aim:
         return self.level if self.ends_in_source and self.level != INITIAL else self.level + 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Sought:
     """A flag of meta words or of checked states, and the finding it stands for."""
 
@@ -69,7 +69,7 @@ def sought_checks(machine: Machine, kernel: Kernel) -> tuple[Sought, ...]:
     return (*properties, Sought(CHECK_ERROR, "error", "error"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Goals:
     """All that a search of one machine looks for; `deadlock`: whether one is a finding."""
 

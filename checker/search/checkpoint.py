@@ -13,13 +13,14 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.kernel.kernel import Words
 from checker.search.aims import Aim
 from checker.search.finding import FindingKind
@@ -39,7 +40,7 @@ Pieces = Callable[[int, int], Iterable[Words]]
 """The same, piece by piece."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Part:
     """One file of states: its name, how many states it holds, the digest of its bytes."""
 
@@ -48,7 +49,7 @@ class Part:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Saved:
     """A checkpoint as its manifest describes it; the states stay in their files."""
 

@@ -620,7 +620,7 @@ class Crew:
         pieces = [np.arange(*desk.numbers[[places.CHUNK, places.CHUNK_END]]) for desk in self.desks]
         holes = np.sort(np.concatenate(pieces))
         total = self.tail - len(holes)
-        kept = np.setdiff1d(np.arange(total, self.tail), holes)
+        kept = np.setdiff1d(np.arange(total, self.tail), holes, assume_unique=True)
         states = self.store.states(0, self.tail)
         states[holes[holes < total]] = states[kept]
         if self.store.indexed:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from checker.frozen import frozen
 from checker.kernel.kernel import Words
 from checker.search.finding import Finding
 from checker.search.outcome import Liveness
@@ -17,7 +18,7 @@ StoppedBy = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RowCoverage:
     """Of one action: states in which it was enabled, successors, those that are another state."""
 
@@ -27,7 +28,7 @@ class RowCoverage:
     new: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Kept:
     """The checkpoint that a search left: where, and how much of the search it holds.
 
@@ -39,7 +40,7 @@ class Kept:
     distinct: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Exploration:
     """Counts as defined in docs/semantics.md, findings, and how far the search came.
 

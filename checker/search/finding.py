@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from checker.frozen import frozen
 from checker.semantics.successor import State
 from checker.table.document import PropertyKind
 
 FindingKind = Literal[PropertyKind, "deadlock", "legal", "error"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Finding:
     """A violation, a witness (`sometimes`) or an evaluation error, with a shortest path to it.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
 from checker.errors import InternalError
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout, Leaf
@@ -43,7 +43,7 @@ _GROWTH = 16
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Hunt:
     """What one hunt found; the same for the same seed, number, steps and depth.
 
@@ -63,7 +63,7 @@ class Hunt:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Ways:
     """How one hunt goes about it; the number of a hunt draws them, but for the first."""
 

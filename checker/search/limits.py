@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from checker.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Limits:
     """Limits of one search; None is no limit.
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
+
+from checker.frozen import frozen
 
 CHECKPOINT_SECONDS = 300.0
 """How often a checkpoint is written when nobody says otherwise."""
@@ -18,7 +20,7 @@ def tell_nobody(_text: str) -> None:
     """Ignore a notice."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Options:
     """`checkpoint`: directory to keep checkpoints in; `resume`: directory of one to go on from.
 

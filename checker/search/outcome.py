@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from checker.frozen import frozen
 from checker.machine.machine import LIVENESS, Machine, Property
 from checker.search.finding import Finding
 
@@ -17,7 +17,7 @@ NO_MEMORY = "the graph of all steps does not fit the memory"
 INTERRUPTED = "interrupted before it was judged"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Outcome:
     """What can be said of one property.
 
@@ -28,7 +28,7 @@ class Outcome:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Liveness:
     """The outcome of each liveness property, and a lasso for each that is violated."""
 

@@ -11,11 +11,11 @@ hold representatives, and the walk goes from real state to real state, by what s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from checker.errors import InternalError
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.search import backward
@@ -33,7 +33,7 @@ _OUT_CAPACITY = 4096
 """Successors a desk has room for at first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Path:
     """The packed states to a finding, one a row, and the action that failed, if one did."""
 

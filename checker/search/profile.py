@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
@@ -17,7 +17,7 @@ SAMPLE = 20_000
 """Expanded states that are looked at, at most; evenly spread over all levels."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Degrees:
     """The successors of one state: least, mean, what 95 % do not exceed, most."""
 
@@ -27,7 +27,7 @@ class Degrees:
     most: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Profile:
     """What measuring `sampled` expanded states on one thread showed.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Event
 
+from checker.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen()
 class Progress:
     """A running search.
 

@@ -9,12 +9,12 @@ claim as they go on, and where in them the steps of each state begin.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import InternalError
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel
 from checker.llvm.compiled import compiled
 from checker.llvm.instructions import call, fetch_add, load, store, store_half
@@ -84,7 +84,7 @@ def bytes_of_judging(states: int, steps: int) -> int:
     return _BYTES_OF_JUDGING_A_STEP * steps + _BYTES_OF_JUDGING_A_STATE * states
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Steps:
     """Steps of consecutive states that change the state, in the order in which they were made.
 

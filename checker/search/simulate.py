@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
@@ -33,7 +34,7 @@ are, or the result would depend on them."""
 _POLL_SECONDS = 0.05
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class WalkedRow:
     """Of one action: visited states in which it was enabled, successors it had, steps it made.
 
@@ -47,7 +48,7 @@ class WalkedRow:
     first: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Simulation:
     """What random walks found; the same for the same seed, walks and depth.
 
@@ -158,7 +159,7 @@ def _added(rows: Sequence[WalkedRow]) -> WalkedRow:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Watched:
     """What walks look for: what is wrong of a step, of a state, and what is to be seen."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from checker.frozen import frozen
 from checker.search.aims import Aim
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Counters:
     """What the threads counted, added up.
 
@@ -24,7 +23,7 @@ class Counters:
     new: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Snapshot:
     """A search whose levels before `level` were expanded; `levels` are the sizes of all found.
 

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.search import runs as native
 from checker.search.disk import Disk
 from checker.search.store import Store
 from checker.search.visited import SEGMENT_BITS, SEGMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Run:
     """Sorted states: piece s begins at state `starts[s]` of `states` and has `counts[s]`."""
 

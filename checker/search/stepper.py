@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 
 import numpy as np
 
 from checker.errors import EnvironmentFailure
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 
 _INITIAL_MAX = 1 << 32
 """Words of initial states beyond which a specification is refused."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Step:
     """What leads out of one state: successors (one a row) and their meta words, in canonical order.
 

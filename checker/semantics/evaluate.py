@@ -7,10 +7,10 @@ nothing is clever: what the kernel computes is held to what stands here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from checker.errors import EvaluationError, InternalError
+from checker.frozen import frozen
 from checker.machine import terms
 from checker.machine.builtins import NAMED
 from checker.machine.order import decides_by_name
@@ -44,7 +44,7 @@ from checker.semantics.values import (
 from checker.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class MadeBy:
     """The row that made a step, and what belongs to the step's name."""
 
@@ -52,7 +52,7 @@ class MadeBy:
     bindings: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Context:
     """What a term sees: the state, the bound names; in `step` properties the next state, too.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
 from checker.errors import EvaluationError, InternalError
+from checker.frozen import frozen
 from checker.machine import terms
 from checker.machine.machine import Machine
 from checker.machine.terms import Place, Statement
@@ -32,7 +33,7 @@ from checker.semantics.successor import Event, IllegalTransition
 from checker.semantics.values import MapValue, bag_value, choices, elements, format_value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Execution:
     """How one run of a body ended.
 

@@ -11,12 +11,13 @@ groups the two numbers are the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.errors import Diagnostic, SpecificationError
+from checker.frozen import frozen
 from checker.machine.machine import Action, Machine
 from checker.machine.relations import item_of
 from checker.machine.types import Bool, Enum, Id, Option, Range, Type, cardinality
@@ -31,7 +32,7 @@ INSTANCES_MAX = 1 << 22
 """Fair row instances that a machine may have."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RowInstance:
     """A row or group with the values that tell its instances apart.
 
@@ -49,7 +50,7 @@ class RowInstance:
         return f"{self.row}({values})" if values else self.row
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FairRow:
     """The instances of a row or group: `first + sum(code of binding * factor)`.
 
@@ -72,7 +73,7 @@ class FairRow:
         return RowInstance(self.row, values, self.strong)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FairRows:
     """The rows whose steps have labels, by name, and what is promised to each label.
 

@@ -9,11 +9,12 @@ compose to, what becomes of the instances that fairness is promised to and of th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, Machine, Property
 from checker.machine.terms import Term
@@ -30,7 +31,7 @@ _KEY_BITS = 3
 """RENAMINGS_MAX leaves a type six ids at most, and all together eighteen."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Renamings:
     """The renamings of `kinds`.
 

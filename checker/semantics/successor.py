@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from checker.errors import EvaluationError
+from checker.frozen import frozen
 
 State = tuple[object, ...]
 """The value of every variable, in the order of `Machine.variables`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Event:
     """A message put in or taken out during a step.
 
@@ -25,7 +25,7 @@ class Event:
     message: object
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class IllegalTransition:
     """A move that its table lacks."""
 
@@ -36,7 +36,7 @@ class IllegalTransition:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Successor:
     """One execution of one row instance.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from checker.errors import EvaluationError
+from checker.frozen import frozen
 from checker.machine.machine import OF_STEPS, Action, Binding, Machine
 from checker.semantics.evaluate import Context, MadeBy, evaluate
 from checker.semantics.execute import Execution, executions
@@ -90,7 +90,7 @@ def leads(machine: Machine, before: State, after: State, *, begins: bool) -> boo
 # ----------------------------------------------------------------------- instances of an action
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Instance:
     """An action with a value for some of its bindings (and lets), or the error they ended in."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 
+from checker.frozen import frozen
 from checker.machine.types import (
     Bag,
     Bool,
@@ -28,7 +28,7 @@ from checker.machine.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RecordValue:
     """A record or one variant of a union: its name, and its fields in declared order.
 

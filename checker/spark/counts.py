@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from pyspark.accumulators import AccumulatorParam
 
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel
 from checker.search import board as places
 from checker.search.board import Desk
 from checker.search.snapshot import Counters
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Counts:
     """Counts of one task, or of several added up.
 
@@ -38,7 +39,7 @@ class Counts:
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Report:
     """What a shard tells of a level: its states of it, its counts as text, the size of its index.
 

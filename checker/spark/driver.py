@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 from checker.search.crew import Crew, Watch
 from checker.search.exploration import StoppedBy
@@ -34,7 +35,7 @@ _READ = 100_000
 """States of a stored level that the driver reads faster than a job of Spark starts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Turn:
     """Which levels the driver finds itself, as long as its memory lasts.
 
@@ -76,7 +77,7 @@ def turn(properties: Mapping[str, str], asked: int | None, cores: int) -> Turn:
     return Turn(asked, cores)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Level:
     """A level that the driver found: its states, a view, and what was counted finding them."""
 

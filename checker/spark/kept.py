@@ -15,12 +15,12 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.kernel.kernel import Words
 from checker.spark import index as compiled
 from checker.spark.candidates import Arrivals
@@ -44,7 +44,7 @@ _KIND, _WORDS, _LEVEL, _COUNT, _CAPACITY, _DIRTY = range(6)
 Numbers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Index:
     """A mapped index, not to be changed."""
 

@@ -21,12 +21,12 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.frozen import frozen
 from checker.search.memory import available
 
 PREFIX = "checker-"
@@ -36,7 +36,7 @@ _SHARE = 0.5
 """The part of the memory left that one new file may take where no limit is given."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Place:
     """Which files: those of search `run`, below `folder` (None: /dev/shm).
 

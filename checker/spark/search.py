@@ -13,7 +13,7 @@ import itertools
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from checker.errors import InternalError, UsageError
+from checker.frozen import frozen
 from checker.graph.build import fits
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
@@ -75,7 +76,7 @@ _STORE_SECONDS = 5.0
 _TASKS_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Answer:
     """How many of all `states` match, and a shortest path to one of them (packed, one a row)."""
 

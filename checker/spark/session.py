@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import checker
 from checker.errors import EnvironmentFailure, UsageError
+from checker.frozen import frozen
 from checker.spark.java import find_java
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ DEFAULTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Cluster:
     """Which Spark a search runs on, and where it keeps its levels.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import checker
 from checker.errors import InternalError
+from checker.frozen import frozen
 from checker.kernel.kernel import EXPLORE, Kernel
 from checker.llvm.native import NativeCode, cached, compile_object, keep, toolchain
 
@@ -15,7 +15,7 @@ class WrongVersionError(Exception):
     """The executors have another version of the checker than the driver."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Shipped:
     """All that a worker needs to have a Kernel; `toolchain` says where its object code runs."""
 

@@ -14,11 +14,12 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from checker.errors import EnvironmentFailure, UsageError
+from checker.frozen import frozen
 from checker.search.aims import Aim
 from checker.search.identity import difference
 from checker.search.snapshot import Counters
@@ -60,7 +61,7 @@ def row_type() -> StructType:
     return types.StructType([types.StructField(name, kinds[kind]) for name, kind in columns])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Manifest:
     """A finished level: how many states each shard has of it, and the search up to it.
 

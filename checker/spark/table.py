@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 from checker.search import board as places
 from checker.search.board import Desk, new_board
@@ -24,7 +23,7 @@ _LARGE = 1 << 24
 """Bytes from which a table stands in huge pages."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Dealt:
     """The states of a table, shard by shard: those of shard s are starts[s] to starts[s + 1]."""
 

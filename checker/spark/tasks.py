@@ -13,11 +13,11 @@ import gc
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 from checker.search.aims import Aim
 from checker.search.paths import mark_states
@@ -53,7 +53,7 @@ TABLE_BYTES = 1 << 28
 """Bytes of the table that a task drops duplicates with before it sends candidates on."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Step:
     """One job: from level `level`, which is finished, to the next.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 
+from checker.frozen import frozen
 from checker.llvm.code import Operand, signed
 
 _ROOM = 1 << 64
@@ -53,7 +54,7 @@ class Digits:
         return known
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Member:
     """An id that takes part in a fact: its type, and its place in the arrays of ids."""
 
@@ -61,7 +62,7 @@ class Member:
     place: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fact:
     """A fact on the way to its end: its site, plain part and ids so far.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from checker.errors import Diagnostic
+from checker.frozen import frozen
 from checker.source import Span
 from checker.table.state_table import StateTable
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TableAnalysis:
     """What the graph of a table's states and moves says; states in declared order.
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from functools import cached_property
 from typing import Literal
 
 from checker.errors import Diagnostic
+from checker.frozen import frozen
 from checker.source import Heading, Source, Span
 from checker.table.state_table import StateTable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Word:
     """A YAML scalar used as a name or as prose, with its place."""
 
@@ -29,7 +30,7 @@ Edit = tuple[int, int, int, str]
 """A line of a text (1-based), from where to where in its UTF-8 bytes, and what stands there."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Cell:
     """A cell that holds an expression or effects.
 
@@ -125,7 +126,7 @@ class Cell:
 # ------------------------------------------------------------------------------- type cells
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TypeName:
     """`bool`, or a name: a type, id constant, table, message."""
 
@@ -133,7 +134,7 @@ class TypeName:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class TypeRange:
     """`low..high`; both are expression cells over constants."""
 
@@ -142,7 +143,7 @@ class TypeRange:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TypeEnum:
     """`one of a, b`."""
 
@@ -150,7 +151,7 @@ class TypeEnum:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TypeUnion:
     """`A or B`."""
 
@@ -158,7 +159,7 @@ class TypeUnion:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class TypeOf:
     """`optional T`, `set of T`, `sequence of T up to N`, `bag of T up to N`, `handle of CALLS`.
 
@@ -171,7 +172,7 @@ class TypeOf:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class TypeMap:
     """`map of K to V`, `total map of K to V`."""
 
@@ -186,7 +187,7 @@ TypeNode = TypeName | TypeRange | TypeEnum | TypeUnion | TypeOf | TypeMap
 # ------------------------------------------------------------------------------- sections
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Constant:
     """One constant. Exactly one of `ids_count`, `ids_names`, `value`, `cell` is set.
 
@@ -208,7 +209,7 @@ class Constant:
     node: TypeNode | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class NamedType:
     """An entry of `types:`: either a type cell or a record's fields."""
 
@@ -218,7 +219,7 @@ class NamedType:
     fields: tuple[tuple[Word, TypeNode], ...] | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Message:
     """An entry of `messages:`."""
 
@@ -227,7 +228,7 @@ class Message:
     fields: tuple[tuple[Word, TypeNode], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class VariableEntry:
     """A variable; `per` only outside components."""
 
@@ -239,7 +240,7 @@ class VariableEntry:
     observed: bool
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class MachineEntry:
     """A machine; `initial` is a state's name or None for the table's."""
 
@@ -250,7 +251,7 @@ class MachineEntry:
     per: TypeNode | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Component:
     """A bundle of machines and variables."""
 
@@ -264,7 +265,7 @@ class Component:
 Budget = Cell | Literal["unlimited"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Channel:
     """A channel. `per` has zero, one or two keys. A missing budget is None (no such fault)."""
 
@@ -282,7 +283,7 @@ class Channel:
     reorders: Budget | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Calls:
     """Requests on connections."""
 
@@ -296,7 +297,7 @@ class Calls:
     target: Word | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Outcome:
     """One way in which an operation ends."""
 
@@ -305,7 +306,7 @@ class Outcome:
     late: bool
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Operation:
     """A storage append or remote call."""
 
@@ -319,7 +320,7 @@ class Operation:
     when_full: Literal["block", "error"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Timer:
     """Something that is armed, and expires unless it is cancelled.
 
@@ -336,7 +337,7 @@ class Timer:
     fair: Word | Cell | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Fault:
     """A fault and its budget.
 
@@ -349,7 +350,7 @@ class Fault:
     begins_anew: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Definition:
     """`name(a, b): expression`, with names for parts of it."""
 
@@ -359,7 +360,7 @@ class Definition:
     lets: tuple[tuple[Word, Cell], ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Procedure:
     """`name(a, b): effects`."""
 
@@ -368,7 +369,7 @@ class Procedure:
     body: Cell
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class BindingEntry:
     """An entry of `for:`: a range or type name (`node`), or any expression (`cell`)."""
 
@@ -377,7 +378,7 @@ class BindingEntry:
     cell: Cell | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class InState:
     """An entry of `in:` or `to:`: a place and the states it may be in (one, for `to`)."""
 
@@ -385,7 +386,7 @@ class InState:
     states: tuple[Word, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Row:
     """A row, or the `initial:` section (named `initial`)."""
 
@@ -408,7 +409,7 @@ class Row:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Unhandled:
     """A message that no row takes in some states, on purpose."""
 
@@ -435,7 +436,7 @@ PropertyKind = Literal[
 """The kinds of property that can be written: each is a key of a property."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class MappedEntry:
     """An entry of `mapping:`: what a variable of the coarse system is, in terms of this one.
 
@@ -449,7 +450,7 @@ class MappedEntry:
     text: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class RefinesEntry:
     """What `refines:` says: the coarse system, which instance of it, and how states map to its.
 
@@ -464,7 +465,7 @@ class RefinesEntry:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class PropertyEntry:
     """A property; `premise` only for leads_to.
 
@@ -486,7 +487,7 @@ class PropertyEntry:
     refines: RefinesEntry | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class FairGroupEntry:
     """Rows that are fair together; `rows` is None for all rows that are no faults."""
 
@@ -498,7 +499,7 @@ class FairGroupEntry:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class ExpectEntry:
     """The `expect:` of an instance."""
 
@@ -513,7 +514,7 @@ class ExpectEntry:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class InstanceEntry:
     """A named set of constants."""
 
@@ -526,7 +527,7 @@ class InstanceEntry:
     expect: ExpectEntry | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class UseEntry:
     """A system that this one uses: under which prefix, with what in place of what.
 
@@ -546,7 +547,7 @@ class UseEntry:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SystemFile:
     """A file of a system: its name in the folder, what it is about, its text.
 
@@ -564,7 +565,7 @@ class SystemFile:
         return f"{self.of}/{self.name}" if self.of else self.name
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Document:
     """A system as written, with the tables and systems it names, resolved and read.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from checker.frozen import frozen
 from checker.source import Span
 
 NESTING_MAX = 60
@@ -17,7 +17,7 @@ Style = Literal["plain", "single", "double", "literal", "folded"]
 Kind = Literal["string", "integer", "number", "boolean", "null", "torn"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Scalar:
     """A scalar: the value YAML makes of it, and what YAML takes it for (`kind`).
 
@@ -33,7 +33,7 @@ class Scalar:
     flow: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Sequence:
     """A list."""
 
@@ -44,7 +44,7 @@ class Sequence:
     flow: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mapping:
     """A mapping; keys are scalars, each once."""
 

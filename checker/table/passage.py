@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from checker.frozen import frozen
 from checker.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Passage:
     """Text of a cell, free of YAML's indentation and quotes.
 

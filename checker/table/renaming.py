@@ -10,9 +10,10 @@ import ast
 import copy
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from checker.frozen import frozen
 from checker.source import Heading, Source, Span
 from checker.table.declarations import prefix_of_ids
 from checker.table.document import (
@@ -100,7 +101,7 @@ _ROLES: Mapping[type, Mapping[str, str]] = {
 """Which words of the parts of a system are names, and of what; all others stay as they are."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Renaming:
     """What the names of a system are called where it is used.
 

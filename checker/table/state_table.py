@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from checker.frozen import frozen
 from checker.source import NOWHERE, Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TableTransition:
     """One legal move of a state table; `event` names it."""
 
@@ -19,7 +18,7 @@ class TableTransition:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class StateTable:
     """A state table: states in declared order with a line of prose each, and the legal moves."""
 

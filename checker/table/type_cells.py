@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, NoReturn
 
+from checker.frozen import frozen
 from checker.table.document import (
     Cell,
     TypeEnum,
@@ -45,7 +45,7 @@ _FORMS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Token:
     text: str
     begin: int

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from checker.frozen import frozen
 from checker.source import Span
 from checker.table.document import (
     Cell,
@@ -34,7 +34,7 @@ AS_THEY_ARE = (
 """The sections of a used system that become parts of this one under other names, and no more."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Part:
     """A system that is used, and what each name that it declares is called here."""
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from checker.elaborate import elaborate, instances
 from checker.errors import SpecificationError
+from checker.frozen import frozen
 from checker.machine.machine import Action, Machine, Variable
 from checker.machine.types import Map
 from checker.table.document import Document, InState, Row, Unhandled
@@ -31,7 +32,7 @@ INSTANCES_MAX = 12
 """Instances that are looked at until every row exists in one of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Effect:
     """A row in one state of a machine: where the machine may be after it, and what it sends.
 
@@ -49,7 +50,7 @@ class Effect:
     never: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Cell:
     """What happens to one trigger in one state."""
 
@@ -59,7 +60,7 @@ class Cell:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Line:
     """One trigger and its cells, in the order of the states."""
 
@@ -68,7 +69,7 @@ class Line:
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class StateMatrix:
     """The state table of one machine as the rows of a system make it."""
 

@@ -8,8 +8,8 @@ not to apply, or not to lead somewhere, where that is certain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Variable
 from checker.machine.terms import Statement, Term
@@ -39,7 +39,7 @@ _FALSE = frozenset({False})
 _BOTH = frozenset({True, False})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Found:
     """What a row does to a machine in one state: where it may be then, and what is sent.
 

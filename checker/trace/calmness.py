@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.semantics.successor import State
 from checker.semantics.successors import successors
@@ -21,7 +22,7 @@ TRIED_MAX = 100_000
 Cost = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Party:
     """What a row is to calmness: whether it is a fault, and who acts."""
 

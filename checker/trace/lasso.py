@@ -7,9 +7,9 @@ what it is shown as; where it is not, the engine is wrong and nothing is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from checker.frozen import frozen
 from checker.machine.machine import Machine, Property
 from checker.machine.temporal import Formula, satisfied
 from checker.machine.terms import Term
@@ -19,7 +19,7 @@ from checker.semantics.successor import State
 from checker.semantics.successors import as_mapping, successors
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Promise:
     """A fair row instance that is enabled somewhere in the loop, and how the loop keeps it.
 
@@ -33,7 +33,7 @@ class Promise:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Loop:
     """The end of a run that never does what it owes.
 

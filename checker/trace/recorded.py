@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.machine.machine import LIVENESS, Machine
 from checker.search.finding import FindingKind
 from checker.semantics.successor import Successor
@@ -18,7 +18,7 @@ from checker.trace.claim import contradiction
 from checker.trace.itf import Json, load, read_states
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RecordedStep:
     """One state of a file with what its `#meta` says of the step that led to it."""
 
@@ -39,7 +39,7 @@ class RecordedStep:
         return head + f" pick {picks}" * bool(picks)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Recorded:
     """A trace as its file tells it; `data` is the whole ITF object."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from checker.errors import EvaluationError
+from checker.frozen import frozen
 from checker.machine import terms
 from checker.machine.machine import Action, Machine, Property
 from checker.machine.walk import walk
@@ -31,7 +31,7 @@ VALUE_MAX = 240
 """Characters of a value that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Attempt:
     """A row of the coarse system that was tried: what it leaves, and whether it can run."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from checker.errors import EvaluationError
+from checker.frozen import frozen
 from checker.machine.machine import OF_STEPS, Action, Machine
 from checker.search.finding import Finding
 from checker.semantics.evaluate import Context, evaluate
@@ -32,7 +33,7 @@ SECONDS = 20.0
 """After so long a way is taken as it is by then."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Label:
     """What a step is known by: a row, and the values that its name has."""
 
@@ -76,7 +77,7 @@ def shorten(machine: Machine, finding: Finding, seconds: float = SECONDS) -> Fin
     return replace(finding, path=best.states, depth=len(best.states) - 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Way:
     """Steps that end in what was found, with the states from the initial one on."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.search.finding import FindingKind
 from checker.semantics.successor import Event, IllegalTransition, State
 from checker.trace.lasso import Loop
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Change:
     """One place that a step changed: `client[c1].generation`, its values before and after.
 
@@ -30,7 +29,7 @@ class Change:
         return f"{self.place}: {self.before} -> {self.after}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Move:
     """A machine that a step moved, for state diagrams: `client[c1].state` of table `member`."""
 
@@ -40,7 +39,7 @@ class Move:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Step:
     """One step. Step 0 is the initial state. `state` is None where the step failed (`error`)."""
 
@@ -61,7 +60,7 @@ class Step:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Reason:
     """Why a condition has the value it has: a part of it, its value, place, and what is in it.
 
@@ -97,7 +96,7 @@ def deciding(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
     return tuple(reason for reason in ends if not reason.given) or tuple(ends[-1:])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Waiting:
     """A row that cannot run where nothing can, by the name of its step, and what it `lacks`.
 
@@ -118,7 +117,7 @@ class Waiting:
         return f"{self.name}{others} cannot happen: {self.lacks}" + f", where {where}" * bool(where)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class WayOut:
     """How what a loop owes could come about: `steps`, by name, that go on from after step `after`.
 
@@ -134,7 +133,7 @@ class WayOut:
     elsewhere: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Failure:
     """An evaluation error: its code and message, its place, the row or property it happened in."""
 
@@ -145,7 +144,7 @@ class Failure:
     property: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Trace:
     """A replayed path: what it shows (`property_name`, `kind`), its steps, and why it shows it.
 
@@ -177,7 +176,7 @@ class Trace:
         return tuple(step.state for step in self.steps if step.state is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Provenance:
     """How to repeat the run that found a trace, without saying where this machine keeps files."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from checker.errors import UsageError
+from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import (
@@ -20,7 +20,7 @@ from checker.trace.rebuild import make_step
 from checker.trace.trace import Step
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Taken:
     """One step of a walk, and the state that it led to."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 
 from checker.errors import EvaluationError
+from checker.frozen import frozen
 from checker.machine.machine import Machine, Property
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import FairRows, fair_rows
@@ -24,7 +24,7 @@ SEARCHED = 400
 """States that are looked at: the interpreter takes a millisecond or more for one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Way:
     after: int
     first: Successor

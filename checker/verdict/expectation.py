@@ -6,14 +6,13 @@ pass would be none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from checker.frozen import frozen
 from checker.machine.machine import Expectation
 from checker.search.exploration import Exploration
 from checker.verdict.judge import Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Difference:
     """One thing that is not as declared; `what` names the key of `expect:`."""
 

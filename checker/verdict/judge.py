@@ -7,9 +7,10 @@ when every reachable state within the bounds was expanded; a `sometimes` is *unw
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from checker.frozen import frozen
 from checker.machine.machine import LIVENESS, Machine
 from checker.search.exploration import Exploration
 from checker.search.finding import Finding
@@ -28,7 +29,7 @@ WHY_DEADLOCK = "a system in which nothing but a fault can happen is stuck."
 WHY_LEGAL = "a machine that makes a move its state table lacks is not that machine."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class PropertyVerdict:
     """One property: its outcome, and the counterexample or witness where there is one.
 
@@ -60,7 +61,7 @@ class PropertyVerdict:
         return self.outcome in {"violated", "unwitnessed"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Verdict:
     """The whole run: the overall verdict, each property's, an evaluation error, the exit code."""
 

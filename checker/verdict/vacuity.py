@@ -8,9 +8,10 @@ shows: one for each left side, which is true where that side holds. So every eng
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from checker.frozen import frozen
 from checker.kernel.build import CHECKS_MAX, STEPS_MAX
 from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, OF_STEPS, Machine, Property
@@ -29,7 +30,7 @@ _ROOM = 12
 """Properties of steps that liveness may need the room of."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Looked:
     """One thing that may be vacuous: of which row or property, what would be said of it, where.
 
