@@ -13,6 +13,8 @@ from checker.frozen import frozen
 
 LANES = 8
 """Words of a cache line, which `compare_line` looks at together."""
+HALF_LANES = 2 * LANES
+"""Half words of a cache line."""
 
 DECLARATIONS = (
     "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
@@ -86,6 +88,15 @@ store_short = _writing_low(16)
 store_half = _writing_low(32)
 
 
+def _load_half(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    line, pointer = _pointer(new, operands[0])
+    half, result = new(), new()
+    return [line, f"{half} = load i32, ptr {pointer}", f"{result} = zext i32 {half} to i64"], result
+
+
+load_half = Instruction("the 32 bits at an address, as a number that is not negative", _load_half)
+
+
 def _compare_and_swap(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
     line, pointer = _pointer(new, operands[0])
     pair, result = new(), new()
@@ -97,6 +108,25 @@ compare_and_swap = Instruction(
     "put a word at an address if another is there: compare_and_swap(address, expected, value); "
     "what was there",
     _compare_and_swap,
+)
+
+
+def _take_half(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    line, pointer = _pointer(new, operands[0])
+    half, pair, swapped, result = (new() for _ in range(4))
+    return [
+        line,
+        f"{half} = trunc i64 {operands[1]} to i32",
+        f"{pair} = cmpxchg ptr {pointer}, i32 0, i32 {half} acq_rel acquire",
+        f"{swapped} = extractvalue {{ i32, i1 }} {pair}, 1",
+        f"{result} = zext i1 {swapped} to i64",
+    ], result
+
+
+take_half = Instruction(
+    "put the low 32 bits of a word at an address if they are 0 there: take_half(address, value); "
+    "1 if they were",
+    _take_half,
 )
 
 
@@ -112,30 +142,33 @@ fetch_add = Instruction(
 )
 
 
-def _lanes(new: New, word: str) -> tuple[str, list[str]]:
-    """Return a vector that has a word in every lane, and the lines that make it."""
-    vector = f"<{LANES} x i64>"
-    one, lanes = new(), new()
-    return lanes, [
-        f"{one} = insertelement {vector} poison, i64 {word}, i32 0",
-        f"{lanes} = shufflevector {vector} {one}, {vector} poison, <{LANES} x i32> zeroinitializer",
+def _lanes(new: New, word: str, lanes: int, kind: str) -> tuple[str, list[str]]:
+    """Return a vector that has a number in every lane, and the lines that make it."""
+    vector = f"<{lanes} x {kind}>"
+    one, result = new(), new()
+    spread = f"shufflevector {vector} {one}, {vector} poison, <{lanes} x i32> zeroinitializer"
+    return result, [
+        f"{one} = insertelement {vector} poison, {kind} {word}, i32 0",
+        f"{result} = {spread}",
     ]
 
 
-def _bits(new: New, pairs: Sequence[tuple[str, str]]) -> tuple[list[str], str]:
-    """Return a word of which LANES bits belong to each pair: which lanes are the word beside it."""
-    vector = f"<{LANES} x i64>"
+def _bits(
+    new: New, pairs: Sequence[tuple[str, str]], lanes: int = LANES, kind: str = "i64"
+) -> tuple[list[str], str]:
+    """Return a word of which `lanes` bits belong to each pair: which are the number beside it."""
+    vector = f"<{lanes} x {kind}>"
     lines: list[str] = []
     result = "0"
     for place, (held, wanted) in enumerate(pairs):
-        lanes, lines_of_lanes = _lanes(new, wanted)
+        all_lanes, lines_of_lanes = _lanes(new, wanted, lanes, kind)
         equal, byte, word, moved, joined = (new() for _ in range(5))
         lines += [
             *lines_of_lanes,
-            f"{equal} = icmp eq {vector} {held}, {lanes}",
-            f"{byte} = bitcast <{LANES} x i1> {equal} to i{LANES}",
-            f"{word} = zext i{LANES} {byte} to i64",
-            f"{moved} = shl i64 {word}, {LANES * place}",
+            f"{equal} = icmp eq {vector} {held}, {all_lanes}",
+            f"{byte} = bitcast <{lanes} x i1> {equal} to i{lanes}",
+            f"{word} = zext i{lanes} {byte} to i64",
+            f"{moved} = shl i64 {word}, {lanes * place}",
             f"{joined} = or i64 {result}, {moved}",
         ]
         result = joined
@@ -164,9 +197,25 @@ def _compare_tags(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
     vector = f"<{LANES} x i64>"
     line, masked = new(), new()
     lines = [text, f"{line} = load {vector}, ptr {pointer}, align 8"]
-    mask, lines_of_mask = _lanes(new, operands[2])
+    mask, lines_of_mask = _lanes(new, operands[2], LANES, "i64")
     lines += [*lines_of_mask, f"{masked} = and {vector} {line}, {mask}"]
     compared, result = _bits(new, [(masked, operands[1]), (line, "0")])
+    return [*lines, *compared], result
+
+
+def _compare_half_tags(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    text, pointer = _pointer(new, operands[0])
+    vector = f"<{HALF_LANES} x i32>"
+    line, masked, key, bits = (new() for _ in range(4))
+    lines = [
+        text,
+        f"{line} = load {vector}, ptr {pointer}, align 4",
+        f"{key} = trunc i64 {operands[1]} to i32",
+        f"{bits} = trunc i64 {operands[2]} to i32",
+    ]
+    mask, lines_of_mask = _lanes(new, bits, HALF_LANES, "i32")
+    lines += [*lines_of_mask, f"{masked} = and {vector} {line}, {mask}"]
+    compared, result = _bits(new, [(masked, key), (line, "0")], HALF_LANES, "i32")
     return [*lines, *compared], result
 
 
@@ -175,6 +224,12 @@ compare_tags = Instruction(
     "and the whole words with 0: compare_tags(address, key, mask); bit i says that word i has the "
     "key, bit 8 + i that it is 0. Words are read as by `compare_line`",
     _compare_tags,
+)
+
+compare_half_tags = Instruction(
+    "the same for the half words of the line, and the low 32 bits of key and mask: bit i says that "
+    "half word i has the key, bit 16 + i that it is 0",
+    _compare_half_tags,
 )
 
 

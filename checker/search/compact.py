@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,13 +17,12 @@ from checker.search import halves, options
 from checker.search.board import BLOCK_SIZE_MAX, CHUNK_SIZE, Numbers
 from checker.search.halves import (
     CUTTER_SIZE,
-    DEPTH_MAX,
     FIRST_SIDE,
     GROUP,
-    HALF_BITS,
     SIDE,
     SPLIT_SIZE,
 )
+from checker.search.roots import DEPTH_MAX, HIGH_BITS, LOW_BITS, Form, depth_max, gather
 from checker.search.splitting import Piece
 from checker.search.store import Store
 from checker.search.visited import SEGMENTS
@@ -92,6 +91,7 @@ class Compact:
         self.split: Numbers = np.zeros(SPLIT_SIZE, np.int64)
         self.split[halves.MASK] = mask.ctypes.data
         self.split[halves.SPLIT_WORDS] = store.words
+        self.split[halves.FORM] = store.form_numbers.ctypes.data
         self.cutters = [Cutter(store.words) for _ in range(workers)]
         for side in range(2):
             self.split[FIRST_SIDE + SIDE * side + halves.TAIL] = workers
@@ -107,18 +107,35 @@ class Compact:
             self.split[at + halves.CAPACITY] = held.capacity
             self.split[at + halves.RESERVED_BITS] = held.reserved_bits
             self.split[at + halves.ENTRIES] = held.queue.ctypes.data
-            self.split[at + halves.ROOM] = min(held.room, 1 << HALF_BITS)
+            self.split[at + halves.ROOM] = min(held.room, self._numbers(side))
 
     @property
     def address(self) -> int:
         """Address of the split."""
         return int(self.split.ctypes.data)
 
-    def begin_level(self, starts: list[int]) -> bool:
-        """Let what is found from now on be of the last of these levels; False if it is too deep."""
+    @property
+    def form(self) -> Form:
+        """The form of the table's slots."""
+        assert self.store.form is not None
+        return self.store.form
+
+    def _numbers(self, side: int) -> int:
+        """Return how many numbers of a side's halves the table's slots can say."""
+        return 1 << LOW_BITS + (self.form.right if side else self.form.left)
+
+    def begin_level(self, starts: list[int], states: int, executor: Executor, workers: int) -> bool:
+        """Let what is found from now on, behind so many states, be of the last of these levels.
+
+        False if it is too deep for the table, or memory too short for slots that say so.
+        """
         depth = len(starts) - 1
         if depth > DEPTH_MAX:
             return False
+        if depth > depth_max(self.store.form_numbers):
+            form = replace(self.form, depth=depth.bit_length() + 1)
+            if not self.store.reform(form, states, executor, workers):
+                return False
         self.starts = starts
         self.split[halves.DEPTH] = depth
         return True
@@ -146,21 +163,31 @@ class Compact:
         """Bytes of dictionaries and queue when there are so many states."""
         return self.bytes + 8 * (states - self.kept)
 
-    def grow(self, budget: int, executor: Executor, workers: int) -> bool:
+    def grow(self, budget: int, states: int, executor: Executor, workers: int) -> bool:
         """Make room for more halves where there is little; False where nothing can be done.
 
-        `budget`: bytes that both dictionaries may have.
+        `budget`: bytes that both dictionaries may have; `states`: how many there may be by now.
         """
         grew = False
         for side, held in enumerate(self.sides):
+            if self.taken(side) >= self._numbers(side):
+                if not self._widen(side, states, executor, workers):
+                    return False
+                grew = True
             if self.taken(side) < held.room and not self._crowded(held):
                 continue
             held.limit = budget - self.sides[1 - side].bytes_with(self.taken(1 - side))
-            if held.room >= 1 << HALF_BITS or not held.grow(self.taken(side), executor, workers):
+            if not held.grow(self.taken(side), executor, workers):
                 return False
             grew = True
         self._open()
         return grew
+
+    def _widen(self, side: int, states: int, executor: Executor, workers: int) -> bool:
+        """Let the table's slots say twice as many numbers of a side; False if that cannot be."""
+        more = (self.form.right if side else self.form.left) + 1
+        form = replace(self.form, right=more) if side else replace(self.form, left=more)
+        return more <= HIGH_BITS and self.store.reform(form, states, executor, workers)
 
     def _crowded(self, held: Store) -> bool:
         """Whether a segment of a dictionary is full, though others are not."""
@@ -203,9 +230,10 @@ class Compact:
         places = bounds[:-1] - bounds[0]
         roots = np.empty(int(bounds[-1] - bounds[0]), np.int64)
         table, store = self.store.table.ctypes.data, self.store
-        given = store.capacity, first, last, places.ctypes.data, roots.ctypes.data
+        given = store.capacity, store.form_numbers.ctypes.data, first, last
         for segment in range(SEGMENTS):
-            halves.gather(table + (segment << (store.reserved_bits + 3)), *given)
+            at = table + (segment << store.reserved_bits) * store.slot
+            gather(at, segment, *given, places.ctypes.data, roots.ctypes.data)
         if (places != bounds[1:] - bounds[0]).any():
             raise InternalError("the table does not hold the levels that were found")
         return roots

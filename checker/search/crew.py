@@ -24,6 +24,7 @@ from checker.search.exploration import StoppedBy
 from checker.search.indexed import renumber
 from checker.search.options import tell_nobody
 from checker.search.recording import Recording
+from checker.search.roots import Form
 from checker.search.snapshot import Counters
 from checker.search.spill import Spill
 from checker.search.splitting import SAMPLE, pieces_of, split_of
@@ -339,8 +340,7 @@ class Crew:
             self._starts.append(end)
         if self.recording is not None:
             self.recording.begin_level(self.desks)
-        too_deep = self.compact is not None and not self.compact.begin_level(self._starts)
-        if too_deep and not self._queue_to_disk():
+        if not self._begin_level() and not self._queue_to_disk():
             return "memory"
         stopped: StoppedBy | None = None
         results: set[int] = set()
@@ -357,6 +357,13 @@ class Crew:
         if self.compact is not None and stopped is None:
             self.compact.keep_from(end)
         return stopped
+
+    def _begin_level(self) -> bool:
+        """Prepare for what is found next; False where slots of roots cannot say how deep it is."""
+        if self.compact is None:
+            return True
+        self.store.beside = self.compact.bytes_with(self.tail)
+        return self.compact.begin_level(self._starts, self.tail, self._pool, len(self.desks))
 
     def _open_board(self) -> None:
         """Tell the threads what they may use now."""
@@ -460,7 +467,7 @@ class Crew:
         store = self.store
         store.beside = self.compact.bytes_with(self.tail)
         budget = store.limit - store.bytes_with(self.tail) + self.compact.bytes
-        return self.compact.grow(budget, self._pool, len(self.desks))
+        return self.compact.grow(budget, self.tail, self._pool, len(self.desks))
 
     def _make_compact(self) -> bool:
         """Keep the states in halves from now on; False where they would take too much room.
@@ -476,7 +483,7 @@ class Crew:
         sample = np.linspace(0, tail - 1, min(tail, SAMPLE)).astype(np.int64)
         mask = split_of(self.store.states(0, tail)[sample], self.compaction.pieces)
         capacity, room = self.store.capacity, self.store.room
-        queue = self.store.become_roots()
+        queue = self.store.become_roots(Form(depth=len(self._starts).bit_length() + 1))
         compact = Compact(self.store, mask, len(self.desks))
         if not self._enter_compact(compact, queue):
             self.store.become_index(queue)
@@ -503,7 +510,9 @@ class Crew:
         desks = [Desk(self.kernel, BLOCK_SIZE_MAX) for _ in self.desks]
         for desk, cutter in zip(desks, compact.cutters, strict=True):
             desk.numbers[places.CUTTER] = cutter.numbers.ctypes.data
-        if not store.make_room(tail) or not compact.begin_level(self._starts):
+        if not store.make_room(tail):
+            return False
+        if not compact.begin_level(self._starts, tail, self._pool, len(self.desks)):
             return False
         compact.keep_from(self._starts[max(len(self._starts) - 2, 0)])
         budget = 8 * store.words * tail // 4 + _LITTLE
@@ -518,7 +527,7 @@ class Crew:
                 self._open_board()
                 results = self.run(job, desks, end - start, lambda: None)
                 if NO_HALVES in results:
-                    done = compact.grow(budget, self._pool, len(desks))
+                    done = compact.grow(budget, tail, self._pool, len(desks))
                 elif results != {FINISHED}:
                     done = store.grow(tail, self._pool, len(desks))
         self.compact = None

@@ -2,35 +2,19 @@
 
 A *split* cuts a state in two by a mask. Each half is kept once, in a dictionary of its own, where
 it has a number (`indexed.py`); of states there are many, of halves few. A state's *root* is the
-pair of the numbers of its halves. A slot of the visited table is the root and the depth at which
-the state was found: the table is the visited set and the archive of levels in one, and the queue
-holds the roots of those levels only that are being worked on.
-
-The table's segments and homes are those of `visited.py`; a line is always looked at as a whole.
+pair of the numbers of its halves. The visited table holds roots, and the depths at which they were
+found (`roots.py`): it is the visited set and the archive of levels in one, and the queue holds the
+roots of those levels only that are being worked on.
 """
 
 from __future__ import annotations
 
 from checker.llvm.compiled import compiled, inlined
-from checker.llvm.instructions import (
-    LANES,
-    compare_and_swap,
-    compare_tags,
-    fetch_add,
-    load,
-    lowest_bit,
-    prefetch,
-    prefetch_read,
-    store,
-)
+from checker.llvm.instructions import fetch_add, load, prefetch_read, store
 from checker.search.indexed import announce, foresee, number_of, same_state
-from checker.search.visited import CROWDED, KNOWN, NEW, NO_ROOM, home_slot, mix
+from checker.search.roots import HALF_BITS
+from checker.search.visited import NEW
 
-HALF_BITS = 25
-"""Bits of a root that number a half."""
-ROOT_BITS = 2 * HALF_BITS
-DEPTH_MAX = (1 << (63 - ROOT_BITS)) - 1
-"""The greatest depth that fits beside a root."""
 GROUP = 64
 """States that are cut at a time: so far ahead are the lines of the dictionaries asked for."""
 
@@ -41,6 +25,8 @@ MASK = 0
 SPLIT_WORDS = 1
 DEPTH = 2
 """Depth of the states that are found now."""
+FORM = 3
+"""Address of what is known of the form of the table's slots (`roots.py`)."""
 SIDE = 16
 TABLE = 0
 CAPACITY = 1
@@ -69,23 +55,7 @@ LOCATED = 8
 """Successors, from the first on, whose roots are known."""
 CUTTER_SIZE = 9
 
-_PRESENT = -(1 << 63)
-_LINE = (1 << LANES) - 1
 _HALF = (1 << HALF_BITS) - 1
-_ROOT = (1 << ROOT_BITS) - 1
-_SLOT = _PRESENT | _ROOT
-
-
-@inlined
-def root_in(slot: int) -> int:
-    """Return the root that is in a slot."""
-    return slot & _ROOT
-
-
-@inlined
-def depth_in(slot: int) -> int:
-    """Return the depth that is in a slot."""
-    return (slot >> ROOT_BITS) & DEPTH_MAX
 
 
 @inlined
@@ -187,45 +157,6 @@ def _write_roots(split: int, cutter: int, words: int, states: int, count: int, r
 
 
 @compiled
-def ask_for(table: int, capacity: int, reserved_bits: int, roots: int, count: int) -> None:
-    """Ask for the lines of the table in which roots are looked for."""
-    for index in range(count):
-        value = mix(load(roots + 8 * index))
-        prefetch(table + 8 * home_slot(value, capacity, reserved_bits, 1))
-
-
-@inlined
-def insert_root(
-    table: int, capacity: int, reserved_bits: int, root: int, depth: int, may_add: bool
-) -> int:
-    """Look a root up, and add it with its depth if it `may_add`; what is said is as by `insert`.
-
-    Safe for any number of threads at once: of several that bring the same root, one is told NEW.
-    """
-    slot = home_slot(mix(root), capacity, reserved_bits, 1)
-    start = (slot >> reserved_bits) << reserved_bits
-    seen = 0
-    while seen < capacity:
-        line = table + 8 * slot
-        found = compare_tags(line, _PRESENT | root, _SLOT)
-        if found & _LINE != 0:
-            return KNOWN
-        free = (found >> LANES) & _LINE
-        if free != 0:
-            if not may_add:
-                return NO_ROOM
-            taken = _PRESENT | (depth << ROOT_BITS) | root
-            if compare_and_swap(line + 8 * lowest_bit(free), 0, taken) == 0:
-                return NEW
-            continue  # another thread took it: what the line holds has to be looked at again
-        seen += LANES
-        slot += LANES
-        if slot == start + capacity:
-            slot = start
-    return CROWDED
-
-
-@compiled
 def read_roots(split: int, roots: int, count: int, states: int) -> None:
     """Put states together from their roots."""
     words = load(split + 8 * SPLIT_WORDS)
@@ -242,18 +173,3 @@ def read_roots(split: int, roots: int, count: int, states: int) -> None:
         two = rights + size * (root & _HALF)
         for word in range(words):
             store(states + size * index + 8 * word, load(one + 8 * word) | load(two + 8 * word))
-
-
-@compiled
-def gather(segment: int, capacity: int, first: int, last: int, places: int, out: int) -> None:
-    """Write the roots of depths `first` to `last` in a segment to `out`, where `places` says.
-
-    `places` has a word for each of these depths: how many roots stand before its next one.
-    """
-    for place in range(capacity):
-        slot = load(segment + 8 * place)
-        depth = depth_in(slot)
-        if slot != 0 and depth >= first and depth <= last:
-            at = places + 8 * (depth - first)
-            store(out + 8 * load(at), root_in(slot))
-            store(at, load(at) + 1)

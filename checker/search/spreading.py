@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from checker.llvm.compiled import compiled, inlined
 from checker.llvm.instructions import load, store
-from checker.search.halves import root_in
 from checker.search.indexed import home_of
-from checker.search.visited import hash_state, home_in_segment, mix
+from checker.search.visited import hash_state, home_in_segment
 
 SPREAD_CHUNK = 4096
 """Slots of a segment that `spread` takes out at a time."""
 
 INDEXED = 0
-ROOTS = -1
-"""Instead of words: what is in slots that are no states."""
+"""Instead of words: slots are those of an index."""
 
 
 @inlined
@@ -55,23 +53,20 @@ def _take_out(first: int, count: int, words: int, taken: int) -> int:
 def spread(segment: int, capacity: int, target: int, words: int, taken: int, spill: int) -> None:
     """Rearrange the segment at address `segment` from `capacity` to `target` slots, in place.
 
-    Slots hold states of `words` words, or where that is INDEXED or ROOTS, what `indexed.py` or
-    `halves.py` says.
+    Slots hold states of `words` words, or where that is INDEXED, what `indexed.py` says.
     The slots from `capacity` to `target` are zero. `taken` has room for SPREAD_CHUNK + 1 slots,
     `spill` for `capacity` (few are ever used): what has its new home below the piece that
     is being moved, or would have to go around the end, waits there.
     """
     if words == INDEXED:
-        _spread(segment, capacity, target, 1, taken, spill, INDEXED)
-    elif words == ROOTS:
-        _spread(segment, capacity, target, 1, taken, spill, ROOTS)
+        _spread(segment, capacity, target, 1, taken, spill, True)
     else:
-        _spread(segment, capacity, target, words, taken, spill, words)
+        _spread(segment, capacity, target, words, taken, spill, False)
 
 
 @inlined
 def _spread(
-    segment: int, capacity: int, target: int, words: int, taken: int, spill: int, kind: int
+    segment: int, capacity: int, target: int, words: int, taken: int, spill: int, indexed: bool
 ) -> None:
     size = 8 * words
     spilled = 0
@@ -81,22 +76,20 @@ def _spread(
         count = _take_out(segment + size * start, end - start, words, taken)
         for index in range(count):
             stored = taken + size * index
-            home = _new_home(stored, target, words, kind)
+            home = _new_home(stored, target, words, indexed)
             if home < start or not _settle(segment, home, target, words, stored):
                 _copy(stored, spill + size * spilled, words)
                 spilled += 1
         end = start
     for index in range(spilled):
         stored = spill + size * index
-        home = _new_home(stored, target, words, kind)
+        home = _new_home(stored, target, words, indexed)
         if not _settle(segment, home, target, words, stored):
             _settle(segment, 0, home, words, stored)
 
 
 @inlined
-def _new_home(stored: int, target: int, words: int, kind: int) -> int:
-    if kind == INDEXED:
+def _new_home(stored: int, target: int, words: int, indexed: bool) -> int:
+    if indexed:
         return int(home_of(load(stored), target))
-    if kind == ROOTS:
-        return int(home_in_segment(mix(root_in(load(stored))), target, 1))
     return int(home_in_segment(hash_state(stored, words), target, words))

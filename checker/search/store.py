@@ -1,22 +1,23 @@
 """The memory of a search: the visited table and the queue of all distinct states, both growing.
 
 States of several words stand in the queue only, and the table is an index into it (`indexed.py`).
-Where memory is short both hold roots instead, one word a state (`halves.py`), and when the queue
-goes to disk the table holds whole states, as it always does where they have one word.
+Where memory is short both hold roots instead (`halves.py`, `roots.py`), and when the queue goes to
+disk the table holds whole states, as it always does where they have one word.
 The queue holds every distinct state once, in the order of discovery, level after level. It is the
 frontier of the search and, afterwards, what paths are rebuilt from; there are no parent pointers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from math import isqrt
 
 import numpy as np
 
+from checker.errors import InternalError
 from checker.kernel.kernel import Words
-from checker.llvm.instructions import LANES
+from checker.llvm.instructions import HALF_LANES, LANES
 from checker.search.disk import Disk, DiskFile
 from checker.search.indexed import NUMBER_BITS
 from checker.search.memory import (
@@ -26,12 +27,13 @@ from checker.search.memory import (
     give_back,
     reserve_up_to,
 )
-from checker.search.spreading import INDEXED, ROOTS, SPREAD_CHUNK, spread
+from checker.search.roots import FORM_SIZE, LINE_BITS, Form, spread_roots
+from checker.search.spreading import INDEXED, SPREAD_CHUNK, spread
 from checker.search.visited import CAPACITY_MAX, SEGMENTS
 
 LOAD = 0.8
 """Share of the table's slots that may be in use before it grows."""
-LOAD_ROOTS = 0.88
+LOAD_ROOTS = 0.85
 """The same for a table of roots, which is there because memory is short."""
 LOAD_MAX = 0.92
 """The same when memory is too short for growth: slower, but further."""
@@ -51,6 +53,7 @@ _SAFETY = 0.9
 _SMALL_PAGES = 8
 _HUGE_SHARE = 1 / 8
 """The table is kept in huge pages where one a segment is at most this share of the limit."""
+_NONE: Words = np.empty(0, np.int64)
 _ALONE = 1 << 18
 """Slots of a table up to which growing is too quick to share among threads."""
 
@@ -62,8 +65,9 @@ class Store:
     table has to grow, `overhead` the bytes of other buffers that count against the limit.
     `huge_pages` are for what is large: of small tables most of them would stay empty.
     `arrivals` has an int16 for each state of the queue, if it `keeps_arrivals` and is in memory.
-    `indexed`: the table is an index into the queue; `roots`: both hold roots, and `beside` are the
-    bytes of what that takes besides the table.
+    `indexed`: the table is an index into the queue. Where both hold roots, `form` is that of the
+    table's slots, `form_numbers` is what compiled code knows of it, and `beside` are the bytes of
+    what roots take besides the table.
     """
 
     def __init__(
@@ -87,7 +91,8 @@ class Store:
         if keeps_arrivals:
             self.keep_arrivals()
         self.indexed = words > 1
-        self.roots = False
+        self.form: Form | None = None
+        self.form_numbers = np.zeros(FORM_SIZE, np.int64)
         self.beside = 0
         self.capacity = -(-capacity // LANES) * LANES if self.indexed else capacity
         self.room = int(LOAD * SEGMENTS * self.capacity)
@@ -108,7 +113,12 @@ class Store:
     @property
     def slot(self) -> int:
         """Bytes of a slot of the table."""
-        return 8 if self.indexed or self.roots else 8 * self.words
+        return 4 if self.roots else 8 if self.indexed else 8 * self.words
+
+    @property
+    def roots(self) -> bool:
+        """Whether table and queue hold roots."""
+        return self.form is not None
 
     @property
     def load(self) -> float:
@@ -144,13 +154,13 @@ class Store:
         """Keep the arrivals of the states that are found from here on."""
         self.arrivals = _arrivals(self.queue.size // self.words)
 
-    def become_roots(self) -> Words:
+    def become_roots(self, form: Form) -> Words:
         """Let the empty table and the queue be ones of roots; return the queue there was."""
         queue, self.queue = self.queue, reserve_up_to(self.limit)
         advise_huge_pages(self.queue)
         self.arrivals = None
         self.release_table()
-        self.indexed, self.roots = False, True
+        self.indexed, self.form = False, form
         self._reserve_table()
         return queue
 
@@ -158,7 +168,7 @@ class Store:
         """Undo what `become_roots` did; the table is an empty index."""
         self.queue, self.beside = queue, 0
         self.release_table()
-        self.indexed, self.roots = True, False
+        self.indexed, self.form = True, None
         self._reserve_table()
 
     def give_back(self, start: int, end: int) -> None:
@@ -185,8 +195,8 @@ class Store:
             return True
         # What it held is in the file; whoever asked for this enters it again.
         self.release_table()
-        self.indexed = self.roots = False
-        self.beside, self.capacity = 0, max(self.capacity // self.words, 1)
+        self.capacity = max(self.capacity * self.slot // (8 * self.words), 1)
+        self.indexed, self.form, self.beside = False, None, 0
         self.room = int(LOAD * SEGMENTS * self.capacity)
         self._reserve_table()
         return True
@@ -220,7 +230,8 @@ class Store:
         """Make room for `states` states in an empty table; False when memory does not allow it."""
         # Of few states one segment may get more than its share.
         share = int(states / (self.load * SEGMENTS)) + LANES + 4 * isqrt(states // SEGMENTS)
-        capacity = self._whole_lines(max(self.capacity, share))
+        least = 0 if self.form is None else self.form.lines_min << LINE_BITS
+        capacity = self._whole_lines(max(self.capacity, share, least))
         extra = capacity * SEGMENTS * self.slot + states * self.held + self.beside
         if (
             capacity > min(CAPACITY_MAX, 1 << self.reserved_bits)
@@ -232,7 +243,13 @@ class Store:
         if room < states or not self.ensure(room):
             return False
         self.capacity, self.room = capacity, room
+        self._note_form()
         return True
+
+    def _note_form(self) -> None:
+        """Tell compiled code what slots of roots are like now."""
+        if self.form is not None:
+            self.form_numbers[:] = self.form.numbers(self.capacity >> LINE_BITS)
 
     def grow(self, states: int, executor: Executor, workers: int) -> bool:
         """Make room for more than `states` states; False when memory does not allow it."""
@@ -252,9 +269,26 @@ class Store:
         self.room = room
         return True
 
+    def reform(self, form: Form, states: int, executor: Executor, workers: int) -> bool:
+        """Let the slots of so many roots have another form; False where memory is short."""
+        share = int(states / (LOAD_ROOTS * SEGMENTS)) + 1
+        least = max(form.lines_min << LINE_BITS, share)
+        target = max(self.capacity, self._whole_lines(least + HALF_LANES - 1))
+        extra = (target - self.capacity) * SEGMENTS * self.slot
+        if (
+            target > min(CAPACITY_MAX, 1 << self.reserved_bits)
+            or self.table_bytes + extra > self.limit - self.overhead - self.beside
+            or extra > _SAFETY * available()
+        ):
+            return False
+        self._spread(target, executor, workers, form)
+        self.room = max(self.room, min(int(self.load * SEGMENTS * target), self._most))
+        return True
+
     def _whole_lines(self, capacity: int) -> int:
-        """Return how many of these slots a segment may have: of one word each, they fill lines."""
-        return capacity // LANES * LANES if self.indexed or self.roots else capacity
+        """Return how many of these slots a segment may have: small ones fill lines."""
+        lanes = HALF_LANES if self.roots else LANES if self.indexed else 1
+        return capacity // lanes * lanes
 
     def _fill_up(self, budget: int) -> bool:
         """Allow a higher load where the table itself cannot grow any more."""
@@ -268,36 +302,61 @@ class Store:
         self.room = room
         return True
 
-    def _spread(self, target: int, executor: Executor, workers: int) -> None:
-        """Rearrange every segment from `capacity` to `target` slots."""
-        size = self.slot
-        words = INDEXED if self.indexed else ROOTS if self.roots else self.words
-        reserved = size << self.reserved_bits
-        first = self.table.ctypes.data
-        old = self.capacity
+    def _spread(
+        self, target: int, executor: Executor, workers: int, form: Form | None = None
+    ) -> None:
+        """Rearrange every segment from `capacity` to `target` slots, of this `form` if of roots."""
+        left = [_NONE] * SEGMENTS
+        while True:
+            left = self._rearrange(target, executor, workers, form or self.form, left)
+            if not any(map(len, left)):
+                return
+            # Some root found no slot near its home, as may happen where there are few lines.
+            target = self._whole_lines(int(target * GROWTH_ROOTS)) + HALF_LANES
+            if target > min(CAPACITY_MAX, 1 << self.reserved_bits):
+                raise InternalError("a state found no slot near its home")
+
+    def _rearrange(
+        self,
+        target: int,
+        executor: Executor,
+        workers: int,
+        form: Form | None,
+        waiting: Sequence[Words],
+    ) -> list[Words]:
+        """Do the work of `_spread` once; return of each segment the roots that found no slot.
+
+        With them go those that are `waiting`.
+        """
+        first, reserved = self.table.ctypes.data, self.slot << self.reserved_bits
+        old, before = self.capacity, self.form_numbers.copy()
+        size = 1 if self.roots else self.slot // 8
+        left = [_NONE] * SEGMENTS
+        self.capacity, self.form = target, form
+        self._note_form()
 
         def work(begin: int) -> None:
-            taken = np.empty((SPREAD_CHUNK + 1) * size // 8, np.int64)
-            spill = np.empty(old * size // 8, np.int64)  # hardly ever touched, so hardly any cost
+            taken = np.empty((SPREAD_CHUNK + 1) * size, np.int64)
+            # Hardly ever touched, so hardly any cost.
+            spill = np.empty(old * size + max(map(len, waiting)), np.int64)
+            room = taken.ctypes.data, spill.ctypes.data
             for segment in range(begin, SEGMENTS, step):
-                spread(
-                    first + segment * reserved,
-                    old,
-                    target,
-                    words,
-                    taken.ctypes.data,
-                    spill.ctypes.data,
-                )
+                at = first + segment * reserved
+                if not self.roots:
+                    spread(at, old, target, INDEXED if self.indexed else self.words, *room)
+                    continue
+                spill[: len(waiting[segment])] = waiting[segment]
+                given = before.ctypes.data, self.form_numbers.ctypes.data, SPREAD_CHUNK, *room
+                lost = spread_roots(at, segment, old, target, *given, len(waiting[segment]))
+                left[segment] = spill[:lost].copy()
 
         step = 1 if old * SEGMENTS <= _ALONE else workers
-        tasks: list[Callable[[], object]] = []
         if step == 1:
             work(0)
         else:
-            tasks = [executor.submit(work, begin).result for begin in range(step)]
-        for task in tasks:
-            task()
-        self.capacity = target
+            for task in [executor.submit(work, begin) for begin in range(step)]:
+                task.result()
+        return left
 
 
 def _arrivals(states: int) -> np.ndarray[tuple[int], np.dtype[np.int16]] | None:

@@ -59,16 +59,16 @@ from checker.search.board import (
 )
 from checker.search.halves import (
     DEPTH,
+    FORM,
     FRESH,
     LOCATED,
     SOURCES,
-    ask_for,
-    insert_root,
     read_roots,
     write_roots,
 )
 from checker.search.indexed import announce, foresee, look_up, number_of
 from checker.search.recording import record
+from checker.search.roots import ask_for, insert_root
 from checker.search.visited import CROWDED, KNOWN, NEW, NO_ROOM, insert, locate
 
 FINISHED = 0
@@ -236,7 +236,7 @@ def enter_roots(states: int, queued: int, board: Numbers, desk: Numbers, board_a
     """
     split, roots = board[SPLIT], desk[SLOTS]
     table, capacity, bits = board[TABLE], board[CAPACITY], board[RESERVED_BITS]
-    depth = load(split + 8 * DEPTH)
+    depth, form = load(split + 8 * DEPTH), load(split + 8 * FORM)
     while True:
         if desk[BLOCK] == desk[BLOCK_END]:
             desk[BLOCK] = fetch_add(board_address + 8 * CLAIMED, board[BLOCK_SIZE])
@@ -251,7 +251,7 @@ def enter_roots(states: int, queued: int, board: Numbers, desk: Numbers, board_a
         ask_for(table, capacity, bits, roots, known)
         for index in range(known):
             root = load(roots + 8 * index)
-            outcome = insert_root(table, capacity, bits, root, depth, True)
+            outcome = insert_root(table, capacity, bits, form, root, depth, True)
             if outcome == CROWDED:
                 desk[BLOCK] += index
                 return NO_TABLE
@@ -306,9 +306,10 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: i
     out, metas, slots = desk[OUT], desk[META], desk[SLOTS]
     chunk, chunk_end, pending = desk[CHUNK], desk[CHUNK_END], desk[PENDING]
     arrivals, beside, recording = board[ARRIVALS], board[BESIDE], board[RECORDING]
-    depth, fresh = 0, 0
+    depth, form, fresh = 0, 0, 0
     if kind == _ROOTS:
         depth = load(board[SPLIT] + 8 * DEPTH)
+        form = load(board[SPLIT] + 8 * FORM)
         pending = load(desk[CUTTER] + 8 * LOCATED)
         fresh = load(desk[CUTTER] + 8 * FRESH)
     unchecked = chunk
@@ -336,7 +337,7 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: i
             if recording != 0 and outcome in (KNOWN, NEW):
                 store(slots + 8 * index, chunk if outcome == NEW else number)
         elif kind == _ROOTS:
-            outcome = insert_root(table, capacity, bits, slot, depth, may_add)
+            outcome = insert_root(table, capacity, bits, form, slot, depth, may_add)
         else:
             outcome = insert(table, slot, capacity, bits, words, state, may_add)
         if outcome == NEW:

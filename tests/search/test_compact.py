@@ -23,6 +23,7 @@ from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.options import Options
+from checker.search.roots import Form
 from checker.search.splitting import SAMPLE, pieces_of, split_of
 from checker.search.store import Store
 
@@ -191,7 +192,8 @@ def test_a_search_deeper_than_a_slot_says_goes_to_disk(monkeypatch: pytest.Monke
 def test_dictionaries_that_are_full_send_the_search_to_disk(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compact, "HALF_BITS", 7)
+    monkeypatch.setattr(compact, "LOW_BITS", 7)
+    monkeypatch.setattr(compact, "HIGH_BITS", 0)
     notices: list[str] = []
     assert told(run(2, 2, notice=notices.append)) == plain(2)
     assert "halves" in notices[0]
@@ -206,7 +208,8 @@ def test_roots_are_states() -> None:
     states = choose.integers(0, 20, (3000, 3), dtype=np.int64)
     states[:, 2] -= 1  # negative words, too
     store = Store(3, 1 << 24, 0, 1024, keeps_arrivals=False)
-    store.become_roots()
+    store.become_roots(Form())
+    assert store.make_room(3000)
     held = compact.Compact(store, np.array([-1, 3, 0], np.int64), 1)
     roots, cutter = np.empty(3000, np.int64), held.cutters[0].numbers.ctypes.data
     done = 0
@@ -215,7 +218,7 @@ def test_roots_are_states() -> None:
         given = rest.ctypes.data, len(rest), place.ctypes.data
         done += halves.write_roots(held.address, cutter, *given)
         if done < 3000:
-            assert held.grow(1 << 22, None, 1)  # type: ignore[arg-type]
+            assert held.grow(1 << 22, done, None, 1)  # type: ignore[arg-type]
     assert (held.states(roots) == states).all()
     assert len(np.unique(roots)) == len(np.unique(states, axis=0))
     assert held.halves == (
