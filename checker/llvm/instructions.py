@@ -19,6 +19,7 @@ HALF_LANES = 2 * LANES
 DECLARATIONS = (
     "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
     "declare i64 @llvm.cttz.i64(i64, i1)",
+    "declare i64 @llvm.ctpop.i64(i64)",
 )
 
 New = Callable[[], str]
@@ -241,6 +242,14 @@ def _lowest_bit(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
 lowest_bit = Instruction(
     "the number of the lowest bit that is set in a word that is not 0", _lowest_bit
 )
+
+
+def _bits_set(new: New, operands: Sequence[str]) -> tuple[list[str], str]:
+    result = new()
+    return [f"{result} = call i64 @llvm.ctpop.i64(i64 {operands[0]})"], result
+
+
+bits_set = Instruction("how many bits are set in a word", _bits_set)
 
 
 def _asking(about: str, written: int) -> Instruction:

@@ -57,12 +57,15 @@ class Cutter:
     """A thread's buffers, and the row of numbers by which compiled code knows them."""
 
     def __init__(self, words: int) -> None:
-        self.halves = np.empty((2, GROUP * words), np.int64)
+        self.halves = np.zeros((2, (GROUP + 1) * words), np.int64)
         self.hashes = np.empty((2, GROUP), np.int64)
         self.sources = np.empty(BLOCK_SIZE_MAX * words, np.int64)
         self.fresh = np.empty(CHUNK_SIZE * words, np.int64)
         self.numbers: Numbers = np.zeros(CUTTER_SIZE, np.int64)
-        self.numbers[halves.LEFT : halves.RIGHT + 1] = [it.ctypes.data for it in self.halves]
+        self.numbers[halves.LEFT : halves.RIGHT + 1] = [
+            it[words:].ctypes.data
+            for it in self.halves  # before them there is room for one
+        ]
         self.numbers[halves.LEFT_HASHES : halves.RIGHT_HASHES + 1] = [
             it.ctypes.data for it in self.hashes
         ]

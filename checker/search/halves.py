@@ -10,8 +10,8 @@ roots of those levels only that are being worked on.
 from __future__ import annotations
 
 from checker.llvm.compiled import compiled, inlined
-from checker.llvm.instructions import fetch_add, load, prefetch_read, store
-from checker.search.indexed import announce, foresee, number_of, same_state
+from checker.llvm.instructions import bits_set, fetch_add, load, prefetch_read, store
+from checker.search.indexed import announce, foresee, number_of
 from checker.search.roots import HALF_BITS
 from checker.search.visited import NEW
 
@@ -82,34 +82,52 @@ def _number(split: int, cutter: int, side: int, value: int, words: int, half: in
 
 
 @inlined
+def _cut(split: int, side: int, words: int, states: int, count: int, halves: int) -> int:
+    """Write a side's halves of at most GROUP states, but those that equal the one before.
+
+    Return which they are: bit i says that the half of state number i is one more. Before `halves`
+    there is room for one that is not looked at.
+    """
+    mask = load(split + 8 * MASK)
+    others = -side
+    size = 8 * words
+    written = 0
+    more = 0
+    for index in range(count):
+        # Written in any case: which halves are the same cannot be foreseen by a processor.
+        place = halves + size * written
+        unlike = 0
+        for word in range(words):
+            value = load(states + size * index + 8 * word) & (load(mask + 8 * word) ^ others)
+            store(place + 8 * word, value)
+            unlike |= value ^ load(place - size + 8 * word)
+        new = 1 if written == 0 or unlike != 0 else 0
+        more |= new << index
+        written += new
+    return more
+
+
+@inlined
+def _find(
+    split: int, cutter: int, side: int, words: int, halves: int, count: int, hashes: int
+) -> None:
+    """Put the numbers of halves in the place of `hashes`; -1 where there is no room for one."""
+    at = split + 8 * (FIRST_SIDE + SIDE * side)
+    table, capacity = load(at + 8 * TABLE), load(at + 8 * CAPACITY)
+    bits, entries = load(at + 8 * RESERVED_BITS), load(at + 8 * ENTRIES)
+    for index in range(count):
+        foresee(table, load(hashes + 8 * index), capacity, bits, words, entries)
+    for index in range(count):
+        half = halves + 8 * words * index
+        number = _number(split, cutter, side, load(hashes + 8 * index), words, half)
+        store(hashes + 8 * index, number)
+
+
+@inlined
 def _announce(split: int, side: int, words: int, halves: int, count: int, hashes: int) -> None:
     at = split + 8 * (FIRST_SIDE + SIDE * side)
     table, capacity = load(at + 8 * TABLE), load(at + 8 * CAPACITY)
     announce(table, capacity, load(at + 8 * RESERVED_BITS), words, halves, count, hashes)
-
-
-@inlined
-def _foresee(split: int, side: int, words: int, value: int) -> None:
-    at = split + 8 * (FIRST_SIDE + SIDE * side)
-    table, capacity, bits = (
-        load(at + 8 * TABLE),
-        load(at + 8 * CAPACITY),
-        load(at + 8 * RESERVED_BITS),
-    )
-    foresee(table, value, capacity, bits, words, load(at + 8 * ENTRIES))
-
-
-@inlined
-def _cut(split: int, words: int, states: int, count: int, left: int, right: int) -> None:
-    """Write the halves of states to two buffers."""
-    mask = load(split + 8 * MASK)
-    for word in range(words):
-        taken = load(mask + 8 * word)
-        for index in range(count):
-            place = 8 * (words * index + word)
-            value = load(states + place)
-            store(left + place, value & taken)
-            store(right + place, value & (taken ^ -1))
 
 
 @compiled
@@ -127,31 +145,31 @@ def write_roots(split: int, cutter: int, states: int, count: int, roots: int) ->
 
 @inlined
 def _write_roots(split: int, cutter: int, words: int, states: int, count: int, roots: int) -> int:
+    """Do what `write_roots` says.
+
+    Successors of a state often have a half in common with the one before, which is looked up once.
+    """
     left, right = load(cutter + 8 * LEFT), load(cutter + 8 * RIGHT)
-    left_hashes, right_hashes = load(cutter + 8 * LEFT_HASHES), load(cutter + 8 * RIGHT_HASHES)
+    left_numbers, right_numbers = load(cutter + 8 * LEFT_HASHES), load(cutter + 8 * RIGHT_HASHES)
     size = 8 * words
     first = 0
     while first < count:
         taken = min(GROUP, count - first)
-        _cut(split, words, states + size * first, taken, left, right)
-        _announce(split, 0, words, left, taken, left_hashes)
-        _announce(split, 1, words, right, taken, right_hashes)
+        more_left = _cut(split, 0, words, states + size * first, taken, left)
+        more_right = _cut(split, 1, words, states + size * first, taken, right)
+        lefts, rights = bits_set(more_left), bits_set(more_right)
+        _announce(split, 0, words, left, lefts, left_numbers)
+        _announce(split, 1, words, right, rights, right_numbers)
+        _find(split, cutter, 0, words, left, lefts, left_numbers)
+        _find(split, cutter, 1, words, right, rights, right_numbers)
+        one, two = left_numbers - 8, right_numbers - 8
         for index in range(taken):
-            _foresee(split, 0, words, load(left_hashes + 8 * index))
-            _foresee(split, 1, words, load(right_hashes + 8 * index))
-        one, two = -1, -1
-        for index in range(taken):
-            # Successors of a state often have a half in common with the one before.
-            place = size * index
-            if one < 0 or not same_state(left + place, left + place - size, words):
-                hashed = load(left_hashes + 8 * index)
-                one = _number(split, cutter, 0, hashed, words, left + place)
-            if two < 0 or not same_state(right + place, right + place - size, words):
-                hashed = load(right_hashes + 8 * index)
-                two = _number(split, cutter, 1, hashed, words, right + place)
-            if one < 0 or two < 0:
+            one += 8 * ((more_left >> index) & 1)
+            two += 8 * ((more_right >> index) & 1)
+            root = load(one) << HALF_BITS | load(two)
+            if root < 0:
                 return first + index
-            store(roots + 8 * (first + index), one << HALF_BITS | two)
+            store(roots + 8 * (first + index), root)
         first += taken
     return count
 

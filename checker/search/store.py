@@ -39,7 +39,7 @@ LOAD_MAX = 0.92
 """The same when memory is too short for growth: slower, but further."""
 GROWTH = 1.4
 """New capacity over old: at a load of 0.8 the table then holds 1.25 to 1.75 slots a state."""
-GROWTH_ROOTS = 1.15
+GROWTH_ROOTS = 1.3
 """The same for a table of roots."""
 GROWTH_SMALL = 2.0
 """The same for a table whose segments have less than `_SMALL_PAGES` huge pages each."""
