@@ -43,7 +43,7 @@ class Calls:
         eight = (_POINTER, _INT, _POINTER, _INT, _POINTER, _POINTER, _POINTER, _POINTER)
         self._expand = _function(kernel.expand_address, *eight)
         self._explore = _function(kernel.explore_address, *eight, _POINTER)
-        self._check = _function(kernel.check_address, _POINTER, _INT, _POINTER)
+        self._check = _function(kernel.check_address, _POINTER, _INT, _POINTER, _INT, _POINTER)
         self._observe = _function(kernel.observe_address, _POINTER, _INT, _POINTER)
 
     def initial(self) -> tuple[Words, Words]:
@@ -102,11 +102,22 @@ class Calls:
         words, meta = (np.concatenate(part) for part in zip(empty, *pieces, strict=True))
         return Expansion(words, meta, ends, status, tallies)
 
-    def check(self, states: Words) -> NDArray[np.int64]:
-        """Return the flags of the state properties in each of `states` (states, words)."""
+    def check(
+        self, states: Words, *, done: int = 0, origins: Words | None = None
+    ) -> NDArray[np.int64]:
+        """Return the flags of the state properties in each of `states` (states, words).
+
+        `done` and `origins`, one for each state, say what may be left out (`Kernel`).
+        """
         states = self._checked(states)
         flags = np.zeros(len(states), np.int64)
-        self._check(states.ctypes.data, len(states), flags.ctypes.data)
+        given = states.ctypes.data, len(states), flags.ctypes.data, done
+        if origins is None:
+            self._check(*given, 0)
+            return flags
+        before = self._checked(origins)
+        places = before.ctypes.data + before.strides[0] * np.arange(len(states), dtype=np.int64)
+        self._check(*given, places.ctypes.data)
         return flags
 
     def observe(self, states: Words) -> NDArray[np.int64]:

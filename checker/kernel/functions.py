@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from checker.kernel.actions import ActionWriter, Selection, Spent, plan, select
+from checker.kernel.asking import StateChanges
 from checker.kernel.columns import Columns
 from checker.kernel.commuting import Wanted, commuting, wanted_row
 from checker.kernel.judging import StepJudge
@@ -337,7 +338,10 @@ class Writer:
 
     def check(self) -> str:
         """Return the text of `check`."""
-        code = Code("define i64 @check(ptr noalias %states, i64 %count, ptr noalias %flags)")
+        code = Code(
+            "define i64 @check(ptr noalias %states, i64 %count, ptr noalias %flags, i64 %done,"
+            " ptr noalias %origins)"
+        )
         unsure = [term for term in self._observed_terms() if self.analysis.may_fail(term)]
         names = self._reads((*(item.condition for item in self.checks), *unsure))
         arrays = self._arrays(code, names)
@@ -347,8 +351,16 @@ class Writer:
             state = word_place(code, "%states", index, self.layout.words)
             unpack(code, self.layout, state, names, arrays, self.fixed)
             code.store(0, flags)
+            changes = StateChanges(code, self.layout)
+            changes.compare(state, index)
             for place, item in enumerate(self.checks):
+                end = code.new_label()
+                if not self.analysis.may_fail(item.condition):
+                    told = code.bits("and", "%done", 1 << place)
+                    code.leave_if(code.compare("ne", told, 0), end)
+                changes.leave_unless_changed(self._reads((item.condition,)), end)
                 self._check(code, arrays, item, place, flags)
+                code.label(end)
             for term in unsure:
                 self._note(code, arrays, term, 0, CHECK_ERROR, flags)
             code.store(code.load(flags), Ref("%flags", index))

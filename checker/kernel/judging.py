@@ -9,7 +9,7 @@ from checker.llvm.code import Flag, Operand, Ref
 from checker.llvm.folds import each
 from checker.llvm.frame import Frame
 from checker.llvm.meta import STEP
-from checker.llvm.states import unpack
+from checker.llvm.states import masks_of, unpack
 from checker.machine.order import met_by_name
 from checker.machine.terms import Term
 from checker.passes.deltas import Delta
@@ -110,19 +110,9 @@ class StepJudge:
         """Write: whether a step may have changed one of these variables."""
         code = self.frame.code
         bits: Operand = 0
-        for word, mask in sorted(self._masks(variables).items()):
+        for word, mask in sorted(masks_of(self.layout, variables).items()):
             bits = code.bits("or", bits, code.bits("and", self._differences[word], mask))
         return code.compare("ne", bits, 0)
 
-    def _masks(self, variables: frozenset[str]) -> dict[int, int]:
-        """Return the bits of each word that these variables, and perhaps others, stand in."""
-        masks: dict[int, int] = {}
-        for index, name in enumerate(self.layout.variables):
-            for leaf in self.layout.variable_leaves(index) if name in variables else ():
-                bits = ((1 << leaf.width) - 1) << leaf.shift
-                if bits:
-                    masks[leaf.word] = masks.get(leaf.word, 0) | bits
-        return masks
-
     def _words_of(self, delta: Delta) -> set[int]:
-        return {word for stay in delta.triggers for word in self._masks(stay)}
+        return {word for stay in delta.triggers for word in masks_of(self.layout, stay)}

@@ -26,10 +26,12 @@ int64, all pointers to int64):
     counted like all others; none is left out whose meta word has a flag. Only where
     `Kernel.explore_address` is not 0.
 
-`check(states, count, flags) -> count`
+`check(states, count, flags, done, origins) -> count`
     `flags[i]` bit p: state property p (`Kernel.checks[p]`) is violated (`always`) or witnessed
     (`sometimes`) in state i; bit CHECK_ERROR: a property, one of liveness included, could not be
-    evaluated.
+    evaluated. What was told before need not be told again: of properties whose bits `done` has,
+    and, where `origins[i]` is the address of a state that was checked before, of those that look
+    at nothing in which it differs from state i. Where `origins` is null there are no such states.
 
 `observe(states, count, flags) -> count`
     `flags[i]` says of liveness property p (`Kernel.observed[p]`) in state i: bit PREMISE + p, the

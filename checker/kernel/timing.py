@@ -140,8 +140,8 @@ def _check(kernel: Kernel, states: Words) -> float:
     if not kernel.judges_states:
         return 0.0
     word = ctypes.c_int64
-    check = ctypes.CFUNCTYPE(word, word, word, word)(kernel.check_address)
+    check = ctypes.CFUNCTYPE(word, *[word] * 5)(kernel.check_address)
     flags = np.zeros(len(states), np.int64)
     started = time.perf_counter()
-    check(states.ctypes.data, len(states), flags.ctypes.data)
+    check(states.ctypes.data, len(states), flags.ctypes.data, 0, 0)
     return time.perf_counter() - started

@@ -116,7 +116,7 @@ def mark_level(
         if result != WORKING:
             return int(result)
         if trail[CHECK_FLAGS] != 0:
-            call(board[CHECK], desk[OUT], desk[PENDING], desk[FLAGS])
+            call(board[CHECK], desk[OUT], desk[PENDING], desk[FLAGS], 0, 0)
         begin = 0
         for index in range(desk[EXPANDED]):
             end = load(desk[ENDS] + 8 * index)

@@ -76,7 +76,8 @@ EDGES_SEEN = 19
 CHECKS_SEEN = 20
 """All flags of all checked states, or-ed."""
 EXPANDED = 21
-"""How many states were expanded last: those before BLOCK; 0 when their steps are recorded."""
+"""How many states were expanded last: those before BLOCK; 0 when their steps are recorded, or they
+are no longer where they were."""
 LOOKED_UP = 22
 """How many successors were looked up, or are about to be."""
 CUTTER = 23
@@ -84,6 +85,8 @@ CUTTER = 23
 EDGE = 24
 EDGE_END = 25
 """The piece of the recorded steps that this desk fills."""
+ORIGINS = 26
+"""Address of room for the addresses of the states that CHUNK_SIZE new ones were found from."""
 DESK_SIZE = 32
 
 DEADLOCK = 0
@@ -124,9 +127,11 @@ class Desk:
         self.numbers = np.zeros(DESK_SIZE, np.int64)
         self.ends = np.zeros(BLOCK_SIZE_MAX, np.int64)
         self.status = np.zeros(BLOCK_SIZE_MAX, np.int64)
+        self.origins = np.zeros(CHUNK_SIZE, np.int64)
         self.tallies = np.zeros(3 * len(kernel.actions), np.int64)
         self.numbers[ENDS] = self.ends.ctypes.data
         self.numbers[STATUS] = self.status.ctypes.data
+        self.numbers[ORIGINS] = self.origins.ctypes.data
         self.numbers[TALLIES] = self.tallies.ctypes.data
         self.enlarge(capacity)
 

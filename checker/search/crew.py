@@ -494,6 +494,7 @@ class Crew:
         self.compact = compact
         for desk, cutter in zip(self.desks, compact.cutters, strict=True):
             desk.numbers[places.CUTTER] = cutter.numbers.ctypes.data
+            desk.numbers[places.EXPANDED] = 0  # what was expanded is no longer where it was
         self.notice(
             f"states are kept in halves from {tail:,} states on "
             f"({' and '.join(f'{count:,}' for count in compact.halves)} different halves)"
@@ -548,6 +549,8 @@ class Crew:
             return False
         self.compact = None
         self.board[places.QUEUE] = self.store.queue.ctypes.data
+        for desk in self.desks:
+            desk.numbers[places.EXPANDED] = 0  # what was expanded is no longer where it was
         self.notice(
             f"memory is short: from {self.tail:,} states on the levels are kept on disk, in "
             f"{self.disk.directory} ({self.disk.free() / 2**30:,.1f} GiB to use)"

@@ -34,7 +34,7 @@ class Stepper:
         word = ctypes.c_int64
         self._initial = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.initial_address)
         self._expand = ctypes.CFUNCTYPE(word, *[word] * 8)(kernel.expand_address)
-        self._check = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.check_address)
+        self._check = ctypes.CFUNCTYPE(word, *[word] * 5)(kernel.check_address)
         self._canonical = ctypes.CFUNCTYPE(word, *[word] * 3)(kernel.canonical_address)
         self._tallies = np.zeros(3 * len(kernel.actions), np.int64)
         self._capacity = 1 << 10
@@ -90,5 +90,5 @@ class Stepper:
         given = np.ascontiguousarray(states, np.int64)
         flags = np.zeros(len(given), np.int64)
         if self.kernel.judges_states and len(given):
-            self._check(given.ctypes.data, len(given), flags.ctypes.data)
+            self._check(given.ctypes.data, len(given), flags.ctypes.data, 0, 0)
         return flags

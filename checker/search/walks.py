@@ -202,7 +202,7 @@ def look(walker: Numbers, meta: int) -> int:
         return ENDED
     if walker[CHECK] != 0:
         flags = walker[SCRATCH] + 16
-        call(walker[CHECK], walker[STATE], 1, flags)
+        call(walker[CHECK], walker[STATE], 1, flags, 0, 0)
         walker[LAST_FLAGS] = load(flags)
         walker[FLAGS_SEEN] |= load(flags)
     if meta & walker[WRONG_EDGES] != 0 or walker[LAST_FLAGS] & walker[WRONG_CHECKS] != 0:

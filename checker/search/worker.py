@@ -40,6 +40,7 @@ from checker.search.board import (
     LOOKED_UP,
     META,
     NEXT,
+    ORIGINS,
     OUT,
     OUT_CAPACITY,
     PENDING,
@@ -212,11 +213,11 @@ def enter(board: Numbers, desk: Numbers, board_address: int) -> int:
         states = queue + size * first
         count = min(board[BLOCK_SIZE], board[LEVEL_END] - first)
         if indexed:
-            announce(table, capacity, bits, words, states, count, desk[ENDS])
+            announce(table, capacity, bits, words, states, count, desk[FLAGS])
         else:
-            locate(table, capacity, bits, words, states, count, desk[ENDS])
+            locate(table, capacity, bits, words, states, count, desk[FLAGS])
         for index in range(count):
-            place, state = load(desk[ENDS] + 8 * index), states + size * index
+            place, state = load(desk[FLAGS] + 8 * index), states + size * index
             if indexed:
                 number = first + index
                 outcome = look_up(table, place, capacity, bits, words, state, queue, number, True)
@@ -306,6 +307,11 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: i
     out, metas, slots = desk[OUT], desk[META], desk[SLOTS]
     chunk, chunk_end, pending = desk[CHUNK], desk[CHUNK_END], desk[PENDING]
     arrivals, beside, recording = board[ARRIVALS], board[BESIDE], board[RECORDING]
+    origins, size = desk[ORIGINS], 8 * words
+    origin, origin_end = expanded_state(board, desk, 0), pending
+    ends = desk[ENDS]
+    if desk[EXPANDED] != 0:
+        origin_end = load(ends)
     depth, form, fresh = 0, 0, 0
     if kind == _ROOTS:
         depth = load(board[SPLIT] + 8 * DEPTH)
@@ -341,6 +347,11 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: i
         else:
             outcome = insert(table, slot, capacity, bits, words, state, may_add)
         if outcome == NEW:
+            while index >= origin_end:
+                origin += size
+                ends += 8
+                origin_end = load(ends)
+            store(origins + 8 * (chunk - unchecked), origin)
             if kind == _WHOLE:
                 for word in range(words):
                     store(queue + 8 * (words * chunk + word), load(state + 8 * word))
@@ -386,10 +397,14 @@ def _new_states(board: Numbers, desk: Numbers, number: int) -> int:
 
 @compiled
 def _check(board: Numbers, desk: Numbers, states: int, count: int) -> None:
-    """Count `count` new states at address `states` and check their properties."""
+    """Count `count` new states at address `states` and check their properties.
+
+    Where they were found by steps, ORIGINS are the states that these begin in.
+    """
     desk[DISTINCT] += count
     if count > 0 and board[CHECK] != 0:
-        call(board[CHECK], states, count, desk[FLAGS])
+        origins = desk[ORIGINS] if desk[EXPANDED] != 0 else 0
+        call(board[CHECK], states, count, desk[FLAGS], desk[CHECKS_SEEN], origins)
         seen = 0
         for index in range(count):
             seen |= load(desk[FLAGS] + 8 * index)
@@ -405,6 +420,6 @@ def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
     if meta & DROPPED != 0:
         return 0
     if board[CHECK] != 0:
-        call(board[CHECK], state, 1, desk[FLAGS])
+        call(board[CHECK], state, 1, desk[FLAGS], desk[CHECKS_SEEN], 0)
         desk[CHECKS_SEEN] |= load(desk[FLAGS])
     return meta

@@ -137,7 +137,7 @@ def _note_special(board: Numbers, desk: Numbers, meta: int, state: int) -> int:
     if meta & DROPPED != 0:
         return 0
     if board[CHECK] != 0:
-        call(board[CHECK], state, 1, desk[FLAGS])
+        call(board[CHECK], state, 1, desk[FLAGS], desk[CHECKS_SEEN], 0)
         desk[CHECKS_SEEN] |= load(desk[FLAGS])
     return meta
 

@@ -157,3 +157,19 @@ def _all_at_once(layout: Layout, calls: Calls, states: Sequence[State]) -> None:
     assert np.array_equal(narrow.meta, together.meta)
     assert np.array_equal(narrow.tallies, together.tallies)
     assert np.array_equal(narrow.status, together.status)
+    _told_before(calls, words, together.words, together.ends)
+
+
+def _told_before(
+    calls: Calls, states: np.ndarray, successors: np.ndarray, ends: np.ndarray
+) -> None:
+    """What `check` leaves out was told of the origin, or is of properties that are done."""
+    origins = np.repeat(states, np.diff(ends, prepend=0), axis=0)
+    flags, before = calls.check(successors), calls.check(origins)
+    told = calls.check(successors, origins=origins)
+    assert not (told & ~flags).any()
+    assert not (flags & ~told & ~before).any()
+    seen = int(np.bitwise_or.reduce(flags[: len(flags) // 2]))
+    told = calls.check(successors, done=seen & ~CHECK_ERROR)
+    assert not (told & ~flags).any()
+    assert not (flags & ~told & ~(seen & ~CHECK_ERROR)).any()

@@ -2,14 +2,29 @@
 
 import numpy as np
 import pytest
-from machines import action, assign, binding, everything, local, machine, place, two_phase, variable
+from machines import (
+    action,
+    assign,
+    binding,
+    everything,
+    less,
+    lit,
+    local,
+    machine,
+    number,
+    place,
+    prop,
+    read,
+    two_phase,
+    variable,
+)
 
 from checker.errors import InternalError
 from checker.kernel import build, calls
 from checker.kernel.calls import Calls
 from checker.layout import pack
 from checker.machine.machine import Machine
-from checker.machine.types import Range
+from checker.machine.types import Bool, Range
 
 WIDE = Range(0, 99)
 
@@ -70,3 +85,24 @@ def test_states_of_the_wrong_width() -> None:
     native = Calls(build(made, pack(made), use_cache=False))
     with pytest.raises(InternalError, match="shape"):
         native.expand(np.zeros((4, 2), np.int64))
+
+
+def test_properties_that_look_at_nothing_new_are_not_asked() -> None:
+    made = machine(
+        "two",
+        [variable("n", WIDE, 60), variable("m", WIDE, 0)],
+        [action("step", assign(place("m", WIDE), number(7)))],
+        properties=[
+            prop("low", "always", less(read("n", WIDE), number(50))),
+            prop("late", "sometimes", less(number(5), read("m", WIDE))),
+            prop("plain", "sometimes", lit(True, Bool())),
+        ],
+    )
+    native = Calls(build(made, pack(made), use_cache=False))
+    (before,), _ = native.initial()
+    after = native.expand(before.reshape(1, -1)).words
+    low, late, plain = 1, 2, 4
+    assert native.check(after).tolist() == [low | late | plain]
+    assert native.check(after, origins=before.reshape(1, -1)).tolist() == [late | plain]
+    assert native.check(after, origins=after).tolist() == [plain]
+    assert native.check(after, done=late | plain).tolist() == [low]

@@ -102,7 +102,7 @@ def kernel_of(
             _at(status + 8 * index, 1)[0] = 2 if node in graph.unclear else node not in graph.dead
         return count
 
-    def check(states: int, count: int, flags: int) -> int:
+    def check(states: int, count: int, flags: int, _done: int, _origins: int) -> int:
         for index in range(count):
             node = node_of[tuple(_at(states + 8 * words * index, words))]
             _at(flags + 8 * index, 1)[0] = graph.checks.get(node, 0)
@@ -110,8 +110,9 @@ def kernel_of(
 
     word = ctypes.c_int64
     three = ctypes.CFUNCTYPE(word, *[word] * 3)
+    five = ctypes.CFUNCTYPE(word, *[word] * 5)
     eight = ctypes.CFUNCTYPE(word, *[word] * 8)
-    keep = (three(initial), eight(expand), three(check))
+    keep = (three(initial), eight(expand), five(check))
     addresses = [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in keep]
     return Kernel(
         words=words,

@@ -75,7 +75,7 @@ def expand(
 
 
 @compiled
-def check(states: int, count: int, flags: int) -> int:
+def check(states: int, count: int, flags: int, _done: int, _origins: int) -> int:
     for number in range(count):
         total = 0
         for counter in range(COUNTERS):
