@@ -26,6 +26,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -475,17 +476,23 @@ def stamp_of(name: str, release: str, run: Run, limits: list[str]) -> str:
     page old.
     """
     settings = tuple(word for option, word in pairwise(run.options) if option == "--set")
-    try:
-        machine = mapped(name, None, run.instance, settings, flow.Silent()).bound.machine
-    except CheckerError as error:
-        sys.exit(f"{name}, {run.instance}: {error}")
     digest = hashlib.blake2b(digest_size=10)
     mapping = mapping_file(name, None, recorded=False).read_text(encoding="utf-8")
     asked = (release, run.instance, run.options, limits)
-    steps = behaviour(replace(machine, constants=()))
+    steps = _steps_of(name, run.instance, settings)
     for part in (repr(asked), steps, mapping, *made_of(name, release)):
         digest.update(f"{len(part)}\0{part}".encode())
     return digest.hexdigest()
+
+
+@cache
+def _steps_of(name: str, instance: str, settings: tuple[str, ...]) -> str:
+    """Return all that an instance does: several pages are of one."""
+    try:
+        machine = mapped(name, None, instance, settings, flow.Silent()).bound.machine
+    except CheckerError as error:
+        sys.exit(f"{name}, {instance}: {error}")
+    return behaviour(replace(machine, constants=()))
 
 
 def _keep(table: Path, page: str, line: str) -> None:
