@@ -117,6 +117,19 @@ def test_nothing_evaluates_text_as_python() -> None:
                 assert node.func.id not in {"eval", "exec", "__import__"}, path
 
 
+def test_frozen_classes_are_made_in_one_way() -> None:
+    """Those with an order are as they are: `frozen` makes none."""
+    slow = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: @dataclass(frozen=True), use checker.frozen"
+        for path in MODULES
+        for made in ast.walk(ast.parse(path.read_text()))
+        for node in (made.decorator_list if isinstance(made, ast.ClassDef) else ())
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "dataclass"
+        if "frozen" in (given := {word.arg for word in node.keywords}) and "order" not in given
+    ]
+    assert not slow, "\n".join(slow)
+
+
 def test_files_of_specifications_have_a_readable_size() -> None:
     files = sorted((ROOT / "spec").rglob("*.yaml"))
     assert len(files) > 100

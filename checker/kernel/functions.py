@@ -79,8 +79,9 @@ TICKS = "call i64 @llvm.readcyclecounter()"
 class Writer:
     """Writes the functions of one machine; what they share.
 
-    `brief`: what is written and translated sooner, and runs slower. Loops stay loops, and every
-    successor is looked up; what is found is the same.
+    `brief`: what is written and translated sooner, and runs slower. Loops stay loops, every
+    successor is looked up, and what step properties ask of all rows that they do not name is
+    written once; what is found is the same.
     """
 
     def __init__(self, machine: Machine, layout: Layout, *, brief: bool = False) -> None:
@@ -96,8 +97,8 @@ class Writer:
         self.checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
         self.observed = machine.watches
         self.fixed = fixed_cells(machine, layout)
-        self.deltas = deltas(item.condition for item in self.steps)
-        self.asked = asked_of(machine.actions, self.steps)
+        self.deltas = deltas((item.condition for item in self.steps), shared=brief)
+        self.asked = asked_of(machine.actions, self.steps, shared=brief)
         self._judges = bool(machine.bounds or machine.step_bounds or self.steps)
         self.commuting = None if brief else commuting(machine, self.analysis)
         self.columns = Columns(self.variable_shapes, self.constants)
@@ -577,7 +578,10 @@ class Writer:
                 unpack(code, self.layout, state, names, following, self.fixed)
                 cut = code.select(frame.flag(conjunction(self.machine.step_bounds)), 0, CUT)
                 code.store(code.bits("or", code.load(result), cut), result)
-            StepJudge(frame, self.layout, self.fixed, self.deltas, origin, state, result).write()
+            names_of_rows = [action.name for action in self.machine.actions]
+            StepJudge(
+                frame, self.layout, self.fixed, self.deltas, origin, state, result, names_of_rows
+            ).write()
         else:
             judge_beginning(frame, self.steps, result)
         code.jump(end)

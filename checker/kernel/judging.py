@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from checker.layout.layout import Layout
 from checker.llvm.code import Flag, Operand, Ref
 from checker.llvm.folds import each
 from checker.llvm.frame import Frame
-from checker.llvm.meta import STEP
+from checker.llvm.meta import ACTION_MASK, STEP
 from checker.llvm.states import masks_of, unpack
 from checker.machine.order import met_by_name
 from checker.machine.terms import Term
@@ -23,6 +24,7 @@ class StepJudge:
 
     `source` and `target` are packed states. `frame.variables` are those of the source, and
     `frame.following` room for those of the target, of which only what is looked at is unpacked.
+    `actions` are the names of the actions, of which the meta word has the number.
     """
 
     frame: Frame
@@ -32,6 +34,7 @@ class StepJudge:
     source: Ref
     target: Ref
     result: Ref
+    actions: Sequence[str]
     _differences: dict[int, Operand] = field(default_factory=dict)
 
     def write(self) -> None:
@@ -40,10 +43,15 @@ class StepJudge:
         for word in sorted({word for delta in self.deltas for word in self._words_of(delta)}):
             words = (code.load(code.shift(state, word)) for state in (self.source, self.target))
             self._differences[word] = code.bits("xor", *words)
+        spared = list(dict.fromkeys(delta.rows for delta in self.deltas if delta.rows))
+        sparing = self._sparing(spared)
         for delta in self.deltas:
             end = code.new_label()
             for stay in delta.triggers:
                 code.leave_unless(self._changed(stay), end)
+            if delta.rows:
+                here = code.bits("and", sparing, 1 << spared.index(delta.rows))
+                code.leave_if(code.compare("ne", here, 0), end)
             self._ask(delta)
             code.label(end)
 
@@ -103,6 +111,18 @@ class StepJudge:
             code.store(code.bits("or", code.load(failed), bit), failed)
             code.jump(end)
         code.label(end)
+
+    def _sparing(self, spared: Sequence[frozenset[str]]) -> Operand:
+        """Write: a bit for each set of rows, whether the row that made the step is among them."""
+        if not spared:
+            return 0
+        code = self.frame.code
+        sets = [
+            sum((name in rows) << place for place, rows in enumerate(spared))
+            for name in self.actions
+        ]
+        action = code.bits("and", code.load(self.result), ACTION_MASK)
+        return code.load(code.shift(self.frame.constants.array(sets), action))
 
     # ---------------------------------------------------------------------- what has changed
 

@@ -40,21 +40,26 @@ class Delta:
 
     For every combination of `generators` (there is one if there are none), every condition must
     be true; they stand with the numbers of their properties. The first that is not ends what is
-    asked for its property.
+    asked for its property. Steps of `rows` are not asked: what these owe is said by `asked_of`.
     """
 
     triggers: Triggers
     generators: tuple[Generator, ...]
     conditions: tuple[tuple[int, Term], ...]
+    rows: frozenset[str] = frozenset()
 
 
-def deltas(conditions: Iterable[Term]) -> list[Delta]:
+def deltas(conditions: Iterable[Term], *, shared: bool = False) -> list[Delta]:
     """Return what is left of step properties, whose places are their numbers.
 
-    Those that name rows are left out: they are judged where the row is written.
+    Those that name rows are left out: they are judged where each row is written. If `shared`, only
+    the rows that they name do that, and what is left for all others is here: text that comes once,
+    where a machine has a hundred rows, and takes longer to run.
     """
     found: list[Delta] = []
     for number, condition in enumerate(conditions):
+        if not shared and names_rows(condition):
+            continue
         left = once(_left, condition)
         if left is not None:
             _add(found, replace(left, conditions=tuple((number, it) for _, it in left.conditions)))
@@ -63,25 +68,26 @@ def deltas(conditions: Iterable[Term]) -> list[Delta]:
 
 def _left(condition: Term) -> Delta | None:
     """Return what is left of the first of step properties, None if nothing is asked of any step."""
-    if names_rows(condition):
-        return None
     analysis = shared_analysis()
     simplifier = Simplifier(analysis)
-    term = simplifier.simple(advanced(condition))
+    naming = once(_naming, condition)
+    term = simplifier.simple(advanced(condition)) if naming is None else naming.others
     if is_known(term, True):
         return None
     triggers = _triggers(term, simplifier)
     generators, rest = _split(_without_old_items(term, analysis), analysis)
-    return Delta(triggers, generators, ((0, rest),))
+    rows = frozenset[str]() if naming is None else naming.rows
+    return Delta(triggers, generators, ((0, rest),), rows)
 
 
 def asked_of(
-    actions: Sequence[Action], properties: Sequence[Property]
+    actions: Sequence[Action], properties: Sequence[Property], *, shared: bool = False
 ) -> dict[str, tuple[tuple[int, Term], ...]]:
     """Return what the steps of each action owe to the step properties that name rows.
 
     That is the numbers of these properties, with what must be true; one that is true of all steps
-    of the action is left out.
+    of the action is left out. If `shared`, so is what those that a property does not name owe to
+    it, which is among the `deltas` then.
     """
     simplifier = Simplifier(shared_analysis())
     owed: dict[str, list[tuple[int, Term]]] = {action.name: [] for action in actions}
@@ -90,8 +96,11 @@ def asked_of(
         if naming is None:
             continue
         for action in actions:
+            named = action.name in naming.rows
+            if shared and not named:
+                continue
             simple = naming.others
-            if action.name in naming.rows:
+            if named:
                 of_this = of_row(naming.condition, action.name, action.shown)
                 simple = simplifier.simple(of_this)
             if not is_known(simple, True):
@@ -121,7 +130,8 @@ def _naming(condition: Term) -> _Naming | None:
 def _add(found: list[Delta], new: Delta) -> None:
     """Add a delta, to one that is asked on the same steps for the same items if there is one."""
     for place, known in enumerate(found):
-        if known.triggers == new.triggers and _same_generators(known.generators, new.generators):
+        same = known.triggers == new.triggers and known.rows == new.rows
+        if same and _same_generators(known.generators, new.generators):
             found[place] = replace(known, conditions=(*known.conditions, *new.conditions))
             return
     found.append(new)

@@ -20,8 +20,7 @@ of these has depends on how many lines there are, and is a *form*.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from checker.frozen import frozen
 from checker.llvm.compiled import compiled, inlined
 from checker.llvm.instructions import (
     HALF_LANES,
@@ -80,7 +79,7 @@ _DEPTH = 3
 FORM_SIZE = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Form:
     """How many bits a slot has at least for the high bits of the left and right numbers, and depth.
 

@@ -22,7 +22,7 @@ from checker.flow import read as read_specification
 from checker.machine import terms as t
 from checker.machine.machine import Machine, Property
 from checker.machine.types import Id, Map, Range, Record, Sequence, Set, Union
-from checker.passes.deltas import Delta, deltas
+from checker.passes.deltas import Delta, asked_of, deltas
 from checker.passes.rewriting import names_rows
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import (
@@ -240,6 +240,60 @@ def test_what_is_asked_of_a_small_machine() -> None:
     (generator,) = new.generators
     assert isinstance(generator.domain, t.Fold)
     assert isinstance(generator.domain.generators[0].condition, t.And)
+
+
+def naming_rows() -> Machine:
+    """The small machine with properties that name rows: who else moves x, what rise makes of x."""
+    unmoved = t.Equal(following(read("x", NUMBER)), read("x", NUMBER), NOWHERE)
+    high = t.Compare("<=", n(3), following(read("x", NUMBER)), NOWHERE)
+    claims = {
+        "fall_moves": t.Or((unmoved, ran("fall")), NOWHERE),
+        "fall_or_rise_moves": t.Or((unmoved, ran("fall"), ran("rise")), NOWHERE),
+        "rise_rises": t.Implies(ran("rise"), high, NOWHERE),
+        "others_lower": t.Or((ran("rise"), denied(RISES)), NOWHERE),
+    }
+    properties = tuple(prop(name, "step", condition) for name, condition in claims.items())
+    return replace(small_machine(), properties=properties)
+
+
+def ran(row: str) -> t.Ran:
+    return t.Ran(row, (), NOWHERE)
+
+
+def test_what_all_other_rows_owe_is_asked_once_and_of_them_only() -> None:
+    made = naming_rows()
+    assert deltas(item.condition for item in made.properties) == []
+    others = deltas((item.condition for item in made.properties), shared=True)
+    assert [([number for number, _ in it.conditions], it.rows) for it in others] == [
+        ([0], {"fall"}),
+        ([1], {"fall", "rise"}),
+        ([3], {"rise"}),
+    ]
+    assert [it.triggers for it in others] == [(frozenset({"x"}),), (frozenset({"x"}),), ()]
+    asked = asked_of(made.actions, made.properties, shared=True)
+    assert {row: [number for number, _ in owed] for row, owed in asked.items() if owed} == {
+        "rise": [2]
+    }
+
+
+def test_a_kernel_judges_steps_of_named_rows_and_of_all_others() -> None:
+    made = naming_rows()
+    broken: set[tuple[str, str]] = set()
+    for start in initial_states(made):
+        assert start.state is not None
+        for step in successors(made, start.state):
+            names = step_violations(made, start.state, step)
+            broken.update((name, step.action) for name in names)
+    assert {pair for pair in broken if pair[0] != "others_lower"} == {
+        ("fall_moves", "rise"),
+        ("rise_rises", "rise"),
+    }
+    # Nobody but fall lowers x.
+    assert {row for name, row in broken if name == "others_lower"} == {
+        item.name for item in made.actions if item.name not in {"fall", "rise"}
+    }
+    for brief in (False, True):
+        require_agreement(made, states=200, brief=brief)
 
 
 def test_an_error_keeps_a_property_from_being_passed_over() -> None:
