@@ -345,19 +345,19 @@ class _Explainer:
         coming = _coming(nexts, self.promised) if self.steps.awaits else NOTHING_COMES
         self.steps.early.steps.clear()
         self.ways = {}
-        found = list(places)
+        sooner = Sooner() if self.steps.timers else None
+        found = [place for place in places if sooner is None or not sooner.has(place)]
         if len(found) == 1 and self.steps.is_still(found[0]):
             self.found.most = max(self.found.most, 1)
             return found
         known = set(found)
         passed: set[Place] = set()
-        sooner = Sooner(found) if self.steps.timers else None
         limit = self.beginnings if self.steps.blind else self.limits.places
         for place in found:
             if len(found) >= limit:
                 self.cut = True
                 break
-            hurried = self.steps.hurried(place, until)
+            hurried = self.steps.hurried(place, until, coming)
             if hurried:
                 passed.add(place)
             for steps, after in hurried or self.steps.unseen(place, until, self.open, coming):

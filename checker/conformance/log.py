@@ -78,6 +78,10 @@ class Event:
         """Whether it begins or ends a request, or says what is ready."""
         return self.id is not None or self.ends or self.ready
 
+    def asked(self) -> tuple[object, ...]:
+        """Return the same for lines that ask the same."""
+        return (self.do, self.name, self.outcome, repr(self.arguments), self.within)
+
 
 @dataclass
 class Log:
@@ -180,11 +184,12 @@ def sized(files: Iterable[File], sizes: Iterable[Size]) -> dict[str, int]:
                     found.add(one)
                 else:
                     numbers[size] = max(numbers.get(size, 0), one + 1)
-    return {
-        size.constant: len(found) + numbers.get(size, 0) + asked.get(size, 0) + size.more
-        for size, found in texts.items()
-        if found or size in numbers or size in asked
-    }
+    sums: dict[str, int] = {}
+    for size, found in texts.items():
+        if found or size in numbers or size in asked:
+            number = len(found) + numbers.get(size, 0) + asked.get(size, 0) + size.more
+            sums[size.constant] = sums.get(size.constant, 0) + number
+    return sums
 
 
 def least_times(files: Iterable[File], timers: Iterable[MappedTimer]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from checker.frozen import frozen
 NOTHING: Final = object()
 """What stands at a path where nothing does."""
 
-_PATH = re.compile(r"(?P<keys>[^\s?!]+)(?P<end>\?|!| count| has (?P<held>\S+))?")
+_PATH = re.compile(r"(?P<keys>[^\s?!]+)(?P<end>\?|!| count| has (?P<held>\S(?:.*\S)?))?")
 _KEY = re.compile(
     r"(?P<key>[^.\[\]]+)"
     r"(\[((?P<low>\d+)<=(?P<inside>[^\]<]+)<=(?P<high>\d+)|(?P<field>[^=<\]]+)=(?P<text>[^\]]+))\])?"

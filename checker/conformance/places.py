@@ -62,14 +62,15 @@ class Place(NamedTuple):
 class Sooner:
     """Knows places, and of another one whether one of them can do all that it can, as soon."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    def __init__(self, places: Iterable[Place] = ()) -> None:
         self.alike: dict[Place, list[Place]] = {}
         for place in places:
             self.has(place)
 
     def has(self, place: Place) -> bool:
         """Whether a known place is like this one and was never later; else it is known now."""
-        known = self.alike.setdefault(place._replace(armed=(), now=0.0), [])
+        waited = tuple(one for one in place.requests if one[1] != LOST)
+        known = self.alike.setdefault(place._replace(armed=(), now=0.0, requests=waited), [])
         if any(_is_sooner(one, place) for one in known):
             return True
         known.append(place)
@@ -77,9 +78,13 @@ class Sooner:
 
 
 def _is_sooner(one: Place, other: Place) -> bool:
-    """Whether timers of one place were set no later than another's, nor less late at the latest."""
+    """Whether timers of one place were set no later than another's, nor less late at the latest.
+
+    What nobody waits for, and may still be done or not, must be there at the one place, too.
+    """
     return (
         one.now <= other.now
+        and (one.requests == other.requests or set(one.requests) >= set(other.requests))
         and len(one.armed) == len(other.armed)
         and all(
             (a.timer, a.whose) == (b.timer, b.whose)
@@ -214,9 +219,15 @@ class Steps:
                 yield from self._as_often_as_can_be(place, rows, until)
                 continue
             yield from self._one_after_the_other(place, rows, until, words)
+        lost: set[tuple[object, ...]] = set()
         for number, (name, status) in enumerate(place.requests):
             if status in (WAITING, LOST):
                 event = open_[name]
+                if status == LOST:
+                    # Of several that ask the same the first is done: the others may be done later.
+                    if event.asked() in lost:
+                        continue
+                    lost.add(event.asked())
                 for edge, binding in self._fitting(place, event):
                     after = self._stepped(place, edge, binding, place.now, until)
                     if after is not None:
@@ -227,7 +238,9 @@ class Steps:
                             rest[number] = (name, self._answer_number(edge.answer))
                         yield ((event, place.key, edge),), after._replace(requests=tuple(rest))
 
-    def hurried(self, place: Place, until: float) -> list[tuple[tuple[Taken, ...], Place]]:
+    def hurried(
+        self, place: Place, until: float, coming: Coming
+    ) -> list[tuple[tuple[Taken, ...], Place]]:
         """Return the steps of the first row that is taken as soon as it can be; none without one.
 
         Where there are some, nothing else is done at the place, and no line is taken there.
@@ -238,6 +251,8 @@ class Steps:
             if edge.row not in self.soon or (
                 first is not None and (edge.row, edge.timed.ids) != (first.row, first.timed.ids)
             ):
+                continue
+            if edge.row in self.told and not self._is_told(place, edge, coming.promised):
                 continue
             after = self._stepped(place, edge, place.binding, place.now, until)
             if after is not None:

@@ -185,7 +185,8 @@ class Told:
 class Size:
     """A constant that a log decides: what stands at a path in it, and how much is added.
 
-    Of texts it is how many different ones there are, of numbers the greatest and one.
+    Of texts it is how many different ones there are, of numbers the greatest and one. Several of
+    one constant are added up.
     """
 
     constant: str
@@ -241,7 +242,9 @@ def read_recording(fields: Fields) -> Recording:
             (word.text, value)
             for word, value, _ in read_settings(fields.get("constants"), problems)
         ),
-        sizes=tuple(_size(word, node, problems) for word, node in fields.named("sizes")),
+        sizes=tuple(
+            size for word, node in fields.named("sizes") for size in _sizes(word, node, problems)
+        ),
         unlimited=fields.names("unlimited"),
         assume=fields.expressions("assume"),
         clock=Clock() if time is None else _clock(time, problems),
@@ -279,10 +282,15 @@ def _together(node: Node, problems: Problems) -> Together:
     )
 
 
-def _size(word: Word, node: Node, problems: Problems) -> Size:
+def _sizes(word: Word, node: Node, problems: Problems) -> list[Size]:
     text = read_word(node, word.text, problems).text
-    path, _, more = text.partition(" + ")
-    return Size(word.text, _parsed(path, node.span, problems), int(more) if more.isdigit() else 0)
+    *paths, last = text.split(" + ")
+    if not paths or not last.isdigit():
+        paths, last = [*paths, last], "0"
+    return [
+        Size(word.text, _parsed(path, node.span, problems), 0 if number else int(last))
+        for number, path in enumerate(paths)
+    ]
 
 
 def _clock(node: Node, problems: Problems) -> Clock:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from checker.cli.validate import validate
-from checker.conformance.log import Log
+from checker.conformance.log import Log, sized
 from checker.conformance.mapping import read_mapping
 from checker.conformance.paths import NOTHING, parsed
 from checker.errors import EvaluationError, SpecificationError, UsageError
@@ -592,6 +592,15 @@ def test_values_for_which_the_same_is_read_are_one_log() -> None:
     assert len(digests()) == 1
 
 
+def test_sizes_of_several_paths_are_added_up() -> None:
+    sizes = "{Client: who + kind has again + 2}"
+    Path("conformance.yaml").write_text(SEEN + SEVERAL.replace("{Client: who}", sizes))
+    lines = [part("a", 0, "take"), part("b", 1, "take"), {"who": "a", "kind": "again"}]
+    Path("run.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    recording = read_mapping(Path("conformance.yaml")).recording
+    assert sized((Path("run.jsonl"),), recording.sizes) == {"Client": 5}
+
+
 def test_the_log_says_how_many_ids_and_how_long_a_timer_runs() -> None:
     first = {"who": "a", "kind": "again", "session": 300}
     lines = [first, part("a", 0, "take"), part("b", 0, "take")]
@@ -703,6 +712,17 @@ def test_what_nobody_sees_the_end_of_is_done_in_time_or_never(t: int, expected: 
     assert verdict([*broken, *back, *again, *other], SEEN + RANGES) == expected
 
 
+@pytest.mark.parametrize(("t", "expected"), [(140, "explained"), (160, "diverges")])
+def test_of_two_that_nobody_sees_the_end_of_the_second_may_be_done_later(
+    t: int, expected: str
+) -> None:
+    broken = [*HELD, *({"t": at, "who": "a", "breaks": True} for at in (0, 50))]
+    back = [asks(2, "a", [5, 9], t=t) | {"take": False}, gets(2, t=t)]
+    again = [asks(3, "a", t=t), gets(3, [5, 9, 2], t=t)]
+    other = [asks(4, "b", t=t), gets(4, [5, 9, 3], t=t)]
+    assert verdict([*broken, *back, *again, *other], SEEN + RANGES) == expected
+
+
 def test_an_answer_after_its_time_says_nothing() -> None:
     late = [asks(1, "a"), {"t": 300, "who": "nobody", "breaks": True}, gets(1, [5, 9, 1], t=301)]
     assert verdict(late, SEEN + RANGES) == "explained"
@@ -724,6 +744,7 @@ def test_an_answer_after_its_time_says_nothing() -> None:
         ("given has 9", []),
         ("empty has 9", False),
         ("missing has 9", NOTHING),
+        ("said has two words", True),
         ("parts[p=1].v", "x"),
         ("ranges[0<=7<=1].2", "b"),
         ("ranges[0<=4<=1]", NOTHING),
@@ -743,6 +764,7 @@ def test_paths(path: str, expected: object) -> None:
         "parts": [{"p": 0}, {"p": 1, "v": "x"}],
         "ranges": [[1, 3, "a"], [5, 9, "b"], [7], "no range"],
         "empty": "",
+        "said": "two words",
     }
     found = parsed(path)
     assert found is not None

@@ -306,6 +306,7 @@ CLASSIC_MOVING = RECORDED / "moving_coordinator_classic_4.4.0.jsonl"
 LATE = RECORDED / "late_appends_consumer_4.4.0.jsonl"
 CLASSIC_LEAVING = RECORDED / "leave_during_a_join_classic_4.4.0.jsonl"
 CLASSIC_FAILING = RECORDED / "failing_appends_classic_4.4.0.jsonl"
+CLASSIC_FORMER = RECORDED / "former_coordinator_classic_4.4.0.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -319,6 +320,7 @@ CLASSIC_FAILING = RECORDED / "failing_appends_classic_4.4.0.jsonl"
         (CLASSIC_LEAVING, "classic_group"),
         (CLASSIC_FAILING, "classic_group"),
         (CLASSIC_LATE, "classic_group"),
+        (CLASSIC_FORMER, "classic_group"),
     ],
     ids=lambda one: getattr(one, "stem", one),
 )
@@ -380,6 +382,24 @@ def generation_taken_back(run: Run) -> None:
             line["gen"] = 1
 
 
+def forgotten_by_the_next_one(run: Run) -> None:
+    """D heard its generation's assignment, which is in the log, and the next broker knows no D."""
+    line = next(one for one in run if one["i"] == 43)
+    line["err"] = "UNKNOWN_MEMBER_ID"
+
+
+def generation_skipped_by_the_next_one(run: Run) -> None:
+    """The next broker goes on from generation 3 with the fifth."""
+    for line in run:
+        if line.get("gen") == 4:
+            line["gen"] = 5
+
+
+def owner_doubled_by_the_next_one(run: Run) -> None:
+    """E is given what the leader gave to D."""
+    answered(run, "SyncGroup", who="E", err="NONE")["assigned"] = [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("file", "falsify"),
     [
@@ -391,6 +411,9 @@ def generation_taken_back(run: Run) -> None:
         (CLASSIC_LEAVING, generation_again),
         (CLASSIC_FAILING, assignment_in_spite_of_it),
         (CLASSIC_LATE, generation_taken_back),
+        (CLASSIC_FORMER, forgotten_by_the_next_one),
+        (CLASSIC_FORMER, generation_skipped_by_the_next_one),
+        (CLASSIC_FORMER, owner_doubled_by_the_next_one),
     ],
 )
 def test_a_run_of_several_brokers_with_one_line_changed_is_not(

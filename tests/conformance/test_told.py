@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from checker.cli.validate import validate
 from checker.conformance.matching import Binding
-from checker.conformance.places import Armed, Place, Sooner
+from checker.conformance.places import LOST, WAITING, Armed, Place, Sooner
 from checker.errors import SpecificationError
 
 SPEC = """\
@@ -85,9 +85,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge(lines: list[Line], mapping: str) -> dict[str, Any]:
-    Path("conformance.yaml").write_text(
-        mapping.replace("kind: yes", 'kind: "yes"').replace("kind: denied}", 'kind: "no"}')
-    )
+    Path("conformance.yaml").write_text(mapping)
     Path("run.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     outcome = CliRunner().invoke(
         validate,
@@ -137,6 +135,14 @@ def test_a_word_that_leaves_the_run_out_decides_nothing() -> None:
     assert "`told` leaves out" in found["why"]
 
 
+def test_what_is_taken_soon_waits_for_what_its_answer_tells() -> None:
+    refused = [line("ask", "c1", 1), line("denied", "c1", 1)]
+    assert judge(refused, MAPPING + "soon: [grant]\n")["verdict"] == "inconclusive"
+    assert judge(refused, MAPPING + "soon: [grant]\n" + TOLD)["verdict"] == "explained"
+    granted = [line("ask", "c1", 1), line("given", "c1", 1)]
+    assert judge(granted, MAPPING + "soon: [grant]\n" + TOLD)["verdict"] == "explained"
+
+
 def test_a_misspelt_form_is_refused() -> None:
     with pytest.raises(SpecificationError) as raised:
         judge(ALL_ASK, MAPPING + TOLD.replace("[granted]", "[grantd]"))
@@ -161,6 +167,13 @@ def place(earliest: float, now: float, latest: float = float("inf")) -> Place:
 )
 def test_a_place_is_spared_only_for_one_that_was_never_later(other: Place, spared: bool) -> None:
     assert Sooner([place(5.0, 9.0)]).has(other) == spared
+
+
+def test_what_may_still_be_done_or_not_spares_a_place_without_it() -> None:
+    waits, may = (place(5.0, 9.0)._replace(requests=(("7", one),)) for one in (WAITING, LOST))
+    assert Sooner([may]).has(place(5.0, 9.0))
+    assert not Sooner([place(5.0, 9.0)]).has(may)
+    assert not Sooner([waits]).has(place(5.0, 9.0))
 
 
 def test_a_timer_that_must_fire_sooner_spares_nothing() -> None:
