@@ -115,9 +115,9 @@ class Bound:
         rows = tuple(replace(row, refused=None, known=()) for row in self.rows)
         return replace(self, rows=rows, known=(), recorded=True)
 
-    def without_soon(self) -> Bound:
-        """Return it with rows that may be taken at any time instead of soon."""
-        return replace(self, hidden=self.hidden | self.soon, soon=frozenset())
+    def without_soon(self, rows: frozenset[str]) -> Bound:
+        """Return it with some rows that may be taken at any time instead of soon."""
+        return replace(self, hidden=self.hidden | (self.soon & rows), soon=self.soon - rows)
 
     def without_late(self) -> Bound:
         """Return it with rows that may be taken at any time instead of late."""

@@ -4,7 +4,9 @@ Not every run of the model is looked at: a mapping has rows that are taken `soon
 that an answer has `told` of and conditions that it assumes, an instance has bounds. A log that one
 of the runs left out explains does not diverge from the specification; who said that there is no
 such run is told, with the place. That is looked at as far as a small number of states goes: without
-these words more states fit.
+these words more states fit. `soon` only says when rows are taken that nobody sees, so a run without
+it is a run like any other: the log is explained then. It is taken away from one row after the other
+before it is from all.
 """
 
 from __future__ import annotations
@@ -36,18 +38,27 @@ class _Free:
     """What is taken away: that rows are told of, that they are soon or late, the conditions."""
 
     told: bool = False
-    soon: bool = False
+    soon: frozenset[str] = frozenset()
     late: bool = False
     conditions: bool = False
 
+    @property
+    def keeps_what_is_said(self) -> bool:
+        """Whether only the time at which hidden rows are taken is freed."""
+        return not (self.told or self.late or self.conditions)
 
-WAYS = (
-    _Free(told=True),
-    _Free(soon=True),
-    _Free(late=True),
-    _Free(conditions=True),
-    _Free(told=True, soon=True, late=True, conditions=True),
-)
+
+def _ways(soon: frozenset[str]) -> list[_Free]:
+    """Return what is taken away, one after the other, where these rows are soon."""
+    apart = [_Free(soon=frozenset({row})) for row in sorted(soon) if len(soon) > 1]
+    return [
+        *apart,
+        _Free(soon=soon),
+        _Free(told=True),
+        _Free(late=True),
+        _Free(conditions=True),
+        _Free(told=True, soon=soon, late=True, conditions=True),
+    ]
 
 
 @dataclass
@@ -59,12 +70,15 @@ class Doubts:
     def settled(
         self, found: Explanation, space: Space, mapping: Mapping, again: Again
     ) -> Explanation:
-        """Return a divergence; undecided if a run that was left out explains the log."""
+        """Return a divergence, unless a run that was left out explains the log.
+
+        It is explained if only `soon` left that out, else undecided.
+        """
         soon = tuple(word for word in mapping.soon if word.text in space.bound.soon)
         late = tuple(word for word in mapping.late if word.text in space.bound.late)
         cut = space.cut
-        for way in WAYS:
-            asked = (way.told, way.soon, way.late, way.conditions)
+        for way in _ways(space.bound.soon):
+            asked = (way.told, bool(way.soon), way.late, way.conditions)
             there = (bool(space.bound.told), bool(soon), bool(late), cut)
             taken = [one and other for one, other in zip(asked, there, strict=True)]
             if not any(taken) or (all(asked) and sum(taken) == 1):
@@ -72,9 +86,11 @@ class Doubts:
             first, freed = _First(space), self._without(space, way)
             other = again(freed, first.see)
             if other.verdict == "explained":
-                return replace(
-                    found, verdict="inconclusive", why=_why(way, soon, late, other, first)
-                )
+                freed_words = tuple(word for word in soon if word.text in way.soon)
+                why = _why(way, freed_words, late, other, first)
+                if way.keeps_what_is_said:
+                    return replace(other, why=why)
+                return replace(found, verdict="inconclusive", why=why)
             cut = cut or freed.cut
         return found
 
@@ -83,7 +99,7 @@ class Doubts:
         if known is None:
             bound = space.bound
             bound = bound.without_told() if way.told else bound
-            bound = bound.without_soon() if way.soon else bound
+            bound = bound.without_soon(way.soon)
             bound = bound.without_late() if way.late else bound
             bound = bound.without_conditions() if way.conditions else bound
             known = self.spaces[space, way] = Space(bound)
@@ -148,7 +164,7 @@ def _why(
             f"a run that explains the log is left out: the condition at {_place(first.broken.span)}"
             f" is false {after}"
         )
-    when = ("soon", soon if way.soon else ()), ("late", late if way.late else ())
+    when = ("soon", soon), ("late", late if way.late else ())
     words = [(key, word) for key, some in when for word in some]
     if not words:
         return "`told` leaves out a run that explains the log"
