@@ -18,7 +18,7 @@ def test_a_rejoin_without_a_change_in_stable_is_found() -> None:
     found = names(on="JoinGroup", inside="Stable")
     assert "coordinator_join_follower_unchanged_in_stable" in found
     assert "coordinator_join_known_in_preparing" not in found
-    assert len(found) == 11
+    assert len(found) == 12
 
 
 def test_rows_by_name() -> None:
@@ -35,6 +35,7 @@ def test_rows_by_what_they_take() -> None:
         "coordinator_leave_member",
         "coordinator_leave_pending_id",
         "coordinator_leave_in_dead",
+        "other_broker_refuses_leave",
     }
     assert "coordinator_append_assignment_ok" in names(on="append_group")
     assert "coordinator_append_assignment_ok" not in names(on="timeout")
