@@ -74,20 +74,25 @@ class Doubts:
 
         It is explained if only `soon` left that out, else undecided.
         """
-        soon = tuple(word for word in mapping.soon if word.text in space.bound.soon)
-        late = tuple(word for word in mapping.late if word.text in space.bound.late)
-        cut = space.cut
-        for way in _ways(space.bound.soon):
-            asked = (way.told, bool(way.soon), way.late, way.conditions)
-            there = (bool(space.bound.told), bool(soon), bool(late), cut)
-            taken = [one and other for one, other in zip(asked, there, strict=True)]
-            if not any(taken) or (all(asked) and sum(taken) == 1):
+        bound, cut = space.bound, space.cut
+        tried = {_Free()}
+        for asked in _ways(bound.soon):
+            # Of what is asked, what there is to take away.
+            way = _Free(
+                asked.told and bool(bound.told),
+                asked.soon,
+                asked.late and bool(bound.late),
+                asked.conditions and cut,
+            )
+            if way in tried:
                 continue
+            tried.add(way)
             first, freed = _First(space), self._without(space, way)
             other = again(freed, first.see)
             if other.verdict == "explained":
-                freed_words = tuple(word for word in soon if word.text in way.soon)
-                why = _why(way, freed_words, late, other, first)
+                soon = tuple(word for word in mapping.soon if word.text in way.soon)
+                late = tuple(word for word in mapping.late if way.late and word.text in bound.late)
+                why = _why(way, soon, late, other, first)
                 if way.keeps_what_is_said:
                     return replace(other, why=why)
                 return replace(found, verdict="inconclusive", why=why)
@@ -164,8 +169,7 @@ def _why(
             f"a run that explains the log is left out: the condition at {_place(first.broken.span)}"
             f" is false {after}"
         )
-    when = ("soon", soon), ("late", late if way.late else ())
-    words = [(key, word) for key, some in when for word in some]
+    words = [(key, word) for key, some in (("soon", soon), ("late", late)) for word in some]
     if not words:
         return "`told` leaves out a run that explains the log"
     key, wrong = next((one for one in words if one[1].text in other.rows), words[0])

@@ -6,13 +6,12 @@ beginning. What is not held may be forgotten, and given to the next that comes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from checker.conformance.space import Key, Space
-from checker.layout.layout import Leaf
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
 
 Held = frozenset[tuple[str, str]]
@@ -44,7 +43,9 @@ class Holding:
         self._order = {kind.name: kind.members for kind in machine.ids}
         self._held: dict[Key, Held] = {}
         layout = space.layout
-        self._bits = [_bits_of(layout.variable_leaves(n)) for n in range(len(machine.variables))]
+        self._bits = [
+            tuple(sorted(layout.masks(frozenset({it.name})).items())) for it in machine.variables
+        ]
         self._parts: dict[tuple[int, ...], Held] = {}
         self._free: dict[tuple[Held, Held], Held] = {}
 
@@ -107,15 +108,6 @@ class Holding:
                     yield from _ids(whole.value, value[one])
         else:
             yield from _ids(whole, value)
-
-
-def _bits_of(leaves: Iterable[Leaf]) -> tuple[tuple[int, int], ...]:
-    """Return the words, each with a mask, that hold some leaves, and perhaps others with them."""
-    masks: dict[int, int] = {}
-    for leaf in leaves:
-        if leaf.width:
-            masks[leaf.word] = masks.get(leaf.word, 0) | ((1 << leaf.width) - 1) << leaf.shift
-    return tuple(sorted(masks.items()))
 
 
 def _begins_alike(kind: Id, whole: Type, value: Any) -> bool:

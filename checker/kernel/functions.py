@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from checker.kernel.actions import ActionWriter, Selection, Spent, plan, select
-from checker.kernel.asking import StateChanges
+from checker.kernel.asking import changed, from_origin
 from checker.kernel.columns import Columns
 from checker.kernel.commuting import Wanted, commuting, wanted_row
 from checker.kernel.judging import StepJudge
@@ -352,14 +352,15 @@ class Writer:
             state = word_place(code, "%states", index, self.layout.words)
             unpack(code, self.layout, state, names, arrays, self.fixed)
             code.store(0, flags)
-            changes = StateChanges(code, self.layout)
-            changes.compare(state, index)
+            differences = from_origin(code, self.layout, state, index)
             for place, item in enumerate(self.checks):
                 end = code.new_label()
                 if not self.analysis.may_fail(item.condition):
                     told = code.bits("and", "%done", 1 << place)
                     code.leave_if(code.compare("ne", told, 0), end)
-                changes.leave_unless_changed(self._reads((item.condition,)), end)
+                looked_at = self.layout.masks(self._reads((item.condition,)))
+                if looked_at:
+                    code.leave_unless(changed(code, differences, looked_at), end)
                 self._check(code, arrays, item, place, flags)
                 code.label(end)
             for term in unsure:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from checker.kernel.asking import changed
 from checker.layout.layout import Layout
-from checker.llvm.code import Flag, Operand, Ref
+from checker.llvm.code import Operand, Ref
 from checker.llvm.folds import each
 from checker.llvm.frame import Frame
 from checker.llvm.meta import ACTION_MASK, STEP
-from checker.llvm.states import masks_of, unpack
+from checker.llvm.states import unpack
 from checker.machine.order import met_by_name
 from checker.machine.terms import Term
 from checker.passes.deltas import Delta
@@ -35,20 +36,21 @@ class StepJudge:
     target: Ref
     result: Ref
     actions: Sequence[str]
-    _differences: dict[int, Operand] = field(default_factory=dict)
 
     def write(self) -> None:
         """Write all properties, each behind a jump around it for steps that are not asked."""
         code = self.frame.code
-        for word in sorted({word for delta in self.deltas for word in self._words_of(delta)}):
+        masks = {stay: self.layout.masks(stay) for it in self.deltas for stay in it.triggers}
+        differences = {}
+        for word in sorted({word for looked_at in masks.values() for word in looked_at}):
             words = (code.load(code.shift(state, word)) for state in (self.source, self.target))
-            self._differences[word] = code.bits("xor", *words)
+            differences[word] = code.bits("xor", *words)
         spared = list(dict.fromkeys(delta.rows for delta in self.deltas if delta.rows))
         sparing = self._sparing(spared)
         for delta in self.deltas:
             end = code.new_label()
             for stay in delta.triggers:
-                code.leave_unless(self._changed(stay), end)
+                code.leave_unless(changed(code, differences, masks[stay]), end)
             if delta.rows:
                 here = code.bits("and", sparing, 1 << spared.index(delta.rows))
                 code.leave_if(code.compare("ne", here, 0), end)
@@ -123,16 +125,3 @@ class StepJudge:
         ]
         action = code.bits("and", code.load(self.result), ACTION_MASK)
         return code.load(code.shift(self.frame.constants.array(sets), action))
-
-    # ---------------------------------------------------------------------- what has changed
-
-    def _changed(self, variables: frozenset[str]) -> Flag:
-        """Write: whether a step may have changed one of these variables."""
-        code = self.frame.code
-        bits: Operand = 0
-        for word, mask in sorted(masks_of(self.layout, variables).items()):
-            bits = code.bits("or", bits, code.bits("and", self._differences[word], mask))
-        return code.compare("ne", bits, 0)
-
-    def _words_of(self, delta: Delta) -> set[int]:
-        return {word for stay in delta.triggers for word in masks_of(self.layout, stay)}

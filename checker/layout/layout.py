@@ -67,6 +67,16 @@ class Layout:
         """Return how many bits of information variable `index` costs."""
         return sum(log2(max(leaf.cardinality, 1)) for leaf in self.variable_leaves(index))
 
+    def masks(self, variables: frozenset[str]) -> dict[int, int]:
+        """Return the bits of each word that these variables, and perhaps others, stand in."""
+        masks: dict[int, int] = {}
+        for index, name in enumerate(self.variables):
+            for leaf in self.variable_leaves(index) if name in variables else ():
+                if leaf.width:
+                    bits = ((1 << leaf.width) - 1) << leaf.shift
+                    masks[leaf.word] = masks.get(leaf.word, 0) | bits
+        return masks
+
 
 def pack(machine: Machine) -> Layout:
     """Lay the states of `machine` out; SpecificationError (R610) for a type without limits."""

@@ -68,17 +68,6 @@ def unpacked_before(code: Code, layout: Layout, arrays: Mapping[str, Ref], fixed
             code.known[array.base, cell] = place if constant is None else constant[cell]
 
 
-def masks_of(layout: Layout, variables: frozenset[str]) -> dict[int, int]:
-    """Return the bits of each word that these variables, and perhaps others, stand in."""
-    masks: dict[int, int] = {}
-    for index, name in enumerate(layout.variables):
-        for leaf in layout.variable_leaves(index) if name in variables else ():
-            bits = ((1 << leaf.width) - 1) << leaf.shift
-            if bits:
-                masks[leaf.word] = masks.get(leaf.word, 0) | bits
-    return masks
-
-
 def words_at(code: Code, layout: Layout, state: Ref) -> dict[int, Operand]:
     """Write: load the words of the packed state at `state` that are held in registers."""
     if layout.words > WORDS_HELD:

@@ -62,9 +62,9 @@ class Cutter:
         self.sources = np.empty(BLOCK_SIZE_MAX * words, np.int64)
         self.fresh = np.empty(CHUNK_SIZE * words, np.int64)
         self.numbers: Numbers = np.zeros(CUTTER_SIZE, np.int64)
+        # `halves.py` wants room for one half before the others.
         self.numbers[halves.LEFT : halves.RIGHT + 1] = [
-            it[words:].ctypes.data
-            for it in self.halves  # before them there is room for one
+            it[words:].ctypes.data for it in self.halves
         ]
         self.numbers[halves.LEFT_HASHES : halves.RIGHT_HASHES + 1] = [
             it.ctypes.data for it in self.hashes

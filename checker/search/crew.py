@@ -494,7 +494,7 @@ class Crew:
         self.compact = compact
         for desk, cutter in zip(self.desks, compact.cutters, strict=True):
             desk.numbers[places.CUTTER] = cutter.numbers.ctypes.data
-            desk.numbers[places.EXPANDED] = 0  # what was expanded is no longer where it was
+        self._forget_expanded()
         self.notice(
             f"states are kept in halves from {tail:,} states on "
             f"({' and '.join(f'{count:,}' for count in compact.halves)} different halves)"
@@ -549,13 +549,17 @@ class Crew:
             return False
         self.compact = None
         self.board[places.QUEUE] = self.store.queue.ctypes.data
-        for desk in self.desks:
-            desk.numbers[places.EXPANDED] = 0  # what was expanded is no longer where it was
+        self._forget_expanded()
         self.notice(
             f"memory is short: from {self.tail:,} states on the levels are kept on disk, in "
             f"{self.disk.directory} ({self.disk.free() / 2**30:,.1f} GiB to use)"
         )
         return not indexed or self.tail == 0 or self._enter_again()
+
+    def _forget_expanded(self) -> None:
+        """Note that the states that were expanded last are no longer where they were."""
+        for desk in self.desks:
+            desk.numbers[places.EXPANDED] = 0
 
     def _new_spill(self, fixed: int) -> Spill:
         assert self.disk is not None

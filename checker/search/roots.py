@@ -59,7 +59,6 @@ _SLOT_BITS = 32
 _LINE = (1 << HALF_LANES) - 1
 _LOW = (1 << LOW_BITS) - 1
 _HIGH = (1 << HIGH_BITS) - 1
-_HALF = (1 << HALF_BITS) - 1
 _ROOT = (1 << ROOT_BITS) - 1
 _WITHIN = (1 << _PLACE_BITS) - 1
 _WORD = (1 << _SLOT_BITS) - 1
@@ -154,7 +153,7 @@ def _root_of(place: int, high: int) -> int:
 def _key_of(form: int, root: int, product: int) -> int:
     """Return what a slot says of a root in its home, but for the depth.
 
-    `product` is its place within the segment times the lines of one.
+    `product` is what `_product` says of its place.
     """
     fraction = (product & _WITHIN) >> load(form + 8 * _DROPPED)
     left = ((root >> (HALF_BITS + LOW_BITS)) & _HIGH) << load(form + 8 * _LEFT)
@@ -188,14 +187,26 @@ def _word_of(form: int, segment: int, line: int, lines: int, slot: int) -> int:
     return (slot >> deep) << ROOT_BITS | _root_of(segment << _PLACE_BITS | within, high)
 
 
+@inlined
+def _segment(table: int, place: int, reserved_bits: int) -> int:
+    """Return the address of the segment in which a root with this place stands."""
+    return table + ((place >> _PLACE_BITS) << (reserved_bits + 2))
+
+
+@inlined
+def _product(place: int, lines: int) -> int:
+    """Return a place within its segment times the lines of one: home, and what is left of it."""
+    return (place & _WITHIN) * lines
+
+
 @compiled
 def ask_for(table: int, capacity: int, reserved_bits: int, roots: int, count: int) -> None:
     """Ask for the lines of the table in which roots are looked for."""
     lines = capacity >> LINE_BITS
     for index in range(count):
         place = _place_of(load(roots + 8 * index))
-        segment = table + ((place >> _PLACE_BITS) << (reserved_bits + 2))
-        prefetch(segment + ((((place & _WITHIN) * lines) >> _PLACE_BITS) << (LINE_BITS + 2)))
+        home = _product(place, lines) >> _PLACE_BITS
+        prefetch(_segment(table, place, reserved_bits) + (home << (LINE_BITS + 2)))
 
 
 @inlined
@@ -207,8 +218,7 @@ def insert_root(
     Safe for any number of threads at once: of several that bring the same root, one is told NEW.
     """
     place, lines = _place_of(root), capacity >> LINE_BITS
-    segment = table + ((place >> _PLACE_BITS) << (reserved_bits + 2))
-    product = (place & _WITHIN) * lines
+    segment, product = _segment(table, place, reserved_bits), _product(place, lines)
     line = product >> _PLACE_BITS
     key = _key_of(form, root, product)
     deep, stride = load(form + 8 * _DEPTH), _stride(key)
@@ -266,7 +276,7 @@ def gather(
 def _settle(segment: int, lines: int, form: int, word: int, around: bool) -> bool:
     """Put a root with its depth into the first free slot from its home on, or `around` the end."""
     root = root_in(word)
-    product = (_place_of(root) & _WITHIN) * lines
+    product = _product(_place_of(root), lines)
     line = product >> _PLACE_BITS
     key = _key_of(form, root, product)
     slot, stride = key | depth_in(word) << load(form + 8 * _DEPTH), _stride(key)
@@ -288,7 +298,7 @@ def _settle(segment: int, lines: int, form: int, word: int, around: bool) -> boo
 @inlined
 def _home(word: int, lines: int) -> int:
     """Return the first slot of the home of the root that is in a word."""
-    return (((_place_of(root_in(word)) & _WITHIN) * lines) >> _PLACE_BITS) << LINE_BITS
+    return (_product(_place_of(root_in(word)), lines) >> _PLACE_BITS) << LINE_BITS
 
 
 @compiled

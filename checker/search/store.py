@@ -234,7 +234,7 @@ class Store:
         capacity = self._whole_lines(max(self.capacity, share, least))
         extra = capacity * SEGMENTS * self.slot + states * self.held + self.beside
         if (
-            capacity > min(CAPACITY_MAX, 1 << self.reserved_bits)
+            capacity > self._capacity_max
             or extra + self.overhead > self.limit
             or extra > _SAFETY * available()
         ):
@@ -256,7 +256,7 @@ class Store:
         budget = self.limit - self.overhead - self.beside
         wanted = grown(self.capacity, self.slot, GROWTH_ROOTS if self.roots else GROWTH)
         affordable = int(budget / (SEGMENTS * (self.slot + self.load * self.held)))
-        most = min(wanted, affordable, CAPACITY_MAX, 1 << self.reserved_bits)
+        most = min(wanted, affordable, self._capacity_max)
         target = self._whole_lines(most)
         room = min(int(self.load * SEGMENTS * target), self._most)
         if room <= self.room or target < self.capacity * 1.05:
@@ -276,7 +276,7 @@ class Store:
         target = max(self.capacity, self._whole_lines(least + HALF_LANES - 1))
         extra = (target - self.capacity) * SEGMENTS * self.slot
         if (
-            target > min(CAPACITY_MAX, 1 << self.reserved_bits)
+            target > self._capacity_max
             or self.table_bytes + extra > self.limit - self.overhead - self.beside
             or extra > _SAFETY * available()
         ):
@@ -284,6 +284,11 @@ class Store:
         self._spread(target, executor, workers, form)
         self.room = max(self.room, min(int(self.load * SEGMENTS * target), self._most))
         return True
+
+    @property
+    def _capacity_max(self) -> int:
+        """Slots that a segment can have where it is."""
+        return min(CAPACITY_MAX, 1 << self.reserved_bits)
 
     def _whole_lines(self, capacity: int) -> int:
         """Return how many of these slots a segment may have: small ones fill lines."""
@@ -313,7 +318,7 @@ class Store:
                 return
             # Some root found no slot near its home, as may happen where there are few lines.
             target = self._whole_lines(int(target * GROWTH_ROOTS)) + HALF_LANES
-            if target > min(CAPACITY_MAX, 1 << self.reserved_bits):
+            if target > self._capacity_max:
                 raise InternalError("a state found no slot near its home")
 
     def _rearrange(

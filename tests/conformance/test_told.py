@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from checker.cli.validate import validate
+from checker.conformance.doubts import Doubts
 from checker.conformance.matching import Binding
 from checker.conformance.places import LOST, WAITING, Armed, Place, Sooner
 from checker.errors import SpecificationError
@@ -144,6 +145,21 @@ def test_what_is_taken_soon_waits_for_what_its_answer_tells() -> None:
     assert (together["verdict"], together["why"]) == ("explained", None)
     granted = [line("ask", "c1", 1), line("given", "c1", 1)]
     assert judge(granted, MAPPING + "soon: [grant]\n" + TOLD)["verdict"] == "explained"
+
+
+def test_a_divergence_is_judged_once_more_for_each_word_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ways: list[object] = []
+    without = Doubts._without
+    monkeypatch.setattr(
+        Doubts, "_without", lambda one, space, way: ways.append(way) or without(one, space, way)
+    )
+    wrong = [line("ask", "c1", 1), line("denied", "c1", 1), line("given", "c1", 1)]
+    for more, times in (("", 0), (TOLD, 1), ("soon: [grant]\n", 1), ("soon: [grant]\n" + TOLD, 3)):
+        ways.clear()
+        assert judge(wrong, MAPPING + more)["verdict"] == "diverges"
+        assert len(ways) == len(set(ways)) == times, more
 
 
 def test_a_misspelt_form_is_refused() -> None:

@@ -58,6 +58,14 @@ def store_of(form: Form, states: int) -> Store:
     return store
 
 
+def store_with(form: Form, lines: int) -> Store:
+    """Return a store whose segments have so many lines."""
+    store = store_of(form, 16)
+    store.capacity = lines << LINE_BITS
+    store.form_numbers[:] = form.numbers(lines)
+    return store
+
+
 def at(store: Store) -> tuple[int, int, int, int]:
     return (
         store.table.ctypes.data,
@@ -95,9 +103,7 @@ def test_every_number_of_lines_gives_back_what_was_put_in() -> None:
     for lines in [*range(64, 90), 127, 128, 129, 1000, 1023, 1025, 4095]:
         form = Form(1, 1, 3)
         given = some_roots(form, 400, lines)
-        store = store_of(form, 16)
-        store.capacity = lines << LINE_BITS
-        store.form_numbers[:] = form.numbers(lines)
+        store = store_with(form, lines)
         for root in given.tolist():
             assert put(*at(store), root, 5, True) == NEW
         assert held(store, 7)[5] == sorted(given.tolist())
@@ -174,9 +180,7 @@ def test_growing_in_place_keeps_every_root(lines: int, target: int) -> None:
     """So full that roots stand far from home, across the pieces in which a segment is moved."""
     form = Form(1, 1, 3)
     given = some_roots(form, int(0.84 * SEGMENTS * lines * 16))
-    store = store_of(form, 16)
-    store.capacity = lines << LINE_BITS
-    store.form_numbers[:] = form.numbers(lines)
+    store = store_with(form, lines)
     for root in given.tolist():
         assert put(*at(store), root, root % 8, True) == NEW
     before = held(store, 7)
@@ -191,9 +195,7 @@ def test_roots_that_find_no_slot_wait_for_more_of_them() -> None:
     more = 0
     form = Form(1, 1, 3)
     for seed in range(20):
-        store = store_of(form, 16)
-        store.capacity = 64 << LINE_BITS
-        store.form_numbers[:] = form.numbers(64)
+        store = store_with(form, 64)
         told = {
             root: put(*at(store), root, root % 8, True) for root in some_roots(form, 15500, seed)
         }
