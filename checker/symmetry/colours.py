@@ -7,6 +7,7 @@ says that the third id comes after the first two, and nothing yet of these.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations, pairwise
 
 from checker.llvm.code import Code, Flag, Operand, Ref
@@ -85,18 +86,15 @@ class Colours:
                 code.store(colour, code.shift(colours, place))
         return shared
 
-    def descend(self, code: Code, sums: Ref, digits: Digits) -> Flag:
-        """Write: return whether the numbers at `sums` fall from id to id, in every type.
+    def descend(self, code: Code, sums: Mapping[int, Operand], digits: Digits) -> Flag:
+        """Write: return whether `sums`, by place, fall from id to id, in every type.
 
         Where they are hashes their lowest bit is not looked at, so some that fall may seem not to.
         """
         every: Operand = -1
         for kind in self.kinds:
             rough = int(kind.name in digits.hashed or digits.products.get(kind.name, 1) > 1 << 63)
-            numbers = [
-                code.bits("lshr", code.load(code.shift(sums, place)), rough)
-                for place in self.places(kind)
-            ]
+            numbers = [code.bits("lshr", sums[place], rough) for place in self.places(kind)]
             for one, two in pairwise(numbers):
                 # Differences of numbers below 2**63; a branch for each could not be foreseen.
                 every = code.bits("and", every, code.sub(two, one))

@@ -14,7 +14,9 @@ from checker.llvm import cells, loops
 from checker.llvm.code import Operand, Ref
 from checker.llvm.frame import Frame, Value
 from checker.llvm.slots import insert_sorted
-from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
+from checker.machine.types import Bag, Id, Map, Option, Record, Set, Union
+from checker.symmetry.codes import Order, renamed_codes
+from checker.symmetry.mentions import mentions
 
 NIBBLE = 4
 """Bits of a naming for each id."""
@@ -23,28 +25,17 @@ _CELLS_UNROLLED = 64
 """Elements, and their cells, of a collection that are written one by one, not in a loop."""
 
 
-def mentions(kind: Type, names: frozenset[str]) -> bool:
-    """Whether ids of these types occur anywhere in values of `kind`, as keys of maps too."""
-    match kind:
-        case Id(name, _, _):
-            return name in names
-        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
-            return mentions(item, names)
-        case Map(key, value, _):
-            return mentions(key, names) or mentions(value, names)
-        case Record(_, parts):
-            return any(mentions(part, names) for _, part in parts)
-        case Union(_, variants):
-            return any(mentions(variant, names) for variant in variants)
-    return False
-
-
 @dataclass(slots=True)
 class Renaming:
-    """Writes values renamed. `namings` are the integers by the name of their id type."""
+    """Writes values renamed. `namings` are the integers by the name of their id type.
+
+    Where it is known now what ids are called, `orders` say so, and tables have what becomes of
+    values of few codes.
+    """
 
     frame: Frame
     namings: Mapping[str, Operand]
+    orders: Mapping[str, Order] | None = None
     _known: dict[int, tuple[Shape, bool]] = field(default_factory=dict)
 
     def changes(self, shape: Shape) -> bool:
@@ -66,7 +57,10 @@ class Renaming:
             self.cells(value, target, shape)
             return target
         assert not isinstance(value, Ref)
-        code = self.frame.code
+        code, table = self.frame.code, self._table(shape)
+        if table is not None:
+            renamed = self._looked_up(table, cells.code_of(self.frame, value, shape))
+            return cells.value_of(self.frame, renamed, shape)
         match shape.type:
             case Id(name, _, _):
                 return self._renamed(self.namings[name], value)
@@ -83,8 +77,21 @@ class Renaming:
 
     def code_of(self, code: Operand, shape: Shape) -> Operand:
         """Write: return the code of the renamed value that has this code."""
+        table = self._table(shape)
+        if table is not None:
+            return self._looked_up(table, code)
         value = self.value(cells.value_of(self.frame, code, shape), shape)
         return cells.code_of(self.frame, value, shape)
+
+    def _table(self, shape: Shape) -> tuple[int, ...] | None:
+        """Return the codes of values renamed; None where that has to be worked out."""
+        return None if self.orders is None else renamed_codes(shape, self.orders)
+
+    def _looked_up(self, table: tuple[int, ...], number: Operand) -> Operand:
+        if isinstance(number, int):
+            return table[number]
+        code = self.frame.code
+        return code.load(code.shift(self.frame.constants.array(table), number))
 
     def _renamed(self, naming: Operand, index: Operand) -> Operand:
         code = self.frame.code
@@ -233,6 +240,9 @@ class Renaming:
             self.cells(here, there, item)
         elif not item.coded_slot:
             self._where(here, there, item)
+        elif (table := self._table(item)) is not None:
+            slots = (0, *(renamed + 1 for renamed in table))
+            code.store(self._looked_up(slots, code.load(here)), there)
         else:
             end = code.new_label()
             held = code.load(here)

@@ -25,7 +25,7 @@ from checker.llvm.frame import Frame, Value
 from checker.machine.types import Id, Map, Option, Record, Sequence, Set, Union
 from checker.symmetry.colours import Colours
 from checker.symmetry.facts import Digits, Fact, Member, weight
-from checker.symmetry.renaming import mentions
+from checker.symmetry.mentions import mentions
 from checker.symmetry.sorts import sorts_of
 
 _UNROLLED = 16
@@ -261,7 +261,7 @@ class Signature:
             self._walk(cells.value_of(frame, element, item), item, inside)
 
         domain = loops.Domain(shape, item, 0, shape.count, value)
-        loops.run(frame, domain, visit, distinct=False, unroll=_unrolls(shape))
+        loops.run(frame, domain, visit, distinct=False, unroll=unrolls(shape))
 
     def _variants(self, value: Value, shape: Shape, fact: Fact) -> None:
         """Write: the facts of a record, or of the variant that a union is.
@@ -325,7 +325,7 @@ class Signature:
         about = self._about_key(shape.key)
         if about is None:
             self._link_all(shape)
-        elif _unrolls(shape):
+        elif unrolls(shape):
             for index in range(shape.count):
                 self._element(held, shape, index, about(index, fact))
         else:
@@ -398,7 +398,7 @@ class Signature:
             ordered = isinstance(shape.type, Sequence)
             self._element(held, shape, index, self._numbered(index, loose) if ordered else loose)
 
-        if _unrolls(shape):
+        if unrolls(shape):
             for index in range(shape.count):
                 visit(index)
         else:
@@ -434,5 +434,6 @@ class Signature:
                     self.frame.code.store(-1, self.frame.code.shift(self.target, place))
 
 
-def _unrolls(shape: Shape) -> bool:
+def unrolls(shape: Shape) -> bool:
+    """Whether the elements of a collection are looked at one by one, not in a loop."""
     return shape.count <= _UNROLLED and shape.cells <= _CELLS_UNROLLED

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from checker.layout.shape import Shape
 from checker.machine.types import Id, Option, Record, Set, Union
-from checker.symmetry.renaming import mentions
+from checker.symmetry.mentions import mentions
 
 Sorts = NDArray[np.int64]
 

@@ -16,7 +16,7 @@ apart and were not are told apart by trying, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from checker.layout.layout import Layout
@@ -27,10 +27,13 @@ from checker.llvm.frame import Constants, Frame
 from checker.llvm.meta import NUMBER
 from checker.llvm.states import Sink, unpack, word_place
 from checker.machine.types import Id
+from checker.symmetry.codes import Order
 from checker.symmetry.colours import Colours, returned
 from checker.symmetry.facts import Digits
-from checker.symmetry.renaming import NIBBLE, Renaming, mentions
+from checker.symmetry.mentions import mentions
+from checker.symmetry.renaming import NIBBLE, Renaming
 from checker.symmetry.signature import Aspect, Signature
+from checker.symmetry.tabulated import tabulate
 from checker.symmetry.ties import TieWriter
 
 
@@ -54,6 +57,7 @@ class SymmetryWriter:
         self.layout = layout
         self.numbered = numbered
         self.colours = Colours(kinds)
+        self.constants = constants
         self.ties = TieWriter(self.colours, layout.words, frame_of, constants)
         self.frame_of = frame_of
         names = frozenset(kind.name for kind in kinds)
@@ -62,30 +66,40 @@ class SymmetryWriter:
             name: shapes[name] for name in variables if mentions(shapes[name].type, names)
         }
         self.digits = Digits()
-        self.shares = False
+        aside = Signature(frame_of(Code("")), self.colours, self.digits, "links", Ref(""))
+        self.shares = any(aside.most_ids(shape) > 1 for shape in self.shapes.values())
 
     def text(self) -> str:
         """Return the text of `canonical`, `renamed`, and of the functions they call."""
-        functions = [self.canonical(), self.renamed(), self.order(), self.harmless(), self.refine()]
-        rest = [self.leaf(), self.rename(), self.colours.settle(), self.ties.text()]
-        return "\n".join([*functions, *rest])
+        functions = [self.canonical(), self.renamed(), self.order(), *self.swaps()]
+        ties = [self.tell_apart(), self.harmless(), self.refine(), self.leaf(), self.rename()]
+        return "\n".join([*functions, *ties, self.colours.settle(), self.ties.text()])
 
     # -------------------------------------------------------------------------- the functions
 
     def canonical(self) -> str:
         """Return the text of `canonical`."""
         code = Code("define i64 @canonical(ptr noalias %states, i64 %count, ptr noalias %meta)")
-        arrays = self._arrays(code)
-        sums = code.reserve(self.colours.size)
+        tables = tabulate(self.layout, self.shapes, self.colours, self.digits, self.frame_of)
+        others = [name for name in self.shapes if name not in tables.variables]
+        arrays = self._arrays(code, self.shapes)
+        written, sums = code.reserve(self.colours.size), code.reserve(self.colours.size)
 
         def one(index: str) -> None:
             state = word_place(code, "%states", index, self.layout.words)
             there, following = code.pointer(state), code.new_label()
             before = [code.load(code.shift(state, word)) for word in range(self.layout.words)]
-            cells.clear(self.frame_of(code), sums, self.colours.size)
-            unpack(code, self.layout, Ref(there), self.shapes, arrays, {})
-            self._observe(code, arrays, "own", sums, None)
-            code.leave_if(self.colours.descend(code, sums, self.digits), following)
+            totals = tables.amounts(code, self.constants, before)
+            if others:
+                cells.clear(self.frame_of(code), written, self.colours.size)
+                unpack(code, self.layout, Ref(there), others, arrays, {})
+                self._observe(code, arrays, "own", written, None, others)
+            for place in self.colours.ids:
+                more = code.load(code.shift(written, place)) if others else 0
+                totals[place] = code.add(totals.get(place, 0), more)
+            code.leave_if(self.colours.descend(code, totals, self.digits), following)
+            for place in self.colours.ids:
+                code.store(totals[place], code.shift(sums, place))
             code.emit(f"call void @order(ptr {there}, ptr {code.pointer(sums)})")
             if self.numbered:
                 self._forget_number(code, state, before, Ref("%meta", index))
@@ -113,17 +127,85 @@ class SymmetryWriter:
         return returned(code, "i64 0")
 
     def order(self) -> str:
-        """Return the text of `order`: the state renamed, its ids not standing in order yet."""
+        """Return the text of `order`: the representative of a state with these signatures.
+
+        Neighbours are swapped until signatures fall from id to id, or stay the same.
+        """
         code = Code("define internal void @order(ptr %state, ptr %sums)")
-        colours = code.reserve(self.colours.size)
-        pairs = self.colours.rank(code, colours, Ref("%sums"), anew=True)
-        end, told_apart, settled = code.new_label(), code.new_label(), code.new_label()
-        many, given = code.new_label(), code.pointer(colours)
-        code.leave_if(code.compare("eq", pairs, 0), told_apart)
-        code.leave_unless(code.compare("eq", pairs, 1), many)
-        self._lesser(code, colours)
+        for kind in self.colours.kinds:
+            places = self.colours.places(kind)
+            for last in range(len(places) - 1, 0, -1):
+                for place in places[:last]:
+                    self._swap_if_less(code, place)
+        end, many = code.new_label(), code.new_label()
+        ties: Operand = 0
+        for kind in self.colours.kinds:
+            for place in self.colours.places(kind)[:-1]:
+                ties = code.add(ties, code.number(self._tied(code, place)))
+        code.leave_if(code.compare("eq", ties, 0), end)
+        code.leave_unless(code.compare("eq", ties, 1), many)
+        self._lesser(code)
         code.jump(end)
         code.label(many)
+        code.emit("call void @tell_apart(ptr %state, ptr %sums)")
+        code.label(end)
+        return returned(code, "void")
+
+    def _swap_if_less(self, code: Code, place: int) -> None:
+        """Write: let the id at a place and the next one change names if that has the larger sum."""
+        one, two = (code.load(Ref("%sums", at)) for at in (place, place + 1))
+        end = code.new_label()
+        code.leave_unless(code.compare("ult", one, two), end)
+        code.store(two, Ref("%sums", place))
+        code.store(one, Ref("%sums", place + 1))
+        code.emit(f"call void @swap{place}(ptr %state)")
+        code.label(end)
+
+    def _tied(self, code: Code, place: int) -> Flag:
+        """Write: return whether the id at a place and the next one have the same sum."""
+        one, two = (code.load(Ref("%sums", at)) for at in (place, place + 1))
+        return code.compare("eq", one, two)
+
+    def _lesser(self, code: Code) -> None:
+        """Write: where just two ids have the same sum, take the lesser of the two states."""
+        words, end = self.layout.words, code.new_label()
+        other = code.reserve(words)
+        there = code.pointer(other)
+        self._copy_words(code, other, Ref("%state"))
+        for kind in self.colours.kinds:
+            for place in self.colours.places(kind)[:-1]:
+                following = code.new_label()
+                code.leave_unless(self._tied(code, place), following)
+                code.emit(f"call void @swap{place}(ptr {there})")
+                code.label(following)
+        less = cells.precedes(self.frame_of(code), other, Ref("%state"), words)
+        code.leave_unless(less, end)
+        self._copy_words(code, Ref("%state"), other)
+        code.label(end)
+
+    def swaps(self) -> list[str]:
+        """Return the texts of functions that let two neighbours change names in `%state`.
+
+        They are called `swap` and the place of the first of them.
+        """
+        found = []
+        for kind in self.colours.kinds:
+            ids = range(len(kind.members))
+            for first, place in zip(ids, self.colours.places(kind)[:-1], strict=False):
+                order = tuple({first: first + 1, first + 1: first}.get(index, index) for index in ids)
+                code = Code(f"define internal void @swap{place}(ptr %state)")
+                naming = sum(name << NIBBLE * index for index, name in enumerate(order))
+                self._rename(code, Ref("%state"), {kind.name: naming}, {kind.name: order})
+                found.append(returned(code, "void"))
+        return found
+
+    def tell_apart(self) -> str:
+        """Return the text of `tell_apart`: the representative where several ids share sums."""
+        code = Code("define internal void @tell_apart(ptr %state, ptr %sums)")
+        colours = code.reserve(self.colours.size)
+        self.colours.rank(code, colours, Ref("%sums"), anew=True)
+        end, told_apart, settled = code.new_label(), code.new_label(), code.new_label()
+        given = code.pointer(colours)
         for refines in (True, False):
             found = code.value(f"call i64 @harmless(ptr %state, ptr {given})")
             code.leave_if(code.compare("ne", found, 0), settled)
@@ -142,20 +224,6 @@ class SymmetryWriter:
         code.label(end)
         return returned(code, "void")
 
-    def _lesser(self, code: Code, colours: Ref) -> None:
-        """Write: of the two states that come out where two ids share a colour, take the lesser."""
-        words = self.layout.words
-        one, two = code.reserve(words), code.reserve(words)
-        for place, first in ((one, True), (two, False)):
-            order = code.reserve(self.colours.size)
-            self.colours.apart(code, colours, order, first=first)
-            at, out = code.pointer(order), code.pointer(place)
-            code.emit(f"call void @leaf(ptr %state, ptr {at}, ptr {out})")
-        less = cells.precedes(self.frame_of(code), one, two, words)
-        for word in range(words):
-            held = (code.load(code.shift(place, word)) for place in (one, two))
-            code.store(code.select(less, *held), Ref("%state", word))
-
     def harmless(self) -> str:
         """Return the text of `harmless`: whether ids of one colour are alike in every way.
 
@@ -163,11 +231,11 @@ class SymmetryWriter:
         sure is no harm.
         """
         code = Code("define internal i64 @harmless(ptr %state, ptr %colours)")
-        arrays = self._arrays(code)
+        arrays = self._arrays(code, self.shapes)
         links = code.reserve(self.colours.size)
         cells.clear(self.frame_of(code), links, self.colours.size)
         unpack(code, self.layout, Ref("%state"), self.shapes, arrays, {})
-        self._observe(code, arrays, "links", links, None)
+        self._observe(code, arrays, "links", links, None, self.shapes)
         linked: Flag = False
         for kind in self.colours.kinds:
             for one, two in combinations(self.colours.places(kind), 2):
@@ -183,26 +251,35 @@ class SymmetryWriter:
         namings = [f"%naming{number}" for number in range(len(self.colours.kinds))]
         given = ", ".join(f"i64 {naming}" for naming in namings)
         code = Code(f"define internal void @rename(ptr %state, ptr %out, {given})")
-        frame = self.frame_of(code)
-        arrays = self._arrays(code)
-        held = unpack(code, self.layout, Ref("%state"), self.shapes, arrays, {})
         names = (kind.name for kind in self.colours.kinds)
-        renaming = Renaming(frame, dict(zip(names, namings, strict=True)))
-        after = self._arrays(code)
-        for name, shape in self.shapes.items():
+        self._rename(code, Ref("%out"), dict(zip(names, namings, strict=True)), None)
+        return returned(code, "void")
+
+    def _rename(
+        self,
+        code: Code,
+        target: Ref,
+        namings: Mapping[str, Operand],
+        orders: Mapping[str, Order] | None,
+    ) -> None:
+        """Write: the packed state at `%state` renamed, at `target`, which may be `%state`."""
+        renaming = Renaming(self.frame_of(code), namings, orders)
+        shapes = {name: shape for name, shape in self.shapes.items() if renaming.changes(shape)}
+        arrays, after = self._arrays(code, shapes), self._arrays(code, shapes)
+        held = unpack(code, self.layout, Ref("%state"), shapes, arrays, {})
+        for name, shape in shapes.items():
             mark = code.mark()
             renaming.cells(arrays[name], after[name], shape)
             code.release(mark)
         sink = Sink(code, self.layout, "", "", 0, Ref(""), "", Ref("%state"), held)
-        changed = {name: range(shape.cells) for name, shape in self.shapes.items()}
+        changed = {name: range(shape.cells) for name, shape in shapes.items()}
         words = sink.packed(arrays, after, changed)
-        whole = {
-            word: code.load(Ref("%state", word)) if value is None else value
-            for word, value in ((word, words.get(word)) for word in range(self.layout.words))
-        }
-        for word, value in whole.items():
-            code.store(value, Ref("%out", word))
-        return returned(code, "void")
+        for word in range(self.layout.words):
+            value = words.get(word)
+            if value is None and target == Ref("%state"):
+                continue
+            value = code.load(Ref("%state", word)) if value is None else value
+            code.store(value, code.shift(target, word))
 
     def leaf(self) -> str:
         """Return the text of `leaf`: the state renamed by colours that are all different."""
@@ -233,14 +310,14 @@ class SymmetryWriter:
         Returns whether all are different.
         """
         code = Code("define internal i64 @refine(ptr %state, ptr %colours)")
-        arrays = self._arrays(code)
+        arrays = self._arrays(code, self.shapes)
         sums, colours, classes = code.reserve(self.colours.size), Ref("%colours"), code.reserve(1)
         again, end = code.new_label(), code.new_label()
         unpack(code, self.layout, Ref("%state"), self.shapes, arrays, {})
         code.store(self.colours.classes(code), classes)
         code.loop_label(again)
         cells.clear(self.frame_of(code), sums, self.colours.size)
-        self._observe(code, arrays, "shared", sums, colours)
+        self._observe(code, arrays, "shared", sums, colours, self.shapes)
         self.colours.rank(code, colours, sums, anew=False)
         before, now = code.load(classes), self.colours.classes(code)
         code.store(now, classes)
@@ -252,8 +329,8 @@ class SymmetryWriter:
 
     # --------------------------------------------------------------------------------- parts
 
-    def _arrays(self, code: Code) -> dict[str, Ref]:
-        return {name: code.reserve(max(shape.cells, 1)) for name, shape in self.shapes.items()}
+    def _arrays(self, code: Code, shapes: Mapping[str, Shape]) -> dict[str, Ref]:
+        return {name: code.reserve(max(shape.cells, 1)) for name, shape in shapes.items()}
 
     def _observe(
         self,
@@ -262,14 +339,14 @@ class SymmetryWriter:
         aspect: Aspect,
         target: Ref,
         colours: Ref | None,
+        names: Iterable[str],
     ) -> None:
-        """Write: add what the state, unpacked, says of ids under one aspect to `target`."""
+        """Write: add what these variables, unpacked, say of ids under one aspect to `target`."""
         signature = Signature(
             self.frame_of(code), self.colours, self.digits, aspect, target, colours
         )
-        for name, shape in self.shapes.items():
-            signature.observe(arrays[name], shape, name)
-            self.shares |= signature.most_ids(shape) > 1
+        for name in names:
+            signature.observe(arrays[name], self.shapes[name], name)
 
     def _copy_words(self, code: Code, target: Ref, origin: Ref) -> None:
         cells.copy(self.frame_of(code), target, origin, self.layout.words)
