@@ -409,6 +409,7 @@ class Writer:
             lambda code: self._frame(code, ""),
             self.constants,
             numbered=self.commuting is not None,
+            brief=self.brief,
         ).text()
 
     # ---------------------------------------------------------------------------------- parts

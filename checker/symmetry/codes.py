@@ -49,7 +49,7 @@ def _renamed(shape: Shape, orders: Mapping[str, Order]) -> Codes | None:
         case Set(Id(name, _, _)) if name in orders:
             masks = np.arange(shape.cardinality, dtype=np.int64)
             moved = [(masks >> old & 1) << new for old, new in enumerate(orders[name])]
-            return np.bitwise_or.reduce(moved)
+            return sum(moved, np.zeros(shape.cardinality, np.int64))
         case Record() | Union():
             parts = [_renamed_variant(variant, orders) for variant in shape.variants]
             found = [part for part in parts if part is not None]

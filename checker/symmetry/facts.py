@@ -66,12 +66,13 @@ class Member:
 class Fact:
     """A fact on the way to its end: its site, plain part and ids so far.
 
-    `plain` is a sum of numbers times weights. `own`: an id has the site to itself. `mask` is 0 or
-    -1: whether the fact counts.
+    `plain` is a sum of numbers times weights; `counts`: there are such numbers. `own`: an id has
+    the site to itself. `mask` is 0 or -1: whether the fact holds.
     """
 
     site: str
     plain: Operand = 0
+    counts: bool = False
     ids: tuple[Member, ...] = ()
     own: bool = True
     mask: Operand = -1

@@ -161,7 +161,7 @@ class Signature:
     def _own(self, fact: Fact) -> Operand:
         code = self.frame.code
         if fact.own:
-            if fact.plain != 0:
+            if fact.counts:
                 return fact.plain
             return self.digits.weight(fact.ids[0].kind, fact.site, 2)
         self.digits.hashed.add(fact.ids[0].kind)
@@ -211,7 +211,8 @@ class Signature:
         else:
             factor = weight(site)
         code = self.frame.code
-        return replace(fact, plain=code.add(fact.plain, code.mul(number, factor)))
+        plain = code.add(fact.plain, code.mul(number, factor))
+        return replace(fact, plain=plain, counts=True)
 
     def _present(self, fact: Fact) -> None:
         """Write: the fact that there is something at all."""

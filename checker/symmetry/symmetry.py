@@ -42,6 +42,7 @@ class SymmetryWriter:
 
     `variables` are those that tell ids apart, from the least to the most important: where the last
     ones seldom change, ids seldom change places. `numbered`: meta words have numbers of instances.
+    `brief`: what takes long to write and translate is left out.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class SymmetryWriter:
         constants: Constants,
         *,
         numbered: bool,
+        brief: bool,
     ) -> None:
         self.layout = layout
         self.numbered = numbered
+        self.brief = brief
         self.colours = Colours(kinds)
         self.constants = constants
         self.ties = TieWriter(self.colours, layout.words, frame_of, constants)
@@ -192,10 +195,13 @@ class SymmetryWriter:
         for kind in self.colours.kinds:
             ids = range(len(kind.members))
             for first, place in zip(ids, self.colours.places(kind)[:-1], strict=False):
-                order = tuple({first: first + 1, first + 1: first}.get(index, index) for index in ids)
+                order = tuple(
+                    {first: first + 1, first + 1: first}.get(index, index) for index in ids
+                )
                 code = Code(f"define internal void @swap{place}(ptr %state)")
                 naming = sum(name << NIBBLE * index for index, name in enumerate(order))
-                self._rename(code, Ref("%state"), {kind.name: naming}, {kind.name: order})
+                orders = None if self.brief else {kind.name: order}
+                self._rename(code, Ref("%state"), {kind.name: naming}, orders)
                 found.append(returned(code, "void"))
         return found
 

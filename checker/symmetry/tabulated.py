@@ -11,10 +11,8 @@ Variables whose cells tell more than that are left to the code that `Signature` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Sequence as Row
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +20,11 @@ from numpy.typing import NDArray
 from checker.frozen import frozen
 from checker.layout.layout import Layout, Leaf
 from checker.layout.shape import Shape
-from checker.llvm import cells
-from checker.llvm.code import Code, Operand, Ref, signed
-from checker.llvm.frame import Constants, Frame, Value
-from checker.machine.types import Bag, Map, Record, Sequence
+from checker.llvm.code import Code, Operand, Ref
+from checker.llvm.frame import Constants, Frame
 from checker.symmetry.colours import Colours
-from checker.symmetry.facts import Digits, Fact, Member
-from checker.symmetry.signature import Signature, unrolls
+from checker.symmetry.facts import Digits
+from checker.symmetry.trial import Amounts, Trial
 
 CHUNK_BITS = 8
 """Bits that one table of several cells is for: 2 KiB, so that all stay in the first-level cache."""
@@ -36,13 +32,7 @@ CHUNK_BITS = 8
 _FIELD_BITS = 14
 """A cell of more bits than this has no table: 128 KiB, of which little is ever read."""
 
-_CODES_TRIED = 256
-"""What cells of more codes than this add is known only by the sorts of their values."""
-
 _WORD_BITS = 64
-
-Amounts = Mapping[int, NDArray[np.int64]]
-"""By an id's place: what each code of a cell, or value of some bits, adds to its signature."""
 
 
 @frozen()
@@ -73,7 +63,7 @@ class Tabulated:
     lanes: Mapping[int, Lane]
 
     def amounts(
-        self, code: Code, constants: Constants, words: Row[Operand]
+        self, code: Code, constants: Constants, words: Sequence[Operand]
     ) -> dict[int, Operand]:
         """Write: return what these variables add to the signature at each id's place.
 
@@ -147,129 +137,6 @@ def _aside(frame_of: Callable[[Code], Frame]) -> Frame:
     return frame
 
 
-# ------------------------------------------------------------------------------ what cells add
-
-
-@frozen()
-class Cell:
-    """A cell of a variable, how many codes it has, and the fact that it begins.
-
-    `shape` is that of what it holds; where `slotted` that of the map with a slot there.
-    """
-
-    place: Operand
-    codes: int
-    shape: Shape
-    fact: Fact
-    slotted: bool = False
-
-
-@dataclass(slots=True)
-class Trial(Signature):
-    """Finds out what facts add to signatures, instead of writing it.
-
-    `met` are the cells that a variable consists of; `added` what was added, and to which place.
-    `simple`: nothing but these cells tells anything. `inside`: the facts of one cell are followed.
-    """
-
-    met: list[Cell] = field(default_factory=list)
-    added: list[tuple[Operand, Operand]] = field(default_factory=list)
-    simple: bool = True
-    inside: bool = False
-
-    def cells(self, shape: Shape, site: str) -> dict[int, Amounts] | None:
-        """Return what each cell of a variable adds; None where tables cannot say it."""
-        self._walk(Ref("%cells"), shape, Fact(site))
-        if not self.simple:
-            return None
-        self.inside = True
-        found: dict[int, Amounts] = {}
-        for cell in self.met:
-            amounts = self._amounts(cell)
-            if amounts is None or not isinstance(cell.place, int):
-                return None
-            found[cell.place] = amounts
-        return found
-
-    def _amounts(self, cell: Cell) -> Amounts | None:
-        """Return what each code of a cell adds, by place; None where that is not known."""
-        sorts = None if cell.slotted else self._sorts(cell.shape, cell.fact)
-        if sorts is not None:
-            size = max(sorts) + 1
-            ends = (self._counting(sort, size, "", cell.fact) for sort in range(size))
-            each = [self._noted(partial(self._end, fact)) for fact in ends]
-            return _by_place([each[sort] for sort in sorts])
-        if cell.codes <= _CODES_TRIED:
-            return _by_place([self._of_code(code, cell) for code in range(cell.codes)])
-        return None if self._of_code("%code", cell) != {} else {}
-
-    def _of_code(self, number: Operand, cell: Cell) -> dict[int, int] | None:
-        """Return what a code adds, by place; None where the code that says so does not end in it."""
-        if cell.slotted:
-            self.frame.code.known["%slot", 0] = number
-            element = super(Trial, self)._element
-            return self._noted(lambda: element(Ref("%slot"), cell.shape, 0, cell.fact))
-        value = cells.value_of(self.frame, number, cell.shape)
-        return self._noted(lambda: self._walk(value, cell.shape, cell.fact))
-
-    def _noted(self, write: Callable[[], None]) -> dict[int, int] | None:
-        """Return what writing would add, by place; None where that is not known now."""
-        self.added.clear()
-        write()
-        found: dict[int, int] = {}
-        for place, amount in self.added:
-            if not isinstance(place, int) or not isinstance(amount, int):
-                return None
-            found[place] = signed(found.get(place, 0) + amount)
-        return found
-
-    def _walk(self, value: Value, shape: Shape, fact: Fact) -> None:
-        if self.inside:
-            super(Trial, self)._walk(value, shape, fact)
-        elif not self._wanted(fact, shape):
-            return
-        elif shape.scalar and not isinstance(shape.type, Record):
-            assert isinstance(value, Ref)
-            self.met.append(Cell(value.offset, shape.cardinality, shape, fact))
-        elif isinstance(shape.type, (Map, Sequence, Bag)) and unrolls(shape):
-            super(Trial, self)._walk(value, shape, fact)
-        else:
-            self.simple = False
-
-    def _element(self, value: Ref, shape: Shape, index: Operand, fact: Fact) -> None:
-        item = shape.item
-        assert item is not None
-        if self.inside or not shape.slotted:
-            super(Trial, self)._element(value, shape, index, fact)
-        elif not self._wanted(fact, item):
-            return
-        elif item.coded_slot:
-            place = cells.element(self.frame, value, shape, index)
-            self.met.append(Cell(place.offset, item.cardinality + 1, shape, fact, slotted=True))
-        else:
-            self.simple = False
-
-    def _held(self, place: Ref, shape: Shape) -> Value:
-        return super(Trial, self)._held(place, shape) if self.inside else place
-
-    def _add(self, member: Member, amount: Operand, fact: Fact) -> None:
-        code = self.frame.code
-        if code.open:
-            self.added.append((member.place, code.bits("and", amount, fact.mask)))
-
-
-def _by_place(found: Row[Mapping[int, int] | None]) -> Amounts | None:
-    """Return what each code adds, by place, without places to which none adds anything."""
-    known = [each for each in found if each is not None]
-    if len(known) < len(found):
-        return None
-    places = {place for each in known for place, amount in each.items() if amount}
-    return {
-        place: np.array([each.get(place, 0) for each in known], np.int64)
-        for place in sorted(places)
-    }
-
-
 # ----------------------------------------------------------------------------- fields, chunks
 
 
@@ -286,7 +153,7 @@ def _field(word: int, shift: int, width: int, held: Iterable[tuple[Leaf, Amounts
     return Bits(word, shift, width, amounts)
 
 
-def _chunks(fields: Row[Bits]) -> Iterable[Bits]:
+def _chunks(fields: Sequence[Bits]) -> Iterable[Bits]:
     """Yield fields joined to chunks, where they are near each other."""
     pending: list[Bits] = []
     for item in fields:
@@ -302,7 +169,7 @@ def _near(first: Bits, last: Bits) -> bool:
     return first.word == last.word and last.shift + last.width - first.shift <= CHUNK_BITS
 
 
-def _joined(fields: Row[Bits]) -> Bits:
+def _joined(fields: Sequence[Bits]) -> Bits:
     first, last = fields[0], fields[-1]
     width = last.shift + last.width - first.shift
     values = np.arange(1 << width)
@@ -314,7 +181,7 @@ def _joined(fields: Row[Bits]) -> Bits:
     return replace(first, width=width, amounts=amounts)
 
 
-def _lanes(chunks: Row[Bits]) -> dict[int, Lane]:
+def _lanes(chunks: Sequence[Bits]) -> dict[int, Lane]:
     """Return a lane for the sum of each place, as few words of them as can be found soon."""
     widths: dict[int, int] = {}
     for place in {place for chunk in chunks for place in chunk.amounts}:
