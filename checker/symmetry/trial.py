@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.frozen import frozen
-from checker.layout.shape import Shape
+from checker.layout.shape import Shape, cell_cardinalities
 from checker.llvm import cells
 from checker.llvm.code import Operand, Ref, signed
 from checker.llvm.frame import Value
@@ -35,7 +35,8 @@ Amounts = Mapping[int, NDArray[np.int64]]
 class Cell:
     """A cell of a variable, how many codes it has, and the fact that it begins.
 
-    `shape` is that of what it holds; where `slotted` that of the map with a slot there.
+    `shape` is that of what it holds; where `slotted` that of the map with a slot there. `plain`:
+    it is part of a value that has no ids, and which one.
     """
 
     place: Operand
@@ -43,6 +44,7 @@ class Cell:
     shape: Shape
     fact: Fact
     slotted: bool = False
+    plain: str | None = None
 
 
 @dataclass(slots=True)
@@ -61,7 +63,7 @@ class Trial(Signature):
     def cells(self, shape: Shape, site: str) -> dict[int, Amounts] | None:
         """Return what each cell of a variable adds; None where tables cannot say it."""
         self._walk(Ref("%cells"), shape, Fact(site))
-        if not self.simple:
+        if not self.simple or self.added:
             return None
         self.inside = True
         found: dict[int, Amounts] = {}
@@ -74,18 +76,23 @@ class Trial(Signature):
 
     def _amounts(self, cell: Cell) -> Amounts | None:
         """Return what each code of a cell adds, by place; None where that is not known."""
+        if cell.plain is not None:
+            return self._multiples(range(cell.codes), cell.plain, cell.fact)
         sorts = None if cell.slotted else self._sorts(cell.shape, cell.fact)
         if sorts is not None:
-            # A sort is one number among those that are summed, so two of them tell of all.
-            ends = (self._counting(sort, max(sorts) + 1, "", cell.fact) for sort in (0, 1))
-            amounts = _by_place([self._noted(partial(self._end, fact)) for fact in ends])
-            numbers = np.array(sorts, np.int64)
-            return amounts and {
-                place: none + numbers * (one - none) for place, (none, one) in amounts.items()
-            }
+            return self._multiples(sorts, "", cell.fact)
         if cell.codes <= _CODES_TRIED:
             return _by_place([self._of_code(code, cell) for code in range(cell.codes)])
         return None if self._of_code("%code", cell) != {} else {}
+
+    def _multiples(self, numbers: Row[int], part: str, fact: Fact) -> Amounts | None:
+        """Return what codes add that count as these numbers: one and none of them tell of all."""
+        ends = (self._counting(number, max(numbers) + 1, part, fact) for number in (0, 1))
+        amounts = _by_place([self._noted(partial(self._end, end)) for end in ends])
+        each = np.array(numbers, np.int64)
+        return amounts and {
+            place: none + each * (one - none) for place, (none, one) in amounts.items()
+        }
 
     def _of_code(self, number: Operand, cell: Cell) -> dict[int, int] | None:
         """Return what a code adds, by place; None where that is not known now."""
@@ -112,6 +119,8 @@ class Trial(Signature):
             super(Trial, self)._walk(value, shape, fact)
         elif not self._wanted(fact, shape):
             return
+        elif fact.own and self.most_ids(shape) == 0:
+            self._meet_plain(value, shape, fact)
         elif shape.scalar and not isinstance(shape.type, Record):
             assert isinstance(value, Ref)
             self.met.append(Cell(value.offset, shape.cardinality, shape, fact))
@@ -119,6 +128,14 @@ class Trial(Signature):
             super(Trial, self)._walk(value, shape, fact)
         else:
             self.simple = False
+
+    def _meet_plain(self, value: Value, shape: Shape, fact: Fact) -> None:
+        """Note the cells of a value without ids: each counts by itself."""
+        assert isinstance(value, Ref)
+        whole = shape.scalar and not isinstance(shape.type, Record)
+        for cell, (_, size) in enumerate(cell_cardinalities(shape)):
+            place, part = self.frame.code.shift(value, cell), "" if whole else f".{cell}"
+            self.met.append(Cell(place.offset, size, shape, fact, plain=part))
 
     def _element(self, value: Ref, shape: Shape, index: Operand, fact: Fact) -> None:
         item = shape.item
