@@ -19,10 +19,12 @@ from checker.layout import Layout, decode_all, encode_all, pack
 from checker.llvm.meta import NUMBER
 from checker.machine.machine import Machine
 from checker.machine.types import (
+    Bool,
     Id,
     Map,
     Option,
     Record,
+    Sequence,
     Set,
     Type,
     cardinality,
@@ -91,17 +93,14 @@ def test_an_orbit_has_one_canonical_state_and_it_is_in_the_orbit(seed: int) -> N
 
 def test_an_id_with_several_cells_that_have_no_ids() -> None:
     """What tells ids apart may be any cell of what belongs to them."""
-    tables = (
+    two = Record("Two", (("one", LEVEL), ("other", Map(PLAIN, Bool(), total=True))))
+    kinds = (
         Map(A, Map(Bool(), LEVEL, total=True), total=True),
-        Map(
-            A,
-            Record("Two", (("one", LEVEL), ("other", Map(PLAIN, Bool(), total=True)))),
-            total=True,
-        ),
+        Map(A, two, total=True),
         Map(A, Sequence(LEVEL, 2), total=False),
     )
     choose = random.Random(3)  # noqa: S311
-    for kind in tables:
+    for kind in kinds:
         made, layout, kernel = holder(kind)
         for _ in range(40):
             check_orbit(made, layout, kernel, (sample(choose, kind),))
