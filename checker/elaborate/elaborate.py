@@ -66,7 +66,7 @@ def elaborate(
     """
     overrides = overrides or {}
     entry = _instance(document, instance or "default")
-    world = _declared(document, entry, overrides)
+    world = _sharing(document, entry, overrides)
     machine = _assemble(world, entry, drops_expectation=bool(overrides))
     check_impartial(world, machine)
     world.problems.raise_any()
@@ -121,6 +121,12 @@ def _declared(document: Document, entry: InstanceEntry, overrides: Mapping[str, 
     declare(world)
     check_recursion(world)
     world.problems.raise_any()
+    return world
+
+
+def _sharing(document: Document, entry: InstanceEntry, overrides: Mapping[str, Setting]) -> World:
+    """Return a world in which rows and properties are what they are in others, if they may be."""
+    world = _declared(document, entry, overrides)
     kept_of(document).enter(world)
     return world
 
@@ -291,7 +297,7 @@ def _coarse(world: World, entry: PropertyEntry) -> Coarse | None:
         return None
     known = instances(world.document.coarse[claim.system.text])
     document, chosen_entry = chosen(world, claim, known)
-    coarse = _declared(document, chosen_entry, {})
+    coarse = _sharing(document, chosen_entry, {})
     machine = _assemble(coarse, chosen_entry, drops_expectation=True)
     check_impartial(coarse, machine)
     coarse.problems.raise_any()

@@ -207,6 +207,7 @@ class _Reach:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._of: dict[int, tuple[str, ...]] = {}
+        self._inside: dict[int, Words] = {}
 
     @cached_property
     def all(self) -> Words:
@@ -228,18 +229,25 @@ class _Reach:
         Which channel carries a message may be found by its kind alone.
         """
         rows = isinstance(entry, Row)
-        found = {*self._anywhere, *_words(entry)}
+        found = {*self._anywhere, *self._words(entry)}
         waiting = list(found)
         while waiting:
             word = waiting.pop()
             for named in self._entries.get(word, ()):
                 if rows or not isinstance(named, Row):
-                    new = {*_words(named)} - found
+                    new = self._words(named) - found
                     found |= new
                     waiting += new
         if isinstance(entry, Row) and (entry.on or entry.send or "send" in found):
             found |= {channel.name.text for channel in self._document.channels}
         return found
+
+    def _words(self, entry: object) -> Words:
+        """Return the words in one entry; many entries lead to it."""
+        known = self._inside.get(id(entry))
+        if known is None:
+            known = self._inside[id(entry)] = frozenset(_words(entry))
+        return known
 
     @cached_property
     def _anywhere(self) -> Words:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
+from hashlib import blake2b
+from typing import get_args
 
 from checker.cache import code_of
 from checker.errors import Diagnostic, SpecificationError
@@ -17,7 +18,9 @@ from checker.layout.layout import Layout
 from checker.llvm import native
 from checker.llvm.meta import ACTION_MASK, LIVENESS_MAX, META_BITS, STEP
 from checker.llvm.native import NativeCode, cached, keep, toolchain
-from checker.machine.machine import LIVENESS, OF_STEPS, Machine, Property
+from checker.machine.machine import LIVENESS, OF_STEPS, Action, Machine, Property
+from checker.machine.once import once
+from checker.machine.types import Type
 from checker.semantics.fairness import fair_rows
 from checker.semantics.symmetry import IDS_MAX, reduces, symmetric_ids
 
@@ -202,19 +205,17 @@ def fingerprint(machine: Machine) -> str:
 
     It covers what the machine does, the code that writes it, the compiler and the processor.
     """
-    digest = hashlib.blake2b(_code_version() + toolchain(), digest_size=20)
+    digest = blake2b(_code_version() + toolchain(), digest_size=20)
     digest.update(behaviour(machine).encode())
     return digest.hexdigest()
 
 
 def behaviour(machine: Machine) -> str:
-    """Return a text that two machines share if they do the same: no places, no prose.
+    """Return a digest that two machines share if they do the same: no places, no prose.
 
-    Which terms are one object and which are equal ones makes no difference: each is told once.
+    Which terms are one object and which are equal ones makes no difference.
     """
-    told: dict[tuple[str, ...], str] = {}
-    _tell(machine, told, {})
-    return "\x1e".join(map("\x1f".join, told))
+    return _told(machine)
 
 
 @cache
@@ -224,28 +225,42 @@ def _code_version() -> bytes:
 
 
 _PARTS: dict[type, tuple[str, ...]] = {}
+_SHARED = frozenset({Action, Property, *get_args(Type)})
+"""What instances of a specification have in common, as objects: told once for all of them."""
+
+_BETWEEN = "\x1f"
+"""Stands between the parts of a whole; no `repr` has it in it."""
 
 
-def _tell(value: object, told: dict[tuple[str, ...], str], met: dict[int, str]) -> str:
-    """Tell everything about a value that matters to the machine's behaviour; return its name.
+def _told(whole: object) -> str:
+    """Return a digest of a machine, or of what several machines have in them."""
+    return _tell(whole, {}, alone=True)
 
-    `told` are the values so far in the order in which they were first met, the parts before the
-    whole, each by the names of its parts; `met` the names of objects that were met.
+
+def _tell(value: object, met: dict[int, str], *, alone: bool = False) -> str:
+    """Return a text of everything about a value that matters to the machine's behaviour.
+
+    Of an object with parts it is a digest; `met` are those of objects that were met. `alone`: it
+    is not looked up.
     """
     kind = type(value)
     if kind is tuple:
-        parts = "(", *(_tell(item, told, met) for item in value)  # type: ignore[attr-defined]
-        return told.setdefault(parts, f"#{len(told)}")
+        items = [_tell(item, met) for item in value]  # type: ignore[attr-defined]
+        return f"\x1d{_BETWEEN.join(items)}\x1e"
     if is_dataclass(kind):
-        name = met.get(id(value))
-        if name is None:
-            names = _PARTS.get(kind)
-            if names is None:
-                names = tuple(item.name for item in fields(kind) if item.name not in _IGNORED)
-                _PARTS[kind] = names
-            parts = kind.__name__, *(_tell(getattr(value, item), told, met) for item in names)
-            name = met[id(value)] = told.setdefault(parts, f"#{len(told)}")
-        return name
+        known = met.get(id(value))
+        if known is None:
+            if kind in _SHARED and not alone:
+                known = once(_told, value)
+            else:
+                names = _PARTS.get(kind)
+                if names is None:
+                    names = tuple(item.name for item in fields(kind) if item.name not in _IGNORED)
+                    _PARTS[kind] = names
+                parts = [kind.__name__, *[_tell(getattr(value, item), met) for item in names]]
+                known = blake2b(_BETWEEN.join(parts).encode(), digest_size=20).hexdigest()
+            met[id(value)] = known
+        return known
     if kind is frozenset:
-        return "{" + ",".join(sorted(map(repr, value)))  # type: ignore[call-overload]
+        return "{" + _BETWEEN.join(sorted(map(repr, value)))  # type: ignore[call-overload]
     return repr(value)

@@ -253,11 +253,17 @@ def _not(term: terms.Not, context: Context) -> bool:
 
 
 def _and(term: terms.And, context: Context) -> bool:
-    return all(evaluate(item, context) for item in term.items)
+    for item in term.items:  # noqa: SIM110 (most of what is evaluated is this)
+        if not _MEANING[type(item)](item, context):
+            return False
+    return True
 
 
 def _or(term: terms.Or, context: Context) -> bool:
-    return any(evaluate(item, context) for item in term.items)
+    for item in term.items:  # noqa: SIM110 (like `_and`)
+        if _MEANING[type(item)](item, context):
+            return True
+    return False
 
 
 def _implies(term: terms.Implies, context: Context) -> bool:

@@ -74,6 +74,19 @@ def successors_by(
             yield _checked(machine, state, step)
 
 
+def steps_between(
+    machine: Machine, actions: Iterable[Action], before: State, after: State
+) -> Iterator[Successor]:
+    """Yield of what `successors` returns what some actions do that leads to a certain state."""
+    values = as_mapping(machine, before)
+    for action in actions:
+        for step in _steps(machine, action, values, once=False):
+            if step.state == after:  # judging a step takes longer than making it
+                checked = _checked(machine, before, step)
+                if checked.state == after:
+                    yield checked
+
+
 def leads(machine: Machine, before: State, after: State, *, begins: bool) -> bool:
     """Return whether some row of `machine`, or its initial action, leads from a state to another.
 

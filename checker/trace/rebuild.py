@@ -20,8 +20,8 @@ from checker.semantics.successors import (
     as_mapping,
     initial_steps,
     start_state,
+    steps_between,
     successors,
-    successors_by,
 )
 from checker.semantics.values import MapValue, RecordValue, format_value
 from checker.trace.blocked import waiting_at_the_end
@@ -162,11 +162,8 @@ class _Replay:
         if known is not None:
             return known
         machine = self._machine
-        for found in successors_by(machine, self._able(before, after), before):
-            usable = (
-                found.cut is None if shows is None else _is_shown(machine, before, found, shows)
-            )
-            if found.state == after and usable:
+        for found in steps_between(machine, self._able(before, after), before, after):
+            if found.cut is None if shows is None else _is_shown(machine, before, found, shows):
                 if shows is None:
                     self._found[before, after] = found
                 return found
