@@ -11,7 +11,7 @@ from checker.elaborate import build, convert, world_of
 from checker.elaborate.connections import handle_of
 from checker.elaborate.constants import Setting
 from checker.elaborate.context import Context, Term, expression
-from checker.elaborate.rows import action_of
+from checker.elaborate.rows import action_alone
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.errors import Diagnostic, SpecificationError
@@ -305,7 +305,7 @@ class _Binder:
             )
             slide = None
             with collecting(self.problems):
-                slide = action_of(self.world, row)
+                slide = action_alone(self.world, row)
             if slide is not None:
                 values = frozenset(word.text for word in window.values)
                 yield BoundWindow(window.name.text, values, slide)

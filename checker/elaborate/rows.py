@@ -36,10 +36,14 @@ def action_of(world: World, row: Row) -> Action | None:
     """
     if row.only_if is not None and not constant_truth(world, row.only_if):
         return None
-    return world.kept.made(world, row, lambda: _made(world, row), row.span)
+    return world.kept.made(world, row, lambda: action_alone(world, row), row.span)
 
 
-def _made(world: World, row: Row) -> Action | None:
+def action_alone(world: World, row: Row) -> Action | None:
+    """Return a row that exists as an action, whatever other instances have made of it.
+
+    The document need not have it. None where its budget leaves it out.
+    """
     result = settle(world, lambda locals_: _pass(world, row, locals_))
     return result if isinstance(result, Action) else None
 

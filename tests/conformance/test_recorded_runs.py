@@ -5,17 +5,35 @@ lines of its records alone), and three that begin in the middle of a run.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from checker.cli.mapped import Mapped, mapped
 from checker.cli.validate import validate
 
 RECORDED = Path(__file__).parent / "recorded"
 JOINS = RECORDED / "three_consumers_join_4.4.0.jsonl"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _models() -> Iterator[None]:
+    """Elaborate and bind once for all logs that decide the same: most are of one run, falsified."""
+    known: dict[object, Mapped] = {}
+
+    def shared(*asked: Any, decided: Any) -> Mapped:
+        *same, _observer = asked
+        key = (*same, decided)
+        if key not in known:
+            known[key] = mapped(*asked, decided=decided)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("checker.cli.validate.mapped", shared)
+        yield
 
 
 def judge(log: Path, *options: str, system: str = "consumer_group_848") -> dict[str, Any]:
