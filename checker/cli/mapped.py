@@ -111,7 +111,11 @@ def mapped(
         document = _without_budgets(document, mapping.recording.unlimited)
         machine = _machine(document, request)
     bound = bind(document, machine, mapping, dict(request.overrides))
-    own = bound if decided is None else bound.for_recorded()
+    own = bound
+    if decided is not None:
+        sizes = {size.constant for size in mapping.recording.sizes}
+        told = {name for name, _ in decided.constants}
+        own = bound.for_recorded(frozenset(sizes & told - overrides(settings).keys()))
     return Mapped(flow.spec_name(document.path), mapping, own)
 
 

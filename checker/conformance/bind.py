@@ -109,11 +109,13 @@ class Bound:
     assumed: tuple[Term, ...] = ()
     recorded: bool = False
     """Whether it is to explain a recorded run, so that nothing is driven."""
+    enough: frozenset[str] = frozenset()
+    """Types that have an id for every name of the log."""
 
-    def for_recorded(self) -> Bound:
+    def for_recorded(self, enough: frozenset[str]) -> Bound:
         """Return it for a recorded run, without what only driving needs."""
         rows = tuple(replace(row, refused=None, known=()) for row in self.rows)
-        return replace(self, rows=rows, known=(), recorded=True)
+        return replace(self, rows=rows, known=(), recorded=True, enough=enough)
 
     def without_soon(self, rows: frozenset[str]) -> Bound:
         """Return it with some rows that may be taken at any time instead of soon."""

@@ -128,10 +128,50 @@ class Log:
             yield from events
 
     def _forms(self, reader: _Reader, file: File) -> Iterator[list[Event]]:
-        for number, text, said in _objects(file):
-            events = reader.read(number, text, said)
+        for line in _answered(_objects(file), reader.lines):
+            events = reader.read(line.number, line.text, line.said, line.answer)
             self.left_out += not events
             yield events
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line as it stands in a log, and the line that answers it, if that is not far ahead."""
+
+    number: int
+    text: str
+    said: dict[str, Any]
+    answer: dict[str, Any] = field(default_factory=dict)
+
+
+def _answered(objects: Iterable[tuple[int, str, dict[str, Any]]], lines: Lines) -> Iterator[_Line]:
+    """Yield lines, each with its answer where the mapping asks for that."""
+    ahead = AHEAD if lines.look_ahead else 0
+    waiting: deque[_Line] = deque()
+    asked: dict[str, _Line] = {}
+    for number, text, said in objects:
+        line = _Line(number, text, said)
+        waiting.append(line)
+        pair = _pair(lines, said) if ahead else None
+        if pair is not None:
+            request = asked.pop(pair, None)
+            if request is None:
+                asked[pair] = line
+            else:
+                request.answer = said
+        if len(waiting) > ahead:
+            first = waiting.popleft()
+            pair = _pair(lines, first.said) if ahead else None
+            if pair is not None and asked.get(pair) is first:
+                del asked[pair]
+            yield first
+    yield from waiting
+
+
+def _pair(lines: Lines, said: dict[str, Any]) -> str | None:
+    """Return what pairs a line with another one."""
+    identity = None if lines.pairs is None else lines.pairs.at(said, {})
+    return None if identity in (None, NOTHING) else json.dumps(identity)
 
 
 def _promised(lines: Iterable[list[Event]]) -> Iterator[list[Event]]:
@@ -324,13 +364,14 @@ class _Reader:
         self.pairs: dict[str, dict[str, Any]] = {}
         self.last: dict[str, dict[str, Any]] = {}
 
-    def read(self, number: int, text: str, said: dict[str, Any]) -> list[Event]:
+    def read(
+        self, number: int, text: str, said: dict[str, Any], answer: dict[str, Any]
+    ) -> list[Event]:
         """Return what a line says: nothing where no form fits."""
         lines = self.lines
-        identity = None if lines.pairs is None else lines.pairs.at(said, {})
-        key = None if identity in (None, NOTHING) else json.dumps(identity)
+        key = _pair(lines, said)
         request = {} if key is None else self.pairs.get(key, {})
-        known = (said, request, self._previous(said))
+        known = (said, request, self._previous(said), answer)
         if key is not None:
             self._remember(key, said)
         found = []

@@ -47,8 +47,8 @@ class Path:
     `optional`: null where it is not there. `there`: whether it is there, neither null nor an empty
     text. `counted`: of an array how many elements it has. `held`: of an array whether it has that,
     of an object the keys whose value is that or has it, of anything else whether it is that. It
-    stands `within` the line at hand, the `request` that it is paired with, or the `previous` one of
-    the same.
+    stands `within` the line at hand, the `request` that it is paired with, the `answer` that comes
+    to it, or the `previous` one of the same.
     """
 
     steps: tuple[Step, ...]
@@ -69,9 +69,12 @@ class Path:
         held = None if self.held is None else put(self.held, name, value)
         return replace(self, steps=steps, held=held)
 
-    def at(self, said: Any, request: Any = None, previous: Any = None) -> Any:
+    def at(
+        self, said: Any, request: Any = None, previous: Any = None, answer: Any = None
+    ) -> Any:
         """Return what stands there, NOTHING where nothing does."""
-        value = {"request": request, "previous": previous}.get(self.within, said)
+        others = {"request": request, "previous": previous, "answer": answer}
+        value = others.get(self.within, said)
         for step in self.steps:
             value = _next(step, value)
         if self.there:
@@ -93,7 +96,7 @@ def parsed(text: str) -> Path | None:
     if not keys or any(key is None for key in keys) or ".".join(words) != found["keys"]:
         return None
     steps = tuple(_step(key) for key in keys if key)
-    other = len(steps) > 1 and steps[0].key in ("request", "previous")
+    other = len(steps) > 1 and steps[0].key in ("request", "previous", "answer")
     within = steps[0].key if other else "line"
     end = found["end"]
     return Path(steps[other:], end == "?", end == "!", found["held"], within, end == " count")

@@ -12,6 +12,9 @@ from checker.conformance.log import Event
 from checker.conformance.matching import Binding, Matcher
 from checker.conformance.space import Edge, Expected, Key, Space
 from checker.frozen import frozen
+from checker.machine.machine import Machine
+from checker.machine.statements import Fresh
+from checker.machine.walk import statements_inside
 
 Taken = tuple[Event | None, Key, Edge]
 """A step of a run: the line that it explains, the state before, the step."""
@@ -127,6 +130,8 @@ class Steps:
         self.matcher = Matcher(space.bound)
         self.fitting = Fitting(space, self.matcher)
         self.holding = Holding(space)
+        self.lasting = self.holding.alike & space.bound.enough - _drawn(space.bound.machine)
+        """Types whose names keep their ids: there is one for each, and no step draws a free one."""
         self.timers = space.bound.timers
         named = space.bound.hidden | space.bound.soon | space.bound.late
         self.hidden = frozenset(
@@ -566,8 +571,10 @@ class Steps:
         if not names:
             return place
         held = self.holding.held(place.key)
-        declared = self.matcher.declared
-        if all((kind, declared[kind, inside]) in held for kind, _, inside in names):
+        declared, lasting = self.matcher.declared, self.lasting
+        if all(
+            kind in lasting or (kind, declared[kind, inside]) in held for kind, _, inside in names
+        ):
             return place
         words: set[str] = set()
         for name, status in place.requests:
@@ -578,7 +585,10 @@ class Steps:
         kept = tuple(
             (kind, outside, inside)
             for kind, outside, inside in names
-            if (kind, declared[kind, inside]) in held or outside in words or inside in words
+            if kind in lasting
+            or (kind, declared[kind, inside]) in held
+            or outside in words
+            or inside in words
         )
         if len(kept) == len(names):
             return place
@@ -596,6 +606,16 @@ class Steps:
         if number == len(self.answers):
             self.answers.append(expected)
         return number
+
+
+def _drawn(machine: Machine) -> frozenset[str]:
+    """Return the types of which steps draw ids that occur nowhere."""
+    return frozenset(
+        node.type.name
+        for action in (machine.initial, *machine.actions)
+        for node in statements_inside(action.body)
+        if isinstance(node, Fresh)
+    )
 
 
 def words_of(value: Any) -> set[str]:

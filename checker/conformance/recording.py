@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -107,6 +108,13 @@ class LineForm:
     ready: bool
     also: bool
 
+    def paths(self) -> Iterator[Path]:
+        """Yield the paths that the form reads."""
+        yield from (path for path, _ in self.where)
+        yield from (path for _, path in (*self.arguments, *self.fields))
+        if self.answer is not None:
+            yield self.answer
+
     def of(self, name: str, value: str) -> LineForm:
         """Return the form with a value in place of a name in braces."""
         return replace(
@@ -158,6 +166,11 @@ class Lines:
     of: Path | None
     each: tuple[Each, ...]
     forms: tuple[LineForm, ...]
+
+    @property
+    def look_ahead(self) -> bool:
+        """Whether a form asks how a line is answered."""
+        return any(path.within == "answer" for form in self.forms for path in form.paths())
 
 
 @frozen(eq=False, slots=False)
