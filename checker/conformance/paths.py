@@ -69,9 +69,7 @@ class Path:
         held = None if self.held is None else put(self.held, name, value)
         return replace(self, steps=steps, held=held)
 
-    def at(
-        self, said: Any, request: Any = None, previous: Any = None, answer: Any = None
-    ) -> Any:
+    def at(self, said: Any, request: Any = None, previous: Any = None, answer: Any = None) -> Any:
         """Return what stands there, NOTHING where nothing does."""
         others = {"request": request, "previous": previous, "answer": answer}
         value = others.get(self.within, said)

@@ -754,6 +754,8 @@ def test_an_answer_after_its_time_says_nothing() -> None:
         ("empty!", False),
         ("request.q", 1),
         ("previous.q", 2),
+        ("answer.q", 3),
+        ("answer!", False),
     ],
 )
 def test_paths(path: str, expected: object) -> None:
@@ -768,7 +770,7 @@ def test_paths(path: str, expected: object) -> None:
     }
     found = parsed(path)
     assert found is not None
-    assert found.at(line, {"q": 1}, {"q": 2}) == expected
+    assert found.at(line, {"q": 1}, {"q": 2}, {"q": 3}) == expected
 
 
 @pytest.mark.parametrize("wrong", ["", "a..b", "a[b]", "a has", "a b", "a[0<=7]"])

@@ -197,6 +197,11 @@ def assignment_ahead(run: Run) -> None:
     line["assign"]["C"].append(0)
 
 
+def refused_by_the_only_broker(run: Run) -> None:
+    """There is one broker, nothing moves, and it is not the coordinator of whom it just answered."""
+    answered(run, "Heartbeat", err="NONE")["err"] = "NOT_COORDINATOR"
+
+
 CLASSIC_CHANGES = [
     generation_ahead,
     another_leader,
@@ -204,6 +209,7 @@ CLASSIC_CHANGES = [
     stranger_at_once,
     another_assignment,
     assignment_ahead,
+    refused_by_the_only_broker,
 ]
 
 
@@ -324,6 +330,7 @@ CLASSIC_MOVING = RECORDED / "moving_coordinator_classic_4.4.0.jsonl"
 LATE = RECORDED / "late_appends_consumer_4.4.0.jsonl"
 CLASSIC_LEAVING = RECORDED / "leave_during_a_join_classic_4.4.0.jsonl"
 CLASSIC_FAILING = RECORDED / "failing_appends_classic_4.4.0.jsonl"
+CLASSIC_LATE_JOINS = RECORDED / "late_joins_classic_4.4.0.jsonl"
 CLASSIC_FORMER = RECORDED / "former_coordinator_classic_4.4.0.jsonl"
 
 
@@ -338,6 +345,7 @@ CLASSIC_FORMER = RECORDED / "former_coordinator_classic_4.4.0.jsonl"
         (CLASSIC_LEAVING, "classic_group"),
         (CLASSIC_FAILING, "classic_group"),
         (CLASSIC_LATE, "classic_group"),
+        (CLASSIC_LATE_JOINS, "classic_group"),
         (CLASSIC_FORMER, "classic_group"),
     ],
     ids=lambda one: getattr(one, "stem", one),
@@ -418,6 +426,20 @@ def owner_doubled_by_the_next_one(run: Run) -> None:
     answered(run, "SyncGroup", who="E", err="NONE")["assigned"] = [1, 2, 3]
 
 
+def told_at_once_that_it_was_late(run: Run) -> None:
+    """A's heartbeat did not wait for the log, and is answered as if it had, in vain."""
+    next(line for line in run if line.get("kind") == "Heartbeat" and line.get("err") == "NONE")[
+        "err"
+    ] = "COORDINATOR_NOT_AVAILABLE"
+
+
+def generation_before_the_late_joins(run: Run) -> None:
+    """B and C wait in vain and join again; the group is as it was before."""
+    for line in run:
+        if line.get("gen") == 5:
+            line["gen"] = 4
+
+
 @pytest.mark.parametrize(
     ("file", "falsify"),
     [
@@ -429,6 +451,8 @@ def owner_doubled_by_the_next_one(run: Run) -> None:
         (CLASSIC_LEAVING, generation_again),
         (CLASSIC_FAILING, assignment_in_spite_of_it),
         (CLASSIC_LATE, generation_taken_back),
+        (CLASSIC_LATE_JOINS, told_at_once_that_it_was_late),
+        (CLASSIC_LATE_JOINS, generation_before_the_late_joins),
         (CLASSIC_FORMER, forgotten_by_the_next_one),
         (CLASSIC_FORMER, generation_skipped_by_the_next_one),
         (CLASSIC_FORMER, owner_doubled_by_the_next_one),
