@@ -198,7 +198,7 @@ def assignment_ahead(run: Run) -> None:
 
 
 def refused_by_the_only_broker(run: Run) -> None:
-    """There is one broker, nothing moves, and it is not the coordinator of whom it just answered."""
+    """There is one broker, nothing moves, and it refuses whom it has just answered."""
     answered(run, "Heartbeat", err="NONE")["err"] = "NOT_COORDINATOR"
 
 
