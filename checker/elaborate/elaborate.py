@@ -338,6 +338,7 @@ def _properties_of(world: World, entry: PropertyEntry) -> tuple[Property, ...]:
     """Return the properties of an entry; what refines depends on another document, too."""
     if entry.refines is not None:
         return tuple(properties_of(world, entry, _coarse(world, entry)))
+    assert world.kept is not None
     return world.kept.made(world, entry, lambda: tuple(properties_of(world, entry)), entry.span)
 
 

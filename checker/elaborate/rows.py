@@ -36,6 +36,8 @@ def action_of(world: World, row: Row) -> Action | None:
     """
     if row.only_if is not None and not constant_truth(world, row.only_if):
         return None
+    if world.kept is None:
+        return action_alone(world, row)
     return world.kept.made(world, row, lambda: action_alone(world, row), row.span)
 
 

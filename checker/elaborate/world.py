@@ -161,8 +161,8 @@ class World:
     """Rows whose guards are being elaborated because another guard asks whether they can run."""
     meter: Meter = field(default_factory=Meter)
     warnings: list[Diagnostic] = field(default_factory=list)
-    kept: Kept = field(init=False)
-    """What other instances have made, once the world has entered it."""
+    kept: Kept | None = None
+    """What other instances have made, once the world has entered it; it need not."""
     meanings: dict[str, int] = field(default_factory=dict)
     """The numbers of what words mean, among what they meant in other instances (see `kept`)."""
 
