@@ -23,6 +23,7 @@ from checker.llvm.frame import Value
 from checker.machine.types import Bag, Map, Record, Sequence
 from checker.symmetry.facts import Fact, Member
 from checker.symmetry.signature import Signature, unrolls
+from checker.symmetry.sorts import VALUES_MAX
 
 _CODES_TRIED = 256
 """What cells of more codes than this add is known only by the sorts of their values."""
@@ -77,6 +78,8 @@ class Trial(Signature):
     def _amounts(self, cell: Cell) -> Amounts | None:
         """Return what each code of a cell adds, by place; None where that is not known."""
         if cell.plain is not None:
+            if cell.codes > VALUES_MAX:
+                return None
             return self._multiples(range(cell.codes), cell.plain, cell.fact)
         sorts = None if cell.slotted else self._sorts(cell.shape, cell.fact)
         if sorts is not None:

@@ -58,6 +58,7 @@ IN_TABLES: tuple[Type, ...] = (
 NOT: tuple[Type, ...] = (
     PAIR,
     Map(A, WIDE, total=True),
+    Map(A, Range(0, 1_000_000_000), total=True),
     Set(Record("Large", (("by", A), ("at", Range(0, 30))))),
     Map(Record("Keys", (("by", A), ("at", Range(0, 30)))), Bool(), total=True),
 )
