@@ -6,10 +6,10 @@ import hashlib
 import heapq
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path as File
-from typing import Any
+from typing import Any, TypeVar
 
 from checker.conformance.paths import NOTHING, Path
 from checker.conformance.recording import (
@@ -32,6 +32,9 @@ AHEAD = 1_000
 
 PAIRS_MAX = 100_000
 """Lines that are remembered until another one is paired with them."""
+
+Said = TypeVar("Said")
+"""What a line is read as."""
 
 _DECODE = json.JSONDecoder().raw_decode
 
@@ -129,43 +132,37 @@ class Log:
 
     def _forms(self, reader: _Reader, file: File) -> Iterator[list[Event]]:
         for line in _answered(_objects(file), reader.lines):
-            events = reader.read(line.number, line.text, line.said, line.answer)
+            events = reader.read(line)
             self.left_out += not events
             yield events
 
 
 @dataclass(slots=True)
 class _Line:
-    """A line as it stands in a log, and the line that answers it, if that is not far ahead."""
+    """A line as it stands in a log, and the line that answers it, if that is not far ahead.
+
+    `pair` is what pairs it with another one.
+    """
 
     number: int
     text: str
     said: dict[str, Any]
+    pair: str | None
     answer: dict[str, Any] = field(default_factory=dict)
+
+    def pairs(self) -> set[str]:
+        """Return what pairs it, if anything does."""
+        return set() if self.pair is None else {self.pair}
+
+    def take(self, answer: _Line) -> None:
+        """Note what answers it."""
+        self.answer = answer.said
 
 
 def _answered(objects: Iterable[tuple[int, str, dict[str, Any]]], lines: Lines) -> Iterator[_Line]:
     """Yield lines, each with its answer where the mapping asks for that."""
-    ahead = AHEAD if lines.look_ahead else 0
-    waiting: deque[_Line] = deque()
-    asked: dict[str, _Line] = {}
-    for number, text, said in objects:
-        line = _Line(number, text, said)
-        waiting.append(line)
-        pair = _pair(lines, said) if ahead else None
-        if pair is not None:
-            request = asked.pop(pair, None)
-            if request is None:
-                asked[pair] = line
-            else:
-                request.answer = said
-        if len(waiting) > ahead:
-            first = waiting.popleft()
-            pair = _pair(lines, first.said) if ahead else None
-            if pair is not None and asked.get(pair) is first:
-                del asked[pair]
-            yield first
-    yield from waiting
+    found = (_Line(number, text, said, _pair(lines, said)) for number, text, said in objects)
+    return _looking_ahead(found, _Line.pairs, _Line.take) if lines.look_ahead else found
 
 
 def _pair(lines: Lines, said: dict[str, Any]) -> str | None:
@@ -176,22 +173,36 @@ def _pair(lines: Lines, said: dict[str, Any]) -> str | None:
 
 def _promised(lines: Iterable[list[Event]]) -> Iterator[list[Event]]:
     """Yield lines, each request with the form of its answer."""
-    waiting: deque[list[Event]] = deque()
-    asked: dict[str, list[Event]] = {}
-    for events in lines:
-        waiting.append(events)
-        for pair in {event.pair for event in events if event.pair is not None}:
-            requests = asked.pop(pair, None)
-            if requests is None:
-                asked[pair] = events
+
+    def pairs(events: list[Event]) -> set[str]:
+        return {event.pair for event in events if event.pair is not None}
+
+    def take(requests: list[Event], answer: list[Event]) -> None:
+        for request in requests:
+            request.promised = answer[0].form
+
+    return _looking_ahead(lines, pairs, take)
+
+
+def _looking_ahead(
+    lines: Iterable[Said], pairs: Callable[[Said], set[str]], take: Callable[[Said, Said], None]
+) -> Iterator[Said]:
+    """Yield lines in order; `take` is told of each two of one pair, unless they are far apart."""
+    waiting: deque[Said] = deque()
+    asked: dict[str, Said] = {}
+    for line in lines:
+        waiting.append(line)
+        for pair in pairs(line):
+            request = asked.pop(pair, None)
+            if request is None:
+                asked[pair] = line
             else:
-                for request in requests:
-                    request.promised = events[0].form
+                take(request, line)
         if len(waiting) > AHEAD:
             first = waiting.popleft()
-            for event in first:
-                if event.pair is not None and asked.get(event.pair) is first:
-                    del asked[event.pair]
+            for pair in pairs(first):
+                if asked.get(pair) is first:
+                    del asked[pair]
             yield first
     yield from waiting
 
@@ -364,20 +375,17 @@ class _Reader:
         self.pairs: dict[str, dict[str, Any]] = {}
         self.last: dict[str, dict[str, Any]] = {}
 
-    def read(
-        self, number: int, text: str, said: dict[str, Any], answer: dict[str, Any]
-    ) -> list[Event]:
+    def read(self, line: _Line) -> list[Event]:
         """Return what a line says: nothing where no form fits."""
-        lines = self.lines
-        key = _pair(lines, said)
+        key, said = line.pair, line.said
         request = {} if key is None else self.pairs.get(key, {})
-        known = (said, request, self._previous(said), answer)
+        known = (said, request, self._previous(said), line.answer)
         if key is not None:
             self._remember(key, said)
         found = []
-        for form in lines.forms:
+        for form in self.lines.forms:
             if _fits(form, *known):
-                found.append(self._event(form, number, text, key, *known))
+                found.append(self._event(form, line.number, line.text, key, *known))
                 if not form.also:
                     break
         return found

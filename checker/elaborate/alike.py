@@ -19,7 +19,7 @@ from checker.errors import Diagnostic
 from checker.machine import terms as t
 from checker.machine.machine import LIVENESS, Action, Machine
 from checker.machine.once import once
-from checker.machine.relations import holds_symmetric
+from checker.machine.relations import holds_symmetric, inside, mentions
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
 from checker.machine.walk import children, statements_inside
 from checker.semantics.renamings import renamed, same_claim
@@ -206,31 +206,8 @@ def _elsewhere(node: t.Leads, kinds: frozenset[str]) -> Iterator[tuple[str, Span
 
 def _keeps_all(kind: Type, name: str) -> bool:
     """Whether a value of `kind` holds a total map with ids called `name` in its keys."""
-    match kind:
-        case Map(key, held, total):
-            return (total and _holds(key, name)) or _keeps_all(key, name) or _keeps_all(held, name)
-        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
-            return _keeps_all(item, name)
-        case Record(_, fields):
-            return any(_keeps_all(held, name) for _, held in fields)
-        case Union(_, variants):
-            return any(_keeps_all(variant, name) for variant in variants)
-    return False
-
-
-def _holds(kind: Type, name: str) -> bool:
-    match kind:
-        case Id(own, _, _):
-            return own == name
-        case Option(item) | Set(item) | Sequence(item, _) | Bag(item, _):
-            return _holds(item, name)
-        case Map(key, held, _):
-            return _holds(key, name) or _holds(held, name)
-        case Record(_, fields):
-            return any(_holds(held, name) for _, held in fields)
-        case Union(_, variants):
-            return any(_holds(variant, name) for variant in variants)
-    return False
+    maps = (part for part in inside(kind) if isinstance(part, Map) and part.total)
+    return any(mentions(part.key, frozenset({name})) for part in maps)
 
 
 def _taken_from_all(action: Action, name: str) -> Iterator[t.Term]:
@@ -238,7 +215,7 @@ def _taken_from_all(action: Action, name: str) -> Iterator[t.Term]:
     waiting: list[object] = [*action.bindings, *(term for _, term in action.lets), *action.body]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, t.Everything) and _holds(node.type, name):
+        if isinstance(node, t.Everything) and mentions(node.type, frozenset({name})):
             yield node
         for part in children(node):
             if isinstance(node, t.Fold) and node.operator in _LOOKS_AT_ALL:

@@ -88,11 +88,16 @@ def _unpacked(
         words[leaf.word] = code.load(code.shift(state, leaf.word))
     key = (leaf.word, leaf.shift)
     if key not in groups:
-        group = code.bits("lshr", words[leaf.word], leaf.shift)
-        top = leaf.shift + leaf.width >= (63 if leaf.word == 0 else 64)
-        groups[key] = group if top else code.bits("and", group, (1 << leaf.width) - 1)
+        groups[key] = bits_at(code, words[leaf.word], leaf.word, leaf.shift, leaf.width)
     digit = code.divide(groups[key], leaf.divisor)
     return digit if leaf.last else code.remainder(digit, leaf.cardinality)
+
+
+def bits_at(code: Code, held: Operand, word: int, shift: int, width: int) -> Operand:
+    """Write: return some bits of what the word number `word` of a packed state holds."""
+    bits = code.bits("lshr", held, shift)
+    top = shift + width >= (63 if word == 0 else 64)
+    return bits if top else code.bits("and", bits, (1 << width) - 1)
 
 
 @frozen()

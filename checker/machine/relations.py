@@ -251,6 +251,11 @@ def inside(kind: Type) -> Iterator[Type]:
     yield kind
 
 
+def mentions(kind: Type, names: frozenset[str]) -> bool:
+    """Return whether ids of these types may occur in values of `kind`, as keys of maps too."""
+    return any(isinstance(item, Id) and item.name in names for item in inside(kind))
+
+
 def holds_symmetric(kind: Type, *, several: bool = False) -> bool:
     """Return whether a value of `kind` can contain an id of a symmetric type.
 

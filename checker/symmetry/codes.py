@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.layout.shape import Shape, VariantShape
+from checker.machine.relations import mentions
 from checker.machine.types import Id, Option, Record, Set, Union
-from checker.symmetry.mentions import mentions
 from checker.symmetry.sorts import VALUES_MAX
 
 Codes = NDArray[np.int64]

@@ -14,9 +14,9 @@ from checker.llvm import cells, loops
 from checker.llvm.code import Operand, Ref
 from checker.llvm.frame import Frame, Value
 from checker.llvm.slots import insert_sorted
+from checker.machine.relations import mentions
 from checker.machine.types import Bag, Id, Map, Option, Record, Set, Union
 from checker.symmetry.codes import Order, renamed_codes
-from checker.symmetry.mentions import mentions
 
 NIBBLE = 4
 """Bits of a naming for each id."""

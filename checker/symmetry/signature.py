@@ -22,10 +22,10 @@ from checker.layout.shape import Shape, VariantShape, cell_cardinalities, is_den
 from checker.llvm import cells, loops
 from checker.llvm.code import Operand, Ref
 from checker.llvm.frame import Frame, Value
+from checker.machine.relations import mentions
 from checker.machine.types import Id, Map, Option, Record, Sequence, Set, Union
 from checker.symmetry.colours import Colours
 from checker.symmetry.facts import Digits, Fact, Member, weight
-from checker.symmetry.mentions import mentions
 from checker.symmetry.sorts import sorts_of
 
 _UNROLLED = 16

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.layout.shape import Shape
+from checker.machine.relations import mentions
 from checker.machine.types import Id, Option, Record, Set, Union
-from checker.symmetry.mentions import mentions
 
 Sorts = NDArray[np.int64]
 

@@ -26,11 +26,11 @@ from checker.llvm.code import Code, Flag, Operand, Ref
 from checker.llvm.frame import Constants, Frame
 from checker.llvm.meta import NUMBER
 from checker.llvm.states import Sink, unpack, word_place
+from checker.machine.relations import mentions
 from checker.machine.types import Id
 from checker.symmetry.codes import Order
 from checker.symmetry.colours import Colours, returned
 from checker.symmetry.facts import Digits
-from checker.symmetry.mentions import mentions
 from checker.symmetry.renaming import NIBBLE, Renaming
 from checker.symmetry.signature import Aspect, Signature
 from checker.symmetry.tabulated import tabulate

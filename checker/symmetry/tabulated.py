@@ -22,15 +22,17 @@ from checker.layout.layout import Layout, Leaf
 from checker.layout.shape import Shape
 from checker.llvm.code import Code, Operand, Ref
 from checker.llvm.frame import Constants, Frame
+from checker.llvm.states import bits_at
 from checker.symmetry.colours import Colours
 from checker.symmetry.facts import Digits
+from checker.symmetry.sorts import VALUES_MAX
 from checker.symmetry.trial import Amounts, Trial
 
 CHUNK_BITS = 8
 """Bits that one table of several cells is for: 2 KiB, so that all stay in the first-level cache."""
 
-_FIELD_BITS = 14
-"""A cell of more bits than this has no table: 128 KiB, of which little is ever read."""
+_FIELD_BITS = VALUES_MAX.bit_length() - 1
+"""Bits that cells share have no table where they are more than this."""
 
 _WORD_BITS = 64
 
@@ -71,9 +73,7 @@ class Tabulated:
         """
         sums: dict[int, Operand] = {}
         for chunk in self.chunks:
-            value = code.bits("lshr", words[chunk.word], chunk.shift)
-            if chunk.shift + chunk.width < (63 if chunk.word == 0 else 64):
-                value = code.bits("and", value, (1 << chunk.width) - 1)
+            value = bits_at(code, words[chunk.word], chunk.word, chunk.shift, chunk.width)
             for word, table in self._tables(chunk).items():
                 zeros = _common_zeros(table) if chunk.width > CHUNK_BITS else 0
                 array = constants.array((table >> np.uint64(zeros)).astype(np.int64).tolist())
