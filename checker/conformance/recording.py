@@ -370,16 +370,32 @@ def _cells(fields: Fields, key: str) -> tuple[tuple[Word, Cell], ...]:
 
 def _lines(node: Node, problems: Problems) -> Lines:
     fields = Fields(node, "form of lines", problems, RECORDING_KEYS["form of lines"])
+    forms = tuple(
+        _form(word, entry, problems) for word, entry in fields.named("read", required=True)
+    )
+    if not fields.has("pairs"):
+        _read_by_themselves(fields, forms)
     return Lines(
         at=_path(fields, "at"),
         stream=_path(fields, "stream"),
         pairs=_path(fields, "pairs"),
         of=_path(fields, "of"),
         each=_each(fields, problems),
-        forms=tuple(
-            _form(word, entry, problems) for word, entry in fields.named("read", required=True)
-        ),
+        forms=forms,
     )
+
+
+def _read_by_themselves(fields: Fields, forms: tuple[LineForm, ...]) -> None:
+    """Note forms that read the other line of a pair, where nothing pairs lines."""
+    for (word, _), form in zip(fields.named("read"), forms, strict=True):
+        others = {path.within for path in form.paths()} & {"request", "answer"}
+        for other in sorted(others):
+            fields.problems.add(
+                "T117",
+                f"`{word.text}` reads the `{other}` of a line, and nothing pairs lines",
+                word.span,
+                help="say by `pairs` what a request and its answer have in common",
+            )
 
 
 def _each(fields: Fields, problems: Problems) -> tuple[Each, ...]:

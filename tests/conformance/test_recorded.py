@@ -491,6 +491,18 @@ def test_a_log_in_another_form_is_read_as_the_mapping_says() -> None:
     assert verdict(lines, SEEN + FORMS) == "explained"
 
 
+@pytest.mark.parametrize("other", ["request", "answer"])
+def test_the_other_line_of_a_pair_is_read_only_where_lines_are_paired(other: str) -> None:
+    forms = FORMS.replace("request.who", f"{other}.who").replace("  pairs: id\n", "")
+    with pytest.raises(SpecificationError) as caught:
+        judge([raw(1, "Acquire", "req", who="A")], SEEN + forms)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "T117"
+    assert f"`given_back` reads the `{other}`" in diagnostic.message
+    assert diagnostic.help is not None
+    assert "`pairs`" in diagnostic.help
+
+
 def test_the_run_the_page_and_junit_say_where_it_stops() -> None:
     lines = [call("acquire", "a"), call("renew", "b")]
     found = judge(
