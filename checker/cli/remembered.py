@@ -16,6 +16,7 @@ from importlib.metadata import version
 
 from checker.cache import Cache, code_of
 from checker.cli.gate import Outcome, Task
+from checker.flow import spec_name
 from checker.report.finding import Facts, facts_of
 from checker.table import Document
 from checker.table.sources import NAMES, texts_of
@@ -35,20 +36,28 @@ _AS_FOUND = (
 )  # fmt: skip
 
 
-def recall(task: Task, texts: str) -> Outcome | None:
-    """Return what was found of an instance before; None where it has to be run."""
-    blob = VERDICTS.get(_key(task, texts))
+def asked_of(document: Document) -> str:
+    """Return what outcomes of a specification depend on: its texts, and the name in its pages."""
+    return f"{spec_name(document.path)} {texts_of(document)}"
+
+
+def recall(task: Task, asked: str) -> Outcome | None:
+    """Return what was found of an instance before; None where it has to be run.
+
+    `asked`: what `asked_of` returns of its specification.
+    """
+    blob = VERDICTS.get(_key(task, asked))
     return None if blob is None else Outcome(task, remembered=True, **json.loads(blob))
 
 
-def remember(outcome: Outcome, texts: str) -> None:
+def remember(outcome: Outcome, asked: str) -> None:
     """Keep what was found of an instance, if it is as declared and final."""
     final = outcome.error is None and not outcome.problems
     if outcome.exit_code != exits.HOLDS or not final or outcome.verdict.startswith("inconclusive"):
         return
     found = asdict(replace(outcome, problems=()))
     VERDICTS.put(
-        _key(outcome.task, texts), json.dumps({name: found[name] for name in _AS_FOUND}).encode()
+        _key(outcome.task, asked), json.dumps({name: found[name] for name in _AS_FOUND}).encode()
     )
 
 
@@ -82,13 +91,13 @@ def matrices(document: Document) -> tuple[StateMatrix, ...]:
 
 def _of_texts(document: Document, what: str) -> str:
     digest = hashlib.blake2b(_checker(), digest_size=20)
-    digest.update(f"{what}\0{document.path}\0{texts_of(document)}".encode(errors=NAMES))
+    digest.update(f"{what}\0{texts_of(document)}".encode())
     return digest.hexdigest()
 
 
-def _key(task: Task, texts: str) -> str:
+def _key(task: Task, asked: str) -> str:
     digest = hashlib.blake2b(_checker(), digest_size=20)
-    digest.update(f"{task.path}\0{task.system}\0{task.instance}\0{texts}".encode(errors=NAMES))
+    digest.update(f"{task.system}\0{task.instance}\0{asked}".encode(errors=NAMES))
     return digest.hexdigest()
 
 

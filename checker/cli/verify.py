@@ -17,7 +17,7 @@ from checker.cli import expectations
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.options import output_options, vacuity_option
 from checker.cli.progress import Style, observing
-from checker.cli.remembered import matrices, recall, remember
+from checker.cli.remembered import asked_of, matrices, recall, remember
 from checker.cli.since import untouched
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import SpecificationError, UsageError
@@ -27,7 +27,6 @@ from checker.report.headline import plural
 from checker.report.summary import told
 from checker.table import Document, read
 from checker.table.problems import nearest
-from checker.table.sources import texts_of
 from checker.verdict import exits
 from checker.verdict.vacuity import Looked, Vacuity
 
@@ -129,14 +128,14 @@ def verify(
         partly=directory is not None and bool(names or revision),
     )
     with observing(progress):  # tells what makes runs slow
-        known, broken, texts = _tasks(specs, revision)
+        known, broken, asked = _tasks(specs, revision)
     known = [replace(task, vacuity=vacuity) for task in known]
     tasks = _selected(known, names, every_tier=every_tier)
     fresh = fresh or vacuity != "off"  # what is remembered was not asked
-    outcomes, interrupted = _run(tasks, {} if fresh else texts, where, progress)
+    outcomes, interrupted = _run(tasks, {} if fresh else asked, where, progress)
     for outcome in outcomes:
         if not outcome.remembered:
-            remember(outcome, texts[outcome.task.path])
+            remember(outcome, asked[outcome.task.path])
     outcomes = broken + outcomes
     if updating:
         outcomes = expectations.update(outcomes, pinned)
@@ -199,7 +198,7 @@ def _tasks(
 ) -> tuple[list[Task], list[Outcome], dict[str, str]]:
     """Return every instance, and an outcome for each specification that cannot be read.
 
-    With them, by path, the digests of the texts of those that can. With a revision, only instances
+    With them, by path, what the outcomes of those that can depend on. With a revision, only instances
     that are not the same there.
     """
     named = {path.resolve(): path for path in map(library.find, specs)}
@@ -221,21 +220,21 @@ def _tasks(
         same = untouched(documents, revision, named=bool(specs))
         tasks = [task for task in tasks if (task.path, task.instance) not in same]
         click.echo(f"{plural(len(tasks), 'instance')} changed since {revision}", err=True)
-    return tasks, broken, {document.path: texts_of(document) for document in documents}
+    return tasks, broken, {document.path: asked_of(document) for document in documents}
 
 
 def _run(
-    tasks: list[Task], texts: dict[str, str], where: Where, progress: Style
+    tasks: list[Task], asked: dict[str, str], where: Where, progress: Style
 ) -> tuple[list[Outcome], bool]:
     """Verify `tasks`; return the outcomes in their order, and whether Ctrl-C ended it before.
 
-    `texts`: what is remembered under them is not run again.
+    `asked`: what is remembered under that is not run again.
     """
     found: dict[Task, Outcome] = {}
     interrupted = False
     started = time.monotonic()
     for task in tasks:
-        known = recall(task, texts[task.path]) if task.path in texts else None
+        known = recall(task, asked[task.path]) if task.path in asked else None
         if known is not None:
             found[task] = known
             _tell(known, progress, len(found), len(tasks))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 
 from checker.source import Source, Span
 from checker.table.document import Document
@@ -14,11 +16,22 @@ NAMES = "surrogatepass"
 
 
 def texts_of(document: Document) -> str:
-    """Return a digest of every file that a specification is read from."""
+    """Return a digest of every file that a specification is read from.
+
+    Files are named from the specification's folder, so the digest is the same wherever the checker
+    is started and wherever the specification lies.
+    """
     digest = hashlib.blake2b(digest_size=20)
-    for source in sorted(_sources(document), key=lambda item: item.name):
-        digest.update(f"{source.name}\0{len(source.text)}\0{source.text}".encode(errors=NAMES))
+    folder = Path(document.path).parent
+    named = {os.path.relpath(source.name, folder): source.text for source in _sources(document)}
+    for name, text in sorted(named.items()):
+        digest.update(f"{name}\0{len(text)}\0{text}".encode(errors=NAMES))
     return digest.hexdigest()
+
+
+def names_of(document: Document) -> list[str]:
+    """Return the names of those files as they are shown, which depend on where one stands."""
+    return sorted(source.name for source in _sources(document))
 
 
 def _sources(document: Document) -> set[Source]:

@@ -9,6 +9,7 @@ from toggling import Command
 
 from checker import cache
 from checker.cli import gate, remembered
+from checker.library import find
 
 ONE = ("--workers", "1", "--format", "json")
 
@@ -36,6 +37,26 @@ def test_the_second_run_remembers_and_says_so(
     assert "[1/2] known" in page.err
     assert "2 remembered" in page.err
     assert [item["remembered"] for item in told(command, toggle, "--fresh")] == [False, False]
+
+
+def test_a_shipped_system_is_remembered_wherever_one_stands(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tables and the systems that it uses are named from where one stands, if that is above."""
+    monkeypatch.chdir(tmp_path)
+    assert {item["remembered"] for item in told(command, "leased_work")} == {False}
+    monkeypatch.chdir(find("leased_work").parents[2])
+    assert {item["remembered"] for item in told(command, "leased_work")} == {True}
+
+
+def test_what_pages_call_a_specification_is_asked_for_again(
+    command: Command, toggle: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Path(toggle).resolve()
+    told(command, str(file))
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert [item["remembered"] for item in told(command, str(file))] == [False, False]
 
 
 def test_any_change_of_a_text_searches_again(command: Command, toggle: str) -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from functools import cache
 
 from checker.cli.gate import Outcome, Task, tasks_of, verify
-from checker.cli.remembered import recall, remember
+from checker.cli.remembered import asked_of, recall, remember
 from checker.library import find, shipped
 from checker.mutation.mistakes import Mistake, declared_mistakes
 from checker.search.memory import default_limit
 from checker.table import read
 from checker.table.document import Document
-from checker.table.sources import texts_of
 
 SYSTEMS = sorted(entry.name for entry in shipped() if entry.kind == "system")
 
@@ -32,8 +31,8 @@ def mistakes_of(system: str) -> tuple[Mistake, ...]:
 
 
 @cache
-def _texts(system: str) -> str:
-    return texts_of(document(system))
+def _asked(system: str) -> str:
+    return asked_of(document(system))
 
 
 def quick(system: str) -> list[str]:
@@ -45,8 +44,8 @@ def quick(system: str) -> list[str]:
 def outcome(system: str, instance: str) -> Outcome:
     """Return what became of an instance."""
     task: Task = next(item for item in tasks_of(document(system)) if item.instance == instance)
-    found = recall(task, _texts(system))
+    found = recall(task, _asked(system))
     if found is None:
         found = verify(task, default_limit(), "tests")
-        remember(found, _texts(system))
+        remember(found, _asked(system))
     return found
