@@ -198,8 +198,8 @@ def _tasks(
 ) -> tuple[list[Task], list[Outcome], dict[str, str]]:
     """Return every instance, and an outcome for each specification that cannot be read.
 
-    With them, by path, what the outcomes of those that can depend on. With a revision, only instances
-    that are not the same there.
+    With them, by path, what the outcomes of those that can depend on. With a revision, only
+    instances that are not the same there.
     """
     named = {path.resolve(): path for path in map(library.find, specs)}
     paths = list(named.values()) or [
