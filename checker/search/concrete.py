@@ -22,6 +22,7 @@ from checker.semantics.successors import (
     start_state,
     step_violations,
     successors,
+    unjudged,
     witnessed,
 )
 
@@ -105,6 +106,8 @@ def _shows(machine: Machine, finding: Finding, source: State | None, step: Succe
 
 def _fails(machine: Machine, state: State) -> bool:
     """Whether a property or a terminal condition cannot be evaluated in `state`."""
+    if unjudged(machine, state):
+        return True
     if any(error for _, error in failing(machine, state) + witnessed(machine, state)):
         return True
     try:

@@ -169,3 +169,30 @@ def test_what_is_wrong_is_said(tmp_path: Path, property_: str, code: str) -> Non
     with pytest.raises(SpecificationError) as raised:
         claims(tmp_path, f"claim; {property_}")
     assert [item.code for item in raised.value.diagnostics] == [code]
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_condition_that_cannot_be_evaluated_among_orbits_has_a_real_run(
+    steps: int, tmp_path: Path
+) -> None:
+    text = f"""\
+constants:
+  Guest: {{ids: 2, prefix: g, symmetric: true}}
+variables:
+  inside: {{type: set of Guest, initial: "empty"}}
+rows:
+  - row: come
+    for: {{g: Guest}}
+    when: g not in inside
+    do: inside.add(g)
+terminal: [len(inside) == 2]
+properties:
+  served: {{for: {{g: Guest}}, leads_to: {{from: 1 // (len(inside) - {steps}) > 0, to: g in inside}}, why: w.}}
+instances:
+  default: {{symmetry: true}}
+"""  # noqa: E501
+    result = run(tmp_path, text)
+    assert result.verdict.exit_code == 75
+    assert result.verdict.error is not None
+    assert result.verdict.error.depth == steps
+    assert len(result.verdict.error.path) == steps + 1

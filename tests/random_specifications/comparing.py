@@ -60,6 +60,8 @@ def _judge(path: Path, text: str, engines: tuple[tuple[str, int | None], ...]) -
         outcome = _run_all(path, text, wanted, engines, reduced=reduced)
         if outcome:
             return outcome
+    if lively and machine.symmetry:
+        return _infinite_runs_of_orbits(path, text, wanted, engines)
     return str(wanted.stopped_by or "exhaustive")
 
 
@@ -93,6 +95,22 @@ def _run_all(
     return ""
 
 
+def _infinite_runs_of_orbits(
+    path: Path, text: str, wanted: Explored, engines: tuple[tuple[str, int | None], ...]
+) -> str:
+    """Judge infinite runs on one state of each orbit: the verdicts are those of all states."""
+    for engine, workers in engines:
+        request = flow.Request(
+            str(path), engine=engine, workers=workers, symmetry=True, limits=Limits()
+        )
+        try:
+            result = flow.check(request, flow.Silent())
+        except (SpecificationError, UsageError):
+            return "refused with symmetry"
+        _compare_verdicts(result, wanted, f"{engine} {workers}, infinite runs of orbits\n{text}")
+    return f"{wanted.stopped_by or 'exhaustive'}, infinite runs of orbits"
+
+
 def _compare(result: Result, wanted: Explored, text: str) -> None:
     found = result.exploration
     exploration = (found.stopped_by, found.levels, found.cuts, found.deadlocks)
@@ -103,6 +121,10 @@ def _compare(result: Result, wanted: Explored, text: str) -> None:
     assert +fired == +wanted.fired, f"{+fired} is not {+wanted.fired}: {text}"
     enabled = Counter({row.row: row.enabled for row in found.rows})
     assert +enabled == +wanted.enabled, f"{+enabled} is not {+wanted.enabled}: {text}"
+    _compare_verdicts(result, wanted, text)
+
+
+def _compare_verdicts(result: Result, wanted: Explored, text: str) -> None:
     outcomes = {item.name: item.outcome for item in result.verdict.properties}
     for name, outcome in wanted.outcomes.items():
         # Beyond a cut the explorer does not say what a run still owes.

@@ -477,10 +477,14 @@ class Drawer:
 
     # ------------------------------------------------------------------------- specification
 
-    def text(self, *, traffic: bool = True) -> str:
-        """Draw a specification; without `traffic` it has no messages, calls, operations, timers."""
-        self.symmetric = self.chance(3)
-        self.ids = self.number(1, 3) if self.symmetric else self.number(1, 2)
+    def text(self, *, traffic: bool = True, orbits: bool = False) -> str:
+        """Draw a specification; without `traffic` it has no messages, calls, operations, timers.
+
+        With `orbits` its ids are symmetric, several, and most properties are of infinite runs.
+        """
+        self.orbits = orbits
+        self.symmetric = orbits or self.chance(3)
+        self.ids = self.number(1 + orbits, 3) if self.symmetric else self.number(1, 2)
         self.places: dict[str, list[str]] = {
             kind: []
             for kind in (
@@ -935,20 +939,21 @@ class Drawer:
     def properties(self) -> str:
         lines = ["properties:"]
         for number in range(self.number(1, 4)):
-            kinds = ["always", "sometimes", "step"] + (
-                [] if self.symmetric else ["eventually", "leads_to"]
-            )
-            kind = self.one(kinds)
-            text = self.expression("bool", self.scope, 2)
+            endless = ["eventually", "leads_to"]
+            kind = self.one([*([] if self.orbits else ["always", "step"]), "sometimes", *endless])
+            each = kind in endless and self.chance()
+            scope = self._with(self.scope, "id", "each") if each else self.scope
+            text = self.expression("bool", scope, 2)
             if kind == "step":
                 text = f"{self.one(['next(n) >= n', 'next(n) - n <= level', f'implies({text}, next(n) != n or n == 0)'])}"
             if kind in ("always", "step") and self.chance():
                 text = f"({text}) or n < 3"
             if kind == "leads_to":
-                body = f"{{from: {json.dumps(text)}, to: {json.dumps(self.expression('bool', self.scope, 1))}}}"
+                body = f"{{from: {json.dumps(text)}, to: {json.dumps(self.expression('bool', scope, 1))}}}"
             else:
                 body = json.dumps(text)
-            lines.append(f"  p{number}: {{{kind}: {body}, why: drawn}}")
+            bound = "for: {each: K}, " if each else ""
+            lines.append(f"  p{number}: {{{bound}{kind}: {body}, why: drawn}}")
         return "\n".join(lines)
 
     def _instances(self) -> str:
@@ -963,3 +968,10 @@ class Drawer:
 def specifications(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
     """A specification as text."""
     return Drawer(draw).text()
+
+
+@st.composite
+def orbits(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
+    """A specification of symmetric ids with properties of infinite runs."""
+    drawer = Drawer(draw)
+    return drawer.text(traffic=drawer.chance(), orbits=True)

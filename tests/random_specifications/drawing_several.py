@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from .composition import with_words, words_of
-from .drawing import Drawer, specifications
+from .drawing import Drawer, orbits, specifications
 
 OWN = '  own: {type: 0..2, initial: "0"}'
 SYSTEM = "system.yaml"
@@ -154,5 +154,6 @@ def _mapping(drawer: Drawer) -> list[str]:
     return cells
 
 
-KINDS = {"one": specifications, "uses": using, "refines": refining}
-"""What is drawn, by what it shows: a system of one file, a used one, a refined one."""
+KINDS = {"one": specifications, "uses": using, "refines": refining, "orbits": orbits}
+"""What is drawn, by what it shows: a system of one file, a used one, a refined one, infinite runs
+of symmetric ids."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,6 +74,16 @@ class Model:
     refinements: dict[str, tuple[Model, Mapping]] = field(default_factory=dict)
     deadlock: bool = True
     ranks: Ranks = field(default_factory=Ranks)
+
+
+class _Put(ast.NodeTransformer):
+    """Puts an id in the place of a name."""
+
+    def __init__(self, name: str, value: str) -> None:
+        self.name, self.value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.value, node.ctx) if node.id == self.name else node
 
 
 class Reader:
@@ -338,9 +349,26 @@ class Reader:
                 model.properties.append(
                     (name, "leads_to", parse(sides["to"]), parse(sides["from"]))
                 )
+            if "for" in entry:
+                self._for_each(entry["for"])
             if isinstance(entry.get("refines"), dict):
                 model.properties.append((name, "refines", ast.Constant(name), None))
                 model.refinements[name] = self._refinement(entry["refines"])
+
+    def _for_each(self, bound: dict[str, str]) -> None:
+        """Make of the property that was read last one for each value of the only name it binds."""
+        name, kind, node, premise = self.model.properties.pop()
+        ((place, ids),) = bound.items()
+        for value in self.model.types[ids][1]:
+            put = _Put(place, value)
+            self.model.properties.append(
+                (
+                    f"{name}({value})",
+                    kind,
+                    put.visit(copy.deepcopy(node)),
+                    premise and put.visit(copy.deepcopy(premise)),
+                )
+            )
 
     def _refinement(self, entry: dict[str, Any]) -> tuple[Model, Mapping]:
         coarse = Reader(self.folder, (self.folder / entry["system"]).read_text(), "default").read()

@@ -1,7 +1,7 @@
 """Goal: no specification has another verdict, or other counts, than the manual says.
 
 Specifications are drawn as text, so that reading and elaborating are tested, too, and judged by an
-explorer that shares no code with the product: alone, using another system, refining one. Many more are judged by
+explorer that shares no code with the product: alone, using another system, refining one, with infinite runs of symmetric ids. Many more are judged by
 `python -m tests.random_specifications 10000`.
 """
 
@@ -18,7 +18,9 @@ from .model import Reader
 EXAMPLES = Path(__file__).parents[2] / "spec" / "examples"
 
 
-@pytest.mark.parametrize(("kind", "examples"), [("one", 90), ("uses", 35), ("refines", 25)])
+@pytest.mark.parametrize(
+    ("kind", "examples"), [("one", 90), ("uses", 35), ("refines", 25), ("orbits", 25)]
+)
 def test_drawn_specifications_are_judged_as_the_manual_says(kind: str, examples: int) -> None:
     @settings(
         max_examples=examples,
