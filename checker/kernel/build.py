@@ -126,6 +126,7 @@ def _assembled(
         check_address=code.address("check"),
         ir=text,
         keep=code,
+        judges_runs=machine.judges_runs,
         observed=tuple(watch.name for watch in machine.watches),
         observe_address=code.address("observe"),
         instance_shift=STEP + len(_steps(machine)),
@@ -143,9 +144,9 @@ def _steps(machine: Machine) -> list[Property]:
 def _require_room(machine: Machine) -> None:
     checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
     steps = _steps(machine)
-    observed = [item for item in machine.properties if item.kind in LIVENESS for _ in item.watches]
     steps_max, beside = STEPS_MAX, ""
-    if observed:
+    observed = [item for item in machine.properties if item.kind in LIVENESS for _ in item.watches]
+    if machine.judges_runs:
         beside = " beside liveness properties and fair rows"
         steps_max = min(steps_max, META_BITS - STEP - fair_rows(machine).count.bit_length())
     for what, items, limit in (

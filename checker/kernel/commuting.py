@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from checker.llvm.code import Code, Operand
 from checker.llvm.frame import Bound, Mutable
 from checker.llvm.meta import NUMBER, STEP
-from checker.machine.machine import LIVENESS, OF_STEPS, Action, Machine
+from checker.machine.machine import OF_STEPS, Action, Machine
 from checker.machine.types import Bool, Range
 from checker.passes.analysis import Analysis
 from checker.passes.footprints import Footprint, Footprints
@@ -113,8 +113,7 @@ def _words(row: int) -> list[int]:
 def commuting(machine: Machine, analysis: Analysis) -> Commuting | None:
     """Return what numbers the instances of a machine; None where all steps are to be looked up."""
     steps = [item.condition for item in machine.properties if item.kind in OF_STEPS]
-    fair = any(item.kind in LIVENESS for item in machine.properties)
-    beside = fair_rows(machine).count.bit_length() if fair else 0
+    beside = fair_rows(machine).count.bit_length() if machine.judges_runs else 0
     if (
         machine.step_bounds
         or any(analysis.may_fail(term) for term in steps)

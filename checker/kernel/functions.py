@@ -109,7 +109,7 @@ class Writer:
         for selection in self.selections:
             if selection is not None:
                 self.columns.add(selection.tests, selection.count)
-        self.fair: dict[str, FairRow] = fair_rows(machine).rows if self.observed else {}
+        self.fair: dict[str, FairRow] = fair_rows(machine).rows if machine.judges_runs else {}
 
     # ------------------------------------------------------------------------------- functions
 

@@ -82,6 +82,7 @@ class Kernel:
     check_address: int
     ir: str
     keep: object
+    judges_runs: bool = False
     observed: tuple[str, ...] = ()
     observe_address: int = 0
     instance_shift: int = META_BITS

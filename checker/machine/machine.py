@@ -227,6 +227,14 @@ class Machine:
     endless_symmetry: bool = False
 
     @property
+    def judges_runs(self) -> bool:
+        """Whether some property is one that only infinite runs decide.
+
+        A formula without conditions observes nothing, and is judged all the same.
+        """
+        return any(item.kind in LIVENESS for item in self.properties)
+
+    @property
     def watches(self) -> tuple[Watch, ...]:
         """What is observed in every state for all properties of infinite runs, in order."""
         return tuple(

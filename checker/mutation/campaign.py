@@ -20,7 +20,6 @@ from checker.elaborate import elaborate, instances
 from checker.errors import EnvironmentFailure, SpecificationError
 from checker.frozen import frozen
 from checker.kernel.build import fingerprint
-from checker.machine.machine import LIVENESS
 from checker.mutation.subject import Sight, Subject
 from checker.mutation.weaving import TOO_LARGE, Mutant, catalogue, weave
 from checker.runs import Lost, Spread
@@ -104,8 +103,7 @@ def chosen_instances(document: Document, names: Sequence[str], *, every: bool) -
             expectation = machine.expectation
             violated = expected_verdict(expectation) == "violated"
             states = expectation.distinct if expectation is not None else None
-            endless = any(item.kind in LIVENESS for item in machine.properties)
-            order.append((violated, states or 0, endless, place, name))
+            order.append((violated, states or 0, machine.judges_runs, place, name))
     for name in names:
         elaborate(document, name)  # UsageError for a name that is none
     return [name for *_, name in sorted(order)]

@@ -52,7 +52,7 @@ def search(
     # Where the table is an index, it knows by their numbers what states lead to. What a checkpoint
     # gives back was expanded before.
     indexed = kernel.words > 1 and not kernel.canonical_address
-    records = bool(kernel.observed) and indexed and saved is None
+    records = kernel.judges_runs and indexed and saved is None
     with Crew(kernel, workers, memory, limits.states, records=records) as crew:
         crew.disk = Disk(options.checkpoint or Path(tempfile.gettempdir()))
         crew.notice = options.notice
@@ -178,7 +178,7 @@ class _Levels:
         """Return what was found, with paths."""
         crew = self.crew
         distinct = crew.tail
-        keeps = self.exhaustive and bool(self.kernel.observed)
+        keeps = self.exhaustive and self.kernel.judges_runs
         paths = rebuild(crew, self.levels, self.aims)
         decoder = Decoder(layout)
         findings = tuple(

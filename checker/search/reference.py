@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from checker.errors import EvaluationError
-from checker.machine.machine import LIVENESS, Machine
+from checker.machine.machine import Machine
 from checker.search.concrete import concrete_path
 from checker.search.exploration import Exploration, RowCoverage, StoppedBy
 from checker.search.finding import Finding, FindingKind
@@ -257,8 +257,7 @@ class _Search:
 
     def exploration(self) -> Exploration:
         """Return what was found. States are not packed, so their size is not told."""
-        endless = any(item.kind in LIVENESS for item in self.machine.properties)
-        keeps = self.stopped_by is None and endless
+        keeps = self.stopped_by is None and self.machine.judges_runs
         return Exploration(
             engine="reference",
             workers=1,

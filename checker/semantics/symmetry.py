@@ -13,7 +13,7 @@ from math import factorial, prod
 from typing import Any
 
 from checker.machine import terms as t
-from checker.machine.machine import LIVENESS, Action, Machine
+from checker.machine.machine import Action, Machine
 from checker.machine.once import once
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
 from checker.machine.walk import statements_inside
@@ -36,14 +36,9 @@ def reduces(machine: Machine) -> bool:
     if not machine.symmetry:
         return False
     kinds = symmetric_ids(machine)
-    if not judges_runs(machine):
+    if not machine.judges_runs:
         return bool(kinds)
     return machine.endless_symmetry and 1 < renamings_of(kinds) <= RENAMINGS_MAX
-
-
-def judges_runs(machine: Machine) -> bool:
-    """Whether `machine` has properties that infinite runs decide."""
-    return any(item.kind in LIVENESS for item in machine.properties)
 
 
 def symmetric_ids(machine: Machine) -> tuple[Id, ...]:
@@ -53,7 +48,7 @@ def symmetric_ids(machine: Machine) -> tuple[Id, ...]:
     least, so what becomes of each id for ever is not what becomes of any other.
     """
     kinds = tuple(kind for kind in machine.ids if kind.symmetric and len(kind.members) > 1)
-    if not kinds or not judges_runs(machine):
+    if not kinds or not machine.judges_runs:
         return kinds
     drawn = frozenset[str]().union(
         *(once(_drawn, action) for action in (machine.initial, *machine.actions))

@@ -526,7 +526,7 @@ class Search:
     def _exploration(self, layout: Layout, kept: str | None) -> Exploration:
         """Return what was found, with paths."""
         exhaustive = self.stopped_by is None
-        lively = exhaustive and bool(self.kernel.observed)
+        lively = exhaustive and self.kernel.judges_runs
         states, endless = self._to_judge() if lively else (None, None)
         paths = self._paths()
         counters = as_counters(self.counts, self.kernel)

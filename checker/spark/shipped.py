@@ -24,6 +24,7 @@ class Shipped:
     actions: tuple[str, ...]
     checks: tuple[str, ...]
     steps: tuple[str, ...]
+    judges_runs: bool
     observed: tuple[str, ...]
     instance_shift: int
     reduces: bool
@@ -44,6 +45,7 @@ def ship(kernel: Kernel, key: str) -> Shipped:
         actions=kernel.actions,
         checks=kernel.checks,
         steps=kernel.steps,
+        judges_runs=kernel.judges_runs,
         observed=kernel.observed,
         instance_shift=kernel.instance_shift,
         reduces=kernel.canonical_address != 0,
@@ -76,6 +78,7 @@ def load(shipped: Shipped) -> Kernel:
         check_address=code.address("check"),
         ir=shipped.ir,
         keep=code,
+        judges_runs=shipped.judges_runs,
         observed=shipped.observed,
         observe_address=code.address("observe"),
         instance_shift=shipped.instance_shift,

@@ -196,3 +196,14 @@ instances:
     assert result.verdict.error is not None
     assert result.verdict.error.depth == steps
     assert len(result.verdict.error.path) == steps + 1
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [("always(true)", "holds"), ("always(false)", "violated"), ("until(true, false)", "violated")],
+)
+def test_a_formula_without_conditions_is_judged_all_the_same(
+    formula: str, verdict: str, tmp_path: Path
+) -> None:
+    result = claims(tmp_path, f"said; ltl: {formula}")
+    assert outcomes(result)["said"] == verdict

@@ -13,7 +13,7 @@ from checker.search.limits import Limits
 
 from .drawing import TABLE
 from .drawing_several import SYSTEM, Files
-from .explorer import Explored, Explorer, TooLargeError
+from .explorer import LIVENESS, Explored, Explorer, TooLargeError
 from .model import Reader
 
 MOST = 400
@@ -49,7 +49,7 @@ def _judge(path: Path, text: str, engines: tuple[tuple[str, int | None], ...]) -
         machine = flow.machine_of(str(path), "default", {})
     except SpecificationError as failure:
         return "refused " + failure.diagnostics[0].code
-    lively = any(item.kind in ("eventually", "leads_to") for item in machine.properties)
+    lively = any(item.kind in LIVENESS for item in machine.properties)
     symmetries = [False] if lively or not machine.symmetry else [False, True]
     for reduced in symmetries:
         try:
@@ -134,9 +134,8 @@ def _compare_verdicts(result: Result, wanted: Explored, text: str) -> None:
     lengths = {
         item.name: item.length for item in result.verdict.properties if item.length is not None
     }
-    lively = ("eventually", "leads_to")
     for item in result.verdict.properties:
-        if item.kind not in lively:
+        if item.kind not in LIVENESS:
             length = wanted.found.get(item.name)
             assert lengths.get(item.name) == length, f"{item.name}: {lengths} {length}: {text}"
     error = result.verdict.error

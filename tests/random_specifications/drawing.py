@@ -92,7 +92,7 @@ class Drawer:
                 return ["none"]
             case "kind":
                 return ["Put(0)", "Mark(none, true)", "Nop()"]
-            case "ints" | "ids" | "queue" | "hand" | "map" | "partial":
+            case "ints" | "ids" | "queue" | "hand" | "map" | "partial" | "links":
                 return ["empty"]
         return []
 
@@ -189,7 +189,7 @@ class Drawer:
             lambda: f"{self.one(['all', 'any'])}({self.comprehension(scope, depth, 'bool')})",
             lambda: f"small({e('int')})",
         ]
-        for kind in ("ints", "ids", "queue", "hand", "map", "partial"):
+        for kind in ("ints", "ids", "queue", "hand", "map", "partial", "links"):
             for text in scope.of(kind):
                 forms.append(
                     lambda text=text, kind=kind: f"({text} {self.one(['==', '!='])} {e(kind)})"
@@ -254,7 +254,15 @@ class Drawer:
 
     def _ids(self, scope: Scope, depth: int) -> str:
         body = self.expression("bool", self._with(scope, "id", "z"), depth)
-        return str(self.one(["K", "{z for z in K if " + body + "}"]))
+        reached = [f"{text}.keys()" for text in scope.of("links")]
+        for key in scope.of("id"):
+            reached += [f"closure({text}).get({key}, {{{key}}})" for text in scope.of("links")]
+        return str(self.one(["K", "{z for z in K if " + body + "}", *reached]))
+
+    def _links(self, scope: Scope, depth: int) -> str:
+        body = self.expression("ids", self._with(scope, "id", "z"), depth)
+        made = "{z: " + body + " for z in " + self.one(["K", *scope.of("ids")]) + "}"
+        return str(self.one([made, *(f"closure({text})" for text in scope.of("links"))]))
 
     def _partial(self, scope: Scope, depth: int) -> str:
         body = self.expression("int", self._with(scope, "id", "z"), depth)
@@ -321,7 +329,7 @@ class Drawer:
         plain = self.id_is_plain(scope)
 
         def places(kind: str) -> list[str]:
-            needs = kind in ("ids", "partial")
+            needs = kind in ("ids", "partial", "links")
             return [one for one in self.places[kind] if plain or not (needs or "[?]" in one)]
 
         for place in places("int"):
@@ -338,6 +346,13 @@ class Drawer:
                     f"{self.at(place, scope)} = pick({self.one(['x for x in range(3)', 'x for x in {0, 2} if x != 1', 'x for x in range(2) if ' + e('bool')])})"
                 )
             )
+        for place in places("int"):
+            for held in self.places["ints"]:
+                line(
+                    lambda place=place, held=held: (
+                        f"{self.at(place, scope)} = pick_if_any(x for x in {held} if {e('bool')})"
+                    )
+                )
         for place in places("kind"):
             line(lambda place=place: f"{place} = pick({{Nop(), Put(1), {e('kind')}}})")
             forms.append(
@@ -395,6 +410,16 @@ class Drawer:
                         f"{place}[{self.id(scope)}] = {self.stored(scope)}",
                         self.rarely(f"del {place}[{self.id(scope)}]", f"{place}.clear()"),
                         f"{place} = {self.expression('partial', scope, 1)}",
+                    ]
+                )
+            )
+        for place in places("links"):
+            line(
+                lambda place=place: self.one(
+                    [
+                        f"{place}[{self.id(scope)}] = {e('ids')}",
+                        f"{place} = {e('links')}",
+                        f"{place}.clear()",
                     ]
                 )
             )
@@ -477,12 +502,13 @@ class Drawer:
 
     # ------------------------------------------------------------------------- specification
 
-    def text(self, *, traffic: bool = True, orbits: bool = False) -> str:
+    def text(self, *, traffic: bool = True, orbits: bool = False, grouped: bool = False) -> str:
         """Draw a specification; without `traffic` it has no messages, calls, operations, timers.
 
-        With `orbits` its ids are symmetric, several, and most properties are of infinite runs.
+        With `orbits` its ids are symmetric, several, and most properties are of infinite runs;
+        `grouped`: fairness may be promised to rows together.
         """
-        self.orbits = orbits
+        self.orbits, self.grouped = orbits, grouped
         self.symmetric = orbits or self.chance(3)
         self.ids = self.number(1 + orbits, 3) if self.symmetric else self.number(1, 2)
         self.places: dict[str, list[str]] = {
@@ -498,6 +524,7 @@ class Drawer:
                 "queue",
                 "hand",
                 "partial",
+                "links",
                 "kind",
                 "machine",
             )
@@ -541,7 +568,7 @@ class Drawer:
             "bool": ("bool", "false"), "phase": ("Phase", "early"), "maybe": ("optional 0..2", "none"),
             "maybe_id": ("optional K", "none"), "ids": ("set of K", "empty"), "ints": ("set of 0..2", "{1}"),
             "queue": ("sequence of 0..2 up to 2", "empty"), "hand": ("bag of 0..2 up to 2", "[1]"),
-            "partial": ("map of K to 0..2", "empty"), "kind": ("Command", "Put(0)"),
+            "partial": ("map of K to 0..2", "empty"), "links": ("map of K to set of K", "empty"), "kind": ("Command", "Put(0)"),
         }  # fmt: skip
         for kind, (type_, initial) in kinds.items():
             if self.chance():
@@ -833,13 +860,37 @@ class Drawer:
             guard = (
                 self.expression("bool", scope, 2) if self.chance() else self._simple_guard(scope)
             )
+            if self.chance(6) and self._askable():
+                guard = f"{self.one(['', 'not '])}{self._asks('enabled', scope)} or {guard}"
             lines.append(f"    when: {json.dumps(guard)}")
         body = plain or self.effects(scope, self.number(1, 2))
         lines += ["    do: |", *body, *([last] if last else [])]
+        if not on and self.chance(8):
+            lines.insert(1, f"    only_if: {self.one(['fixed', 'broken', 'not broken'])}")
         if self.places["phase"] and self.chance(6) and not last:
             lines += [f"    to: {{v_phase: {self.one(['early', 'late'])}}}"]
         lines += [self._tail().rstrip("\n")] if self.chance() else []
         self.rows.append([one for one in lines if one])
+
+    def _askable(self) -> list[list[str]]:
+        """Return the rows of which it can be asked whether they can run: their effects always can."""
+        unsure = ("require(", "pick_if_any(", "call(", "send(", "enabled(")
+        return [row for row in self.rows if not any(word in "\n".join(row) for word in unsure)]
+
+    def _asks(self, word: str, scope: Scope) -> str:
+        """Draw whether a row can run, or made the step, perhaps with one of its bindings."""
+        rows = self._askable() if word == "enabled" else self.rows
+        row = self.one(rows)
+        name = row[0].split()[-1]
+        bound = [line.split() for line in row if line.endswith((": K", ": bool", ": 0..1"))]
+        if not bound or self.chance():
+            return f"{word}({name})"
+        key, domain = self.one(bound)
+        values = ["true", "false"] if domain == "bool" else ["0", "1"]
+        if domain == "K":
+            values = scope.of("id") or self.simple("id") or ["z"]
+        asked = f"{word}({name}, {key[:-1]}={self.one(values)})"
+        return f"any({asked} for z in K)" if values == ["z"] else asked
 
     def _bindings(self, scope: Scope) -> list[str]:
         lines: list[str] = []
@@ -928,33 +979,102 @@ class Drawer:
         lines = []
         if self.chance(4):
             lines += ["bounds:", f"  - {json.dumps(self.expression('bool', self.scope, 2))}"]
+            if self.chance():
+                step = self.one(
+                    ["next(n) <= n + 1", "next(n) != n or n > 0", "n < 2 or next(n) == 2"]
+                )
+                lines.append(f"  - {json.dumps(step)}")
         if self.chance(3):
             lines += ["terminal:", f"  - {json.dumps(self.expression('bool', self.scope, 1))}"]
         if self.chance(3):
             lines += ["deadlock: false"]
         if self.chance(3):
             lines += [f"fairness: {self.one(['weak', 'strong'])}"]
+        if self.grouped and self.chance():
+            lines += ["fair_groups:", *self._groups()]
         return "\n".join(lines)
 
+    def _groups(self) -> list[str]:
+        """Draw promises to rows together: to all, to several, to one for each of its bindings."""
+        rows = [row for row in self.rows if not any("fault" in line for line in row)]
+        plain = [row for row in rows if not any(line.startswith("    on:") for line in row)]
+        fair = self.one(["weak", "strong"])
+        if not plain or self.chance(3):
+            return [f"  all_of_them: {{about: drawn, rows: all, fair: {fair}}}"]
+        row = self.one(plain)
+        keys = [line.split(":")[0].strip() for line in row if line.endswith((": K", ": bool"))]
+        names = [row[0].split()[-1]]
+        if keys and self.chance():
+            return [
+                f"  one: {{about: drawn, rows: {names}, per: [{keys[0]}], fair: {fair}}}".replace(
+                    "'", ""
+                )
+            ]
+        names = list(dict.fromkeys([*names, self.one(plain)[0].split()[-1]]))
+        return [f"  some: {{about: drawn, rows: {names}, fair: {fair}}}".replace("'", "")]
+
     def properties(self) -> str:
-        lines = ["properties:"]
-        for number in range(self.number(1, 4)):
-            endless = ["eventually", "leads_to"]
-            kind = self.one([*([] if self.orbits else ["always", "step"]), "sometimes", *endless])
-            each = kind in endless and self.chance()
-            scope = self._with(self.scope, "id", "each") if each else self.scope
-            text = self.expression("bool", scope, 2)
-            if kind == "step":
-                text = f"{self.one(['next(n) >= n', 'next(n) - n <= level', f'implies({text}, next(n) != n or n == 0)'])}"
-            if kind in ("always", "step") and self.chance():
-                text = f"({text}) or n < 3"
-            if kind == "leads_to":
-                body = f"{{from: {json.dumps(text)}, to: {json.dumps(self.expression('bool', scope, 1))}}}"
-            else:
-                body = json.dumps(text)
-            bound = "for: {each: K}, " if each else ""
-            lines.append(f"  p{number}: {{{bound}{kind}: {body}, why: drawn}}")
-        return "\n".join(lines)
+        return "\n".join(["properties:", *map(self._property, range(self.number(1, 4)))])
+
+    def _property(self, number: int) -> str:
+        endless = ["eventually", "leads_to", "always_eventually", "eventually_always", "ltl"]
+        kind = self.one([*([] if self.orbits else ["always", "step"] * 2), "sometimes", *endless])
+        each = self.chance()
+        scope = self._with(self.scope, "id", "whose") if each else self.scope
+        text = self._claim(kind, scope)
+        if kind == "leads_to":
+            then = self.expression("bool", scope, 1)
+            body = f"{{from: {json.dumps(text)}, to: {json.dumps(then)}}}"
+        else:
+            body = json.dumps(text)
+        more = ["for: {whose: K}"] if each else []
+        if kind in endless and self.chance(4):
+            begins = self.expression("bool", self.scope, 1)
+            more.append(f"initially: {json.dumps(begins)}")
+        if kind in endless and self.chance(4):
+            more.append("within_bounds: true")
+        if self.chance(8):
+            more.append("only_if: fixed")
+        return f"  p{number}: {{{', '.join([*more, f'{kind}: {body}', 'why: drawn'])}}}"
+
+    def _claim(self, kind: str, scope: Scope) -> str:
+        if kind == "ltl":
+            return self._formula(scope, 2)
+        text = self.expression("bool", scope, 2)
+        if kind != "step" and self.chance(6) and self._askable():
+            text = f"{self._asks('enabled', scope)} or ({text})"
+        if kind == "step":
+            forms = [
+                "next(n) >= n",
+                "next(n) - n <= level",
+                f"implies({text}, next(n) != n or n == 0)",
+            ]
+            text = self.one(forms)
+            if self.chance() and self.rows:
+                text = f"implies({self._asks('ran', scope)}, {text})"
+        if kind in ("always", "step") and self.chance():
+            text = f"({text}) or n < 3"
+        return text
+
+    def _formula(self, scope: Scope, depth: int) -> str:
+        def f() -> str:
+            return self._formula(scope, depth - 1)
+
+        if depth == 0:
+            return f"({self.expression('bool', scope, 1)})"
+        forms = [
+            lambda: f"always({f()})",
+            lambda: f"eventually({f()})",
+            lambda: f"until({f()}, {f()})",
+            lambda: f"release({f()}, {f()})",
+            lambda: f"leads_to({f()}, {f()})",
+            lambda: f"implies({f()}, {f()})",
+            lambda: f"not {f()}",
+            lambda: f"({f()} and {f()})",
+            lambda: f"({f()} or {f()})",
+            f,
+        ]
+        return str(self.one(forms)())
 
     def _instances(self) -> str:
         if not self.chance(4):
@@ -967,11 +1087,11 @@ class Drawer:
 @st.composite
 def specifications(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
     """A specification as text."""
-    return Drawer(draw).text()
+    return Drawer(draw).text(grouped=True)
 
 
 @st.composite
 def orbits(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
     """A specification of symmetric ids with properties of infinite runs."""
     drawer = Drawer(draw)
-    return drawer.text(traffic=drawer.chance(), orbits=True)
+    return drawer.text(traffic=drawer.chance(), orbits=True, grouped=True)

@@ -19,6 +19,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
+    from .execution import Step
     from .model import Model
 
 
@@ -30,6 +31,7 @@ class Scope:
     state: dict[str, Any]
     names: dict[str, Any] = None  # type: ignore[assignment]
     following: dict[str, Any] | None = None
+    step: Step | None = None
 
     def bind(self, name: str, value: Any) -> Scope:
         return replace(self, names={**(self.names or {}), name: value})
@@ -459,6 +461,30 @@ def _next(node: ast.Call, scope: Scope) -> Any:
     return evaluate(node.args[0], Scope(scope.model, scope.following, scope.names))
 
 
+def _ran(node: ast.Call, scope: Scope) -> bool:
+    step, row = scope.step, node.args[0]
+    assert isinstance(row, ast.Name)
+    if step is None or step.row.name != row.id:
+        return False
+    return all(step.names[str(p.arg)] == evaluate(p.value, scope) for p in node.keywords)
+
+
+def _enabled(node: ast.Call, scope: Scope) -> bool:
+    from .execution import Stepper  # noqa: PLC0415
+
+    row = node.args[0]
+    assert isinstance(row, ast.Name)
+    wanted = {str(part.arg): evaluate(part.value, scope) for part in node.keywords}
+    for known in scope.model.rows:
+        if known.name == row.id:
+            for instance in Stepper(scope.model).instances(known, scope.state):
+                if instance.failed:
+                    raise FailedError("whether a row can run")
+                if wanted.items() <= instance.names.items():
+                    return True
+    return False
+
+
 def _on_the_way(node: ast.Call, scope: Scope) -> tuple[Any, ...]:
     assert isinstance(node.func, ast.Name)
     calls = _calls_of(node.args[0], scope)
@@ -500,6 +526,8 @@ _FUNCTIONS = {
     "least": _least,
     "range": _range,
     "next": _next,
+    "ran": _ran,
+    "enabled": _enabled,
     "requests": _on_the_way,
     "responses": _on_the_way,
     "replace": _replace,

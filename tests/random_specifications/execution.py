@@ -51,6 +51,7 @@ class Step:
     row: Row
     instance: tuple[Any, ...]
     state: State | None = None
+    names: dict[str, Any] = field(default_factory=dict)
     failed: bool = False
     illegal: bool = False
 
@@ -205,7 +206,9 @@ class Run:
 
     def right_side(self, node: ast.expr) -> Any:
         match node:
-            case ast.Call(ast.Name("pick"), [ast.GeneratorExp(elt, [clause])]):
+            case ast.Call(
+                ast.Name("pick" | "pick_if_any" as word), [ast.GeneratorExp(elt, [clause])]
+            ):
                 assert isinstance(clause.target, ast.Name)
                 scope = self.scope()
                 found = [
@@ -216,6 +219,8 @@ class Run:
                         for test in clause.ifs
                     )
                 ]
+                if not found and word == "pick_if_any":
+                    raise AbandonError
                 chosen = self.choose(found)
                 return evaluate(elt, self.scope().bind(clause.target.id, chosen))
             case ast.Call(ast.Name("pick"), [domain]):
@@ -519,7 +524,7 @@ class Stepper:
         for instance in self.instances(row, state):
             name = (row.name, *instance.shown)
             if instance.failed:
-                yield Step(row, name, failed=True)
+                yield Step(row, name, names=instance.names, failed=True)
                 continue
             steps = self._picked(row, state, instance, name)
             yield from distinct(steps) if self.once else steps
@@ -544,10 +549,10 @@ class Stepper:
         except AbandonError:
             return None
         except OutOfIdsError:
-            return Step(row, name)
+            return Step(row, name, names=instance.names)
         except FailedError:
-            return Step(row, name, failed=True)
-        return Step(row, name, self.pack(run.state), illegal=run.illegal)
+            return Step(row, name, names=instance.names, failed=True)
+        return Step(row, name, self.pack(run.state), instance.names, illegal=run.illegal)
 
     def _prologue(self, run: Run, row: Row, instance: Instance) -> None:
         for take in instance.take:

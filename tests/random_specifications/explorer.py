@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import permutations, product
@@ -9,12 +10,13 @@ from typing import Any
 
 from .evaluation import Scope, evaluate, need
 from .execution import State, Step, Stepper
-from .liveness import Graph, violated
+from .formulas import claimed, negated
+from .liveness import Graph, Label, satisfied
 from .model import Model, Row
 from .refinement import Refinement
 from .values import FailedError, renamed
 
-LIVENESS = ("eventually", "leads_to")
+LIVENESS = ("eventually", "leads_to", "always_eventually", "eventually_always", "ltl")
 
 
 class TooLargeError(Exception):
@@ -58,7 +60,7 @@ class Explorer:
         claims = model.refinements.items()
         self.claims = {name: Refinement(model, coarse, said) for name, (coarse, said) in claims}
         self.numbers: dict[State, int] = {}
-        self.edges: list[list[tuple[int, tuple[Any, ...] | None]]] = []
+        self.edges: list[list[tuple[int, frozenset[Label]]]] = []
         self.initial: list[int] = []
         self.renamings = self._renamings()
 
@@ -137,12 +139,12 @@ class Explorer:
             enabled.add(step.row.name)
             result.fired[step.row.name] += 1
             out |= step.row.fault is None
-            label = step.instance if step.row.fair != "none" else None
+            labels = self._promises(step)
             if arrived is None:
-                edges.append((-1, label))
+                edges.append((-1, labels))
                 continue
             number, new = arrived
-            edges.append((number, label))
+            edges.append((number, labels))
             new_states += [new] if new is not None else []
         result.enabled.update(enabled)
         self._edges_of(state, edges)
@@ -150,7 +152,15 @@ class Explorer:
             self._deadlock(state, depth)
         return new_states
 
-    def _edges_of(self, state: State, edges: list[tuple[int, tuple[Any, ...] | None]]) -> None:
+    def _promises(self, step: Step) -> frozenset[Label]:
+        """Return what a step keeps: the promise to its row instance, and to groups of rows."""
+        own = [step.instance] if step.row.fair != "none" else []
+        groups = [group for group in self.model.groups if group.promises(step.row)]
+        return frozenset(
+            [*own, *((group.name, *(step.names[name] for name in group.per)) for group in groups)]
+        )
+
+    def _edges_of(self, state: State, edges: list[tuple[int, frozenset[Label]]]) -> None:
         number = self.numbers[state]
         while len(self.edges) <= number:
             self.edges.append([])
@@ -188,7 +198,8 @@ class Explorer:
         scope = Scope(model, values, {})
         try:
             inside = all(need(evaluate(node, scope)) for node in model.bounds)
-            broken = self._steps_broken(source, values)
+            passes = self._passes(source, values)
+            broken = self._steps_broken(source, values, step)
             broken += self._not_refined(source, values)
         except FailedError:
             self._error(max(depth, 0))
@@ -197,10 +208,10 @@ class Explorer:
         for name in [*broken, *(["legal"] if step.illegal else [])]:
             result.found.setdefault(name, depth + 1)
         kept = self.same(step.state)
-        if kept in self.numbers:
+        if kept in self.numbers and passes:
             return self.numbers[kept], None
         self._check(scope, depth + 1)
-        if not inside:
+        if not (inside and passes):
             result.cuts += 1
             return None
         if len(self.numbers) >= self.most:
@@ -208,10 +219,17 @@ class Explorer:
         self.numbers[kept] = len(self.numbers)
         return self.numbers[kept], kept
 
-    def _steps_broken(self, source: State | None, values: dict[str, Any]) -> list[str]:
+    def _passes(self, source: State | None, values: dict[str, Any]) -> bool:
+        """Whether a step is within the bounds of steps."""
+        if source is None:
+            return True
+        scope = Scope(self.model, self.stepper.unpack(source), {}, values)
+        return all(need(evaluate(node, scope)) for node in self.model.step_bounds)
+
+    def _steps_broken(self, source: State | None, values: dict[str, Any], step: Step) -> list[str]:
         if source is None:
             return []
-        scope = Scope(self.model, self.stepper.unpack(source), {}, values)
+        scope = Scope(self.model, self.stepper.unpack(source), {}, values, step)
         return [
             name
             for name, kind, node, _ in self.model.properties
@@ -228,11 +246,13 @@ class Explorer:
                 if kind == "impossible":
                     if self._there(node, scope):
                         self.result.found.setdefault(name, depth)
+                elif kind in LIVENESS:
+                    begins = self.model.initially.get(name)
+                    for condition in claimed(kind, node, premise)[1]:
+                        need(evaluate(condition, scope))
+                    need(evaluate(begins, scope) if begins is not None else True)
                 elif kind not in ("step", "refines"):
                     holds = need(evaluate(node, scope))
-                    if kind == "leads_to":
-                        assert premise is not None
-                        need(evaluate(premise, scope))
                     if (kind == "always" and not holds) or (kind == "sometimes" and holds):
                         self.result.found.setdefault(name, depth)
             except FailedError:
@@ -262,19 +282,19 @@ class Explorer:
 
     def _lively(self, name: str) -> str:
         ((kind, node, premise),) = [p[1:] for p in self.model.properties if p[0] == name]
+        claim, conditions = claimed(kind, node, premise)
         states = sorted(self.numbers, key=self.numbers.__getitem__)
         scopes = [Scope(self.model, self.stepper.unpack(state), {}) for state in states]
-        met = [bool(evaluate(node, scope)) for scope in scopes]
-        if kind == "eventually":
-            starts = [number for number in self.initial if not met[number]]
-        else:
-            starts = [n for n, one in enumerate(scopes) if evaluate(premise, one) and not met[n]]
-        strong = {(row.name): row.fair == "strong" for row in self.model.rows if row.fair != "none"}
+        truth = [[bool(evaluate(each, scope)) for each in conditions] for scope in scopes]
+        begins = self.model.initially.get(name, ast.Constant(True))
+        starts = [number for number in self.initial if evaluate(begins, scopes[number])]
+        strong = {row.name: row.fair == "strong" for row in self.model.rows}
+        strong |= {group.name: group.fair == "strong" for group in self.model.groups}
         self.edges += [[] for _ in range(len(states) - len(self.edges))]
-        graph = Graph(self.edges, strong)
-        if violated(graph, starts, met):
+        if satisfied(Graph(self.edges, strong), starts, negated(claim), truth):
             return "violated"
-        return "any" if self.result.cuts else "holds"
+        within = name in self.model.within_bounds
+        return "any" if self.result.cuts and not within else "holds"
 
 
 def repr_of(state: State) -> str:

@@ -1,89 +1,91 @@
-"""Whether a small graph has a fair endless run that never meets what it owes."""
+"""Whether a small graph has a fair endless run of which a formula is true."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import networkx as nx
+
+from .formulas import Formula, Obligations, continued, untils
+
 Label = tuple[Any, ...]
+"""A promise: the name of a row or group, and the values by which it is told apart."""
+Node = tuple[int, Obligations]
 
 
 @dataclass
 class Graph:
-    """Steps by source: the target (-1: cut off) and the fair instance, None where there is none."""
+    """Steps by source: the target (-1: cut off) and the promises that the step keeps."""
 
-    edges: list[list[tuple[int, Label | None]]]
+    edges: list[list[tuple[int, frozenset[Label]]]]
     strong: dict[str, bool]
 
     def enabled(self, state: int) -> set[Label]:
-        """The fair instances with a step to another state."""
-        return {label for target, label in self.edges[state] if label and target != state}
-
-    def taken(self, states: set[int]) -> set[Label]:
-        """The fair instances that a run through all steps between these states takes."""
-        pairs = {
-            (source, target)
-            for source in states
-            for target, _ in self.edges[source]
-            if target in states and target != source
-        }
-        return {
-            label
-            for source in states
-            for target, label in self.edges[source]
-            if label and (source, target) in pairs
-        }
+        """The promises that a step to another state would keep."""
+        return {one for target, labels in self.edges[state] if target != state for one in labels}
 
 
-def violated(graph: Graph, starts: list[int], met: list[bool]) -> bool:
-    """Whether a fair run from one of `starts` stays for ever where `met` is false."""
-    region: set[int] = set()
-    waiting = [state for state in starts if not met[state]]
-    while waiting:
-        state = waiting.pop()
-        if state not in region:
-            region.add(state)
-            waiting += [t for t, _ in graph.edges[state] if t >= 0 and not met[t]]
-    return any(_fair(graph, part) for part in components(graph, region))
+class _Read:
+    """The runs of a graph as a formula is read along them: moves, and what each of them puts off.
 
+    A run may stand still in each state.
+    """
 
-def _fair(graph: Graph, part: set[int]) -> bool:
-    taken = graph.taken(part)
-    enabled = {state: graph.enabled(state) for state in part}
-    for label in set().union(*enabled.values()) - taken:
-        having = {state for state in part if label in enabled[state]}
-        if having == part:
-            return False
-        if graph.strong[label[0]]:
-            rest = part - having
-            return any(_fair(graph, inner) for inner in components(graph, rest))
-    return True
-
-
-def components(graph: Graph, states: set[int]) -> list[set[int]]:
-    """Return the strongly connected components of a part of the graph; slow and plain."""
-
-    def reach(start: int, *, back: bool) -> set[int]:
-        seen, waiting = {start}, [start]
+    def __init__(
+        self, graph: Graph, starts: list[int], formula: Formula, truth: list[list[bool]]
+    ) -> None:
+        self.graph, self.moves = graph, nx.DiGraph()
+        waiting: list[Node] = [(state, frozenset([formula])) for state in starts]
         while waiting:
-            here = waiting.pop()
-            for other in (before if back else after)[here]:
-                if other not in seen:
-                    seen.add(other)
-                    waiting.append(other)
-        return seen
+            node = waiting.pop()
+            if self.moves.has_node(node) and self.moves.nodes[node].get("read"):
+                continue
+            self.moves.add_node(node, read=True)
+            state, left = node
+            targets = {state} | {target for target, _ in graph.edges[state] if target >= 0}
+            for then, put_off in continued(sorted(left, key=repr), truth[state]):
+                for target in targets:
+                    self._move(node, (target, then), put_off)
+                    waiting.append((target, then))
 
-    after: dict[int, set[int]] = {state: set() for state in states}
-    before: dict[int, set[int]] = {state: set() for state in states}
-    for source in states:
-        for target, _ in graph.edges[source]:
-            if target in states:
-                after[source].add(target)
-                before[target].add(source)
-    found, left = list[set[int]](), set(states)
-    while left:
-        start = min(left)
-        part = reach(start, back=False) & reach(start, back=True)
-        found.append(part)
-        left -= part
-    return found
+    def _move(self, source: Node, target: Node, put_off: Obligations) -> None:
+        if not self.moves.has_edge(source, target):
+            self.moves.add_edge(source, target, ways=[])
+        self.moves.edges[source, target]["ways"].append(put_off)
+
+    def kept(self, source: Node, target: Node) -> set[Label]:
+        """Return the promises that a move keeps: it takes all that could have made it."""
+        here, there = source[0], target[0]
+        if here == there:
+            return set()
+        steps = self.graph.edges[here]
+        return {one for leads, labels in steps if leads == there for one in labels}
+
+
+def satisfied(graph: Graph, starts: list[int], formula: Formula, truth: list[list[bool]]) -> bool:
+    """Whether a fair run from one of `starts` satisfies a formula."""
+    read = _Read(graph, starts, formula, truth)
+    return _fair_among(read, read.moves, untils(formula))
+
+
+def _fair_among(read: _Read, moves: nx.DiGraph, owed: set[Formula]) -> bool:
+    return any(
+        _fair(read, moves.subgraph(part), owed)
+        for part in list(nx.strongly_connected_components(moves))
+    )
+
+
+def _fair(read: _Read, part: nx.DiGraph, owed: set[Formula]) -> bool:
+    ways = [way for _, _, data in part.edges(data=True) for way in data["ways"]]
+    if not ways or any(all(until in way for way in ways) for until in owed):
+        return False
+    taken = {label for source, target in part.edges for label in read.kept(source, target)}
+    enabled = {node: read.graph.enabled(node[0]) for node in part.nodes}
+    for label in set().union(*enabled.values()) - taken:
+        having = {node for node in part.nodes if label in enabled[node]}
+        if len(having) == len(part):
+            return False
+        if read.graph.strong[label[0]]:
+            return _fair_among(read, part.subgraph(set(part.nodes) - having), owed)
+    return True

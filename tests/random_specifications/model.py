@@ -23,6 +23,11 @@ def effects(text: Any) -> list[ast.stmt]:
     return ast.parse(str(text)).body
 
 
+PLAIN = (
+    "always", "step", "sometimes", "eventually", "always_eventually", "eventually_always", "ltl",
+)  # fmt: skip
+"""Kinds of properties that are written as one condition or formula."""
+
 Mapping = dict[str, tuple[list[str], ast.expr]]
 """Of variables of a coarse system, the names in their brackets and what they are."""
 
@@ -43,6 +48,21 @@ class Row:
     fault: str | None = None
     fair: str = "none"
     special: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows to which fairness is promised together; without `rows` it is all that are no fault."""
+
+    name: str
+    rows: frozenset[str] | None
+    per: tuple[str, ...]
+    fair: str
+
+    def promises(self, row: Row) -> bool:
+        """Whether the promise is about a row."""
+        mine = row.name in self.rows if self.rows is not None else not (row.fault or row.special)
+        return self.fair != "none" and mine
 
 
 @dataclass
@@ -70,7 +90,11 @@ class Model:
     rows: list[Row] = field(default_factory=list)
     bounds: list[ast.expr] = field(default_factory=list)
     terminal: list[ast.expr] = field(default_factory=list)
+    step_bounds: list[ast.expr] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
     properties: list[tuple[str, str, ast.expr, ast.expr | None]] = field(default_factory=list)
+    initially: dict[str, ast.expr] = field(default_factory=dict)
+    within_bounds: set[str] = field(default_factory=set)
     refinements: dict[str, tuple[Model, Mapping]] = field(default_factory=dict)
     deadlock: bool = True
     ranks: Ranks = field(default_factory=Ranks)
@@ -337,11 +361,23 @@ class Reader:
                 fault = f"{what}_{name}"
                 if model.budgets.get(fault, 0) != 0:
                     model.rows.append(Row(fault, fault=fault, special=(what, name)))
-        model.bounds = [parse(text) for text in data.get("bounds", [])]
+        for text in data.get("bounds", []):
+            (model.step_bounds if "next(" in str(text) else model.bounds).append(parse(text))
+        model.groups = [
+            Group(
+                name,
+                None if said["rows"] == "all" else frozenset(said["rows"]),
+                tuple(said.get("per", [])),
+                said["fair"],
+            )
+            for name, said in data.get("fair_groups", {}).items()
+        ]
         model.terminal = [parse(text) for text in data.get("terminal", [])]
         model.deadlock = data.get("deadlock", True)
         for name, entry in data.get("properties", {}).items():
-            for kind in ("always", "step", "sometimes", "eventually"):
+            if "only_if" in entry and not self.constant(entry["only_if"]):
+                continue
+            for kind in PLAIN:
                 if kind in entry:
                     model.properties.append((name, kind, parse(entry[kind]), None))
             if "leads_to" in entry:
@@ -349,17 +385,32 @@ class Reader:
                 model.properties.append(
                     (name, "leads_to", parse(sides["to"]), parse(sides["from"]))
                 )
-            if "for" in entry:
-                self._for_each(entry["for"])
+            names = [name] if "for" not in entry else self._for_each(entry["for"])
+            if "initially" in entry:
+                model.initially.update(dict.fromkeys(names, parse(entry["initially"])))
+            if entry.get("within_bounds"):
+                model.within_bounds.update(names)
             if isinstance(entry.get("refines"), dict):
                 model.properties.append((name, "refines", ast.Constant(name), None))
                 model.refinements[name] = self._refinement(entry["refines"])
 
-    def _for_each(self, bound: dict[str, str]) -> None:
-        """Make of the property that was read last one for each value of the only name it binds."""
+    def _for_each(self, bound: dict[str, str]) -> list[str]:
+        """Judge the property that was read last for each value of the only name it binds.
+
+        One condition of all values, or a property for each; returns what these are called.
+        """
         name, kind, node, premise = self.model.properties.pop()
         ((place, ids),) = bound.items()
-        for value in self.model.types[ids][1]:
+        together = {"always": "all", "step": "all"}
+        if ids in self.model.symmetric:
+            together["sometimes"] = "any"
+        if kind in together:
+            clause = ast.comprehension(ast.Name(place), ast.Name(ids), [], 0)
+            whole = ast.Call(ast.Name(together[kind]), [ast.GeneratorExp(node, [clause])], [])
+            self.model.properties.append((name, kind, whole, None))
+            return [name]
+        values = self.model.types[ids][1]
+        for value in values:
             put = _Put(place, value)
             self.model.properties.append(
                 (
@@ -369,6 +420,7 @@ class Reader:
                     premise and put.visit(copy.deepcopy(premise)),
                 )
             )
+        return [f"{name}({value})" for value in values]
 
     def _refinement(self, entry: dict[str, Any]) -> tuple[Model, Mapping]:
         coarse = Reader(self.folder, (self.folder / entry["system"]).read_text(), "default").read()
