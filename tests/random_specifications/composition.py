@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 
 NAMED = (
     "constants", "types", "messages", "components", "machines", "variables", "channels", "calls",
-    "operations", "timers", "faults", "definitions", "procedures", "properties",
+    "operations", "timers", "faults", "definitions", "procedures", "fair_groups", "properties",
 )  # fmt: skip
 """Sections whose keys are names that get a prefix."""
 
@@ -85,6 +85,12 @@ def _with_part(
         }
         if entries or section in found:
             found[section] = {**(found.get(section) or {}), **entries}
+    for said in part.get("fair_groups", {}).values():
+        if said["rows"] == "all":
+            said["rows"] = [
+                *(row["row"] for row in part["rows"] if row["row"] not in gone),
+                *(f"ignore_{entry['message']}" for entry in part.get("unhandled", [])),
+            ]
     usual = part.get("fairness", "none")
     timers = set(part.get("timers", {}))
     for said in part.get("timers", {}).values():

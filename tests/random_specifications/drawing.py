@@ -1000,18 +1000,18 @@ class Drawer:
         plain = [row for row in rows if not any(line.startswith("    on:") for line in row)]
         fair = self.one(["weak", "strong"])
         if not plain or self.chance(3):
-            return [f"  all_of_them: {{about: drawn, rows: all, fair: {fair}}}"]
+            return [f"  g_all: {{about: drawn, rows: all, fair: {fair}}}"]
         row = self.one(plain)
         keys = [line.split(":")[0].strip() for line in row if line.endswith((": K", ": bool"))]
         names = [row[0].split()[-1]]
         if keys and self.chance():
             return [
-                f"  one: {{about: drawn, rows: {names}, per: [{keys[0]}], fair: {fair}}}".replace(
+                f"  g_one: {{about: drawn, rows: {names}, per: [{keys[0]}], fair: {fair}}}".replace(
                     "'", ""
                 )
             ]
         names = list(dict.fromkeys([*names, self.one(plain)[0].split()[-1]]))
-        return [f"  some: {{about: drawn, rows: {names}, fair: {fair}}}".replace("'", "")]
+        return [f"  g_some: {{about: drawn, rows: {names}, fair: {fair}}}".replace("'", "")]
 
     def properties(self) -> str:
         return "\n".join(["properties:", *map(self._property, range(self.number(1, 4)))])

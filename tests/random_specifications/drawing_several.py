@@ -32,7 +32,7 @@ def using(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Files:
     """A system that uses another one, and perhaps refines it."""
     drawer = Drawer(draw)
     refined = drawer.chance(4)
-    text = drawer.text(traffic=not refined)
+    text = drawer.text(traffic=not refined, grouped=True)
     part = YAML(typ="safe", pure=True).load(text)
     ids = {"K"} if drawer.chance() else set[str]()
     use = {} if refined else _use(drawer, part)

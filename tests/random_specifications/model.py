@@ -61,8 +61,8 @@ class Group:
 
     def promises(self, row: Row) -> bool:
         """Whether the promise is about a row."""
-        mine = row.name in self.rows if self.rows is not None else not (row.fault or row.special)
-        return self.fair != "none" and mine
+        own = self.rows is None or row.name in self.rows
+        return self.fair != "none" and own and not (row.fault or row.special)
 
 
 @dataclass
