@@ -43,6 +43,7 @@ EXITS = {
     "inconclusive": exits.INCONCLUSIVE,
 }
 SERIOUS = ("explained", "inconclusive", "diverges")
+NOTHING_READ = "nothing in the log has a form in the mapping, so nothing was judged"
 DEFAULT = Limits()
 BEGINNINGS = (100, 1_000, 10_000)
 """States after any steps in which a log may begin, one number after the other."""
@@ -164,7 +165,10 @@ class _Judge:
         if not found:
             names = ", ".join(one.name for one in each)
             raise UsageError(f"the log says nothing of any {names}: there is nothing to judge")
-        return found
+        if any(one.found.verdict != "explained" or one.found.events for one in found):
+            return found
+        nothing = Explanation("inconclusive", why=NOTHING_READ)
+        return [replace(one, found=nothing) for one in found]
 
     def told(
         self,

@@ -17,6 +17,7 @@ from checker.conformance.places import Place, Taken
 from checker.conformance.recording import Value
 from checker.conformance.space import Space
 from checker.report import junit
+from checker.report.headline import plural
 from checker.semantics.values import format_value
 from checker.trace.naming import step_name
 from checker.trace.rebuild import format_state, make_step
@@ -77,13 +78,14 @@ def headline(told: Told) -> str:
     found = told.found
     if found.verdict == "explained":
         return (
-            f"explained: all {found.events:,} lines of {told.log} are a run of {told.name}, with "
-            f"{found.hidden:,} hidden steps; at most {found.most:,} states fitted at a time"
+            f"explained: all {plural(found.events, 'line')} of {told.log} are a run of "
+            f"{told.name}, with {plural(found.hidden, 'hidden step')}; at most "
+            f"{plural(found.most, 'state')} fitted at a time"
         )
     where = "at the beginning" if found.event is None else f"at line {found.event.line}"
     return (
-        f"{found.verdict}: {told.name} explains {found.events:,} lines of {told.log} and stops "
-        f"{where}"
+        f"{found.verdict}: {told.name} explains {plural(found.events, 'line')} of {told.log} and "
+        f"stops {where}"
     )
 
 
@@ -127,7 +129,9 @@ def _print_others(out: Console, others: Sequence[Told]) -> None:
 def _notes(told: Told) -> list[str]:
     notes = [told.found.why] if told.found.why is not None else []
     if told.left_out:
-        notes.append(f"{told.left_out:,} lines have no form in the mapping and were not read")
+        have = "line has" if told.left_out == 1 else "lines have"
+        read = "was" if told.left_out == 1 else "were"
+        notes.append(f"{told.left_out:,} {have} no form in the mapping and {read} not read")
     return notes
 
 

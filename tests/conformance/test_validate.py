@@ -153,6 +153,14 @@ def test_names_of_the_log_are_bound_when_first_seen() -> None:
 
 
 @pytest.mark.usefixtures("lease")
+@pytest.mark.usefixtures("lease")
+def test_of_a_log_without_a_line_nothing_is_decided() -> None:
+    code, out = run("")
+    assert code == 20, out
+    assert "nothing was judged" in out
+    assert "explained: " not in out
+
+
 def test_beyond_the_limit_nothing_is_decided(lease: Path) -> None:
     mapping = (lease / "conformance.yaml").read_text()
     (lease / "conformance.yaml").write_text(mapping + "hidden: [expire, acquire, release]\n")
