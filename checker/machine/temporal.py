@@ -120,7 +120,8 @@ def automaton_of(formula: Formula) -> Automaton:
         mask = 0
         for old, rest in _covers(obligations, spent):
             literals = frozenset(item for item in old if isinstance(item, Atom))
-            paid = tuple(item not in old or item.right in old for item in untils)
+            held = old | {TRUE}  # which no cover notes
+            paid = tuple(item not in old or item.right in held for item in untils)
             key = literals, rest, paid
             if key not in nodes:
                 if len(nodes) == NODES_MAX:

@@ -15,7 +15,15 @@ from checker.graph.reference import reference_space
 from checker.llvm.meta import CONDITION
 from checker.machine import temporal
 from checker.machine.machine import LIVENESS, Machine
-from checker.machine.temporal import Atom, Binary, Formula, automaton_of, negation, satisfied
+from checker.machine.temporal import (
+    Atom,
+    Binary,
+    Constant,
+    Formula,
+    automaton_of,
+    negation,
+    satisfied,
+)
 from checker.search.limits import Limits
 from checker.search.outcome import Liveness
 from checker.search.reference import explore_reference
@@ -85,6 +93,8 @@ def test_eventually_always_fails_where_a_fair_part_leaves_it(seed: int) -> None:
 
 
 def random_formula(choose: random.Random, depth: int) -> Formula:
+    if choose.random() < 0.1:
+        return Constant(choose.random() < 0.5)
     if depth == 0 or choose.random() < 0.2:
         return Atom(choose.randrange(2), choose.random() < 0.6)
     operator = choose.choice(("and", "or", "until", "release"))

@@ -200,7 +200,13 @@ instances:
 
 @pytest.mark.parametrize(
     ("formula", "verdict"),
-    [("always(true)", "holds"), ("always(false)", "violated"), ("until(true, false)", "violated")],
+    [
+        ("always(true)", "holds"),
+        ("always(false)", "violated"),
+        ("until(true, false)", "violated"),
+        ("eventually(always(false))", "violated"),
+        ("always(eventually(true))", "holds"),
+    ],
 )
 def test_a_formula_without_conditions_is_judged_all_the_same(
     formula: str, verdict: str, tmp_path: Path
