@@ -69,6 +69,9 @@ class Local:
         """Search level by level."""
         assert native is not None
         layout, kernel = native
+        options = orders.options
+        if options.checkpoint is not None or options.resume is not None:
+            options = _identified(machine, kernel, options)
         return explore(
             machine,
             layout,
@@ -77,7 +80,7 @@ class Local:
             orders.workers,
             orders.progress,
             orders.interrupt,
-            _identified(machine, kernel, orders.options),
+            options,
         )
 
 

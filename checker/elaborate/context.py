@@ -85,7 +85,7 @@ class Context:
         `hint` is the type its place expects: it gives names and empty collections their type; the
         result may still need a conversion.
         """
-        span = self.span(node)
+        span = self.cell.place(node)
         self.world.meter.tick(span)
         handler = _HANDLERS.get(type(node))
         if handler is None:

@@ -28,7 +28,7 @@ from checker.machine.builtins import NAMED
 from checker.machine.relations import NEVER, bound, item_of, join, show, undetermined
 from checker.machine.types import Id, Map, Sequence, Type
 from checker.source import Span
-from checker.table.document import Cell, Procedure
+from checker.table.document import Procedure
 from checker.table.problems import Problems
 
 Term = t.Term
@@ -91,7 +91,6 @@ class Effects:
         self.out: list[t.Statement] = []
         self.iterations = 0
         self._rounds = 1
-        self._assigned: dict[str, set[str]] = {}
         self.prologue: tuple[t.Statement, ...] = ()
         self.handle: Term | None = None
 
@@ -438,7 +437,7 @@ class Effects:
         expect_count(name, entry.parameters, len(node.args), span)
         if name in frame.context.inlined:
             raise Wrong("N220", f"`{name}` calls itself", span)
-        assigned = self._assigned_in(entry)
+        assigned = entry.body.assigned
         given: list[tuple[str, Term]] = []
         for parameter, argument in zip(entry.parameters, node.args, strict=True):
             text = parameter.text
@@ -449,13 +448,6 @@ class Effects:
             given.append((text, value))
         self._inline(frame, entry, given, assigned, span)
 
-    def _assigned_in(self, entry: Procedure) -> set[str]:
-        """Return the names a procedure assigns, found once."""
-        name = entry.name.text
-        if name not in self._assigned:
-            self._assigned[name] = _assigned(entry.body)
-        return self._assigned[name]
-
     def _is_fixed(self, value: Term) -> bool:
         """Return whether a value can stand for a parameter: a name nothing assigns any more."""
         return isinstance(value, t.Local) and value.name not in self.locals.types
@@ -465,7 +457,7 @@ class Effects:
         frame: Frame,
         entry: Procedure,
         given: list[tuple[str, Term]],
-        assigned: set[str],
+        assigned: frozenset[str],
         span: Span,
     ) -> None:
         name = entry.name.text
@@ -520,20 +512,6 @@ def ends(statements: list[t.Statement]) -> bool:
             return ends(list(then)) and ends(list(otherwise))
         case _:
             return False
-
-
-def _assigned(cell: Cell) -> set[str]:
-    """Return the bare names that the effects of a cell assign or change by a method."""
-    assert not isinstance(cell.tree, ast.expr)
-    found: set[str] = set()
-    for tree in cell.tree:
-        for node in ast.walk(tree):
-            match node:
-                case ast.Assign([ast.Name(name)], _) | ast.AugAssign(ast.Name(name), _, _):
-                    found.add(name)
-                case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), _))):
-                    found.add(name)
-    return found
 
 
 def settle(world: World, elaborate: Callable[[Locals], tuple[object, int]]) -> object:

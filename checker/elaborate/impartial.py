@@ -17,7 +17,7 @@ from checker.machine.machine import Binding, Machine
 from checker.machine.once import once
 from checker.machine.relations import holds_symmetric
 from checker.machine.types import Bag, Map, Set
-from checker.machine.walk import Node, children
+from checker.machine.walk import Node, children, walk
 
 _MATTERS = frozenset(
     {
@@ -26,6 +26,9 @@ _MATTERS = frozenset(
     }
 )  # fmt: skip
 """The nodes of which anything is said here; most are others."""
+
+_ORDERED = frozenset({"sequence", "map"})
+"""Comprehensions that may depend on an order."""
 
 _REDUCTIONS = frozenset({"any", "all", "sum", "min", "max", "set"})
 
@@ -60,6 +63,8 @@ def _partial(part: Node) -> tuple[tuple[t.Fold, str], ...]:
 
     Each with how it does.
     """
+    if not any(isinstance(node, t.Fold) and node.operator in _ORDERED for node in walk(part)):
+        return ()  # as nearly always
     return tuple(_partial_inside(part))
 
 

@@ -18,7 +18,7 @@ from checker.elaborate.wrong import TooMuch, Wrong, collecting
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Property
 from checker.machine.once import once
-from checker.machine.walk import Node, children, walk
+from checker.machine.walk import Node, children, variables_read, walk
 from checker.table.document import Cell, Channel, Document, InState, PropertyEntry, Row, Unhandled
 from checker.table.problems import under_heading
 
@@ -269,16 +269,16 @@ def _unread(world: World, machine: Machine) -> None:
 def _reads(part: Part) -> frozenset[str]:
     """Return the variables a part reads, apart from those it reads only to assign them anew."""
     found: set[str] = set()
-    waiting: list[tuple[Node, str | None]] = [(root, None) for root in _roots(part)]
+    waiting = list(_roots(part))
     while waiting:
-        node, assigned = waiting.pop()
+        node = waiting.pop()
         if isinstance(node, t.Assign):
-            waiting.append((node.place, None))
-            waiting.append((node.value, node.place.variable))
+            found |= variables_read(node.place)
+            found |= variables_read(node.value) - {node.place.variable}
             continue
-        if isinstance(node, t.Read) and node.variable != assigned:
+        if isinstance(node, t.Read):
             found.add(node.variable)
-        waiting += [(child, assigned) for child in children(node)]
+        waiting += children(node)
     return frozenset(found)
 
 

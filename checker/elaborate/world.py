@@ -52,7 +52,10 @@ class Meter:
 
     def tick(self, span: Span) -> None:
         """Count one term; raise TooMuch (Y311) beyond the limits."""
-        self.add(1, 1, span)
+        self.terms += 1
+        self.work += 1
+        if self.terms > TERMS_MAX or self.work > WORK_MAX:
+            self.add(0, 0, span)
 
     def add(self, terms: int, work: int, span: Span) -> None:
         """Count terms, and those built on the way; raise TooMuch (Y311) beyond the limits."""

@@ -22,9 +22,10 @@ from checker.llvm.statements import Body, cost, set_local, write_block
 from checker.llvm.states import Sink
 from checker.machine import terms
 from checker.machine.machine import Action, Binding
+from checker.machine.once import once
 from checker.machine.terms import Term
 from checker.machine.walk import statements_inside
-from checker.passes.analysis import NO_FACTS, Analysis, Facts, learned, without
+from checker.passes.analysis import NO_FACTS, Analysis, Facts, learned, shared_analysis, without
 from checker.passes.rewriting import BOUND_BY_ROW
 from checker.passes.writes import assigned_locals, drawn_kinds, written_variables
 from checker.semantics.fairness import FairRow
@@ -111,7 +112,7 @@ class ActionWriter:
     once: bool = False
     first: Ref | None = None
     body_cost: int | None = None
-    stages: list[Stage] = field(default_factory=list)
+    stages: Sequence[Stage] = ()
     work: dict[str, Ref] = field(default_factory=dict)
     script: Script | None = None
     drawn: Drawn | None = None
@@ -120,7 +121,7 @@ class ActionWriter:
     def write(self) -> None:
         """Write all instances of the action, in canonical order."""
         code = self.frame.code
-        self.stages = plan(self.frame.analysis, self.action)
+        self.stages = once(planned, self.action)
         if self.selection is not None:
             self.stages = [*self.stages[: self.selection.first], *self.selection.rest]
         for name in written_variables(self.action.body):
@@ -284,7 +285,8 @@ class ActionWriter:
     def _instance(self) -> None:
         """Write one enabled instance: its body, once for each script of choices."""
         frame, code = self.frame, self.frame.code
-        self.spent.operations += self._cost_from(len(self.stages))
+        if frame.unrolling:
+            self.spent.operations += self._cost_from(len(self.stages))
         before = (frame.variables, frame.error, frame.locals, frame.facts)
         told = {BOUND_BY_ROW + name: frame.locals[name] for name in self.action.shown}
         frame.variables = {**frame.variables, **self.work}
@@ -413,6 +415,11 @@ class ActionWriter:
 
 
 # -------------------------------------------------------------------------------- the plan
+
+
+def planned(action: Action) -> tuple[Stage, ...]:
+    """Return the stages of an action, for whoever writes it."""
+    return tuple(plan(shared_analysis(), action))
 
 
 def plan(analysis: Analysis, action: Action) -> list[Stage]:

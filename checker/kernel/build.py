@@ -225,7 +225,9 @@ def _code_version() -> bytes:
     return code_of("machine", "semantics", "layout", "passes", "llvm", "symmetry", "kernel")
 
 
-_PARTS: dict[type, tuple[str, ...]] = {}
+_PARTS: dict[type, tuple[str, ...] | None] = {}
+"""The fields of a class that matter to behaviour; None of what has no parts."""
+
 _SHARED = frozenset({Action, Property, *get_args(Type)})
 """What instances of a specification have in common, as objects: told once for all of them."""
 
@@ -238,6 +240,12 @@ def _told(whole: object) -> str:
     return _tell(whole, {}, alone=True)
 
 
+def _parts(kind: type) -> tuple[str, ...] | None:
+    if not is_dataclass(kind):
+        return None
+    return tuple(item.name for item in fields(kind) if item.name not in _IGNORED)
+
+
 def _tell(value: object, met: dict[int, str], *, alone: bool = False) -> str:
     """Return a text of everything about a value that matters to the machine's behaviour.
 
@@ -248,17 +256,19 @@ def _tell(value: object, met: dict[int, str], *, alone: bool = False) -> str:
     if kind is tuple:
         items = [_tell(item, met) for item in value]  # type: ignore[attr-defined]
         return f"\x1d{_BETWEEN.join(items)}\x1e"
-    if is_dataclass(kind):
+    if kind not in _PARTS:
+        _PARTS[kind] = _parts(kind)
+    names = _PARTS[kind]
+    if names is not None:
         known = met.get(id(value))
         if known is None:
             if kind in _SHARED and not alone:
                 known = once(_told, value)
             else:
-                names = _PARTS.get(kind)
-                if names is None:
-                    names = tuple(item.name for item in fields(kind) if item.name not in _IGNORED)
-                    _PARTS[kind] = names
-                parts = [kind.__name__, *[_tell(getattr(value, item), met) for item in names]]
+                parts = [kind.__name__]
+                for name in names:
+                    part = getattr(value, name)
+                    parts.append(repr(part) if type(part) is str else _tell(part, met))
                 known = blake2b(_BETWEEN.join(parts).encode(), digest_size=20).hexdigest()
             met[id(value)] = known
         return known

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from checker.kernel.actions import ActionWriter, Selection, Spent, plan, select
+from checker.frozen import frozen
+from checker.kernel.actions import ActionWriter, Selection, Spent, planned, select
 from checker.kernel.asking import changed, from_origin
 from checker.kernel.columns import Columns
 from checker.kernel.commuting import Wanted, commuting, wanted_row
@@ -41,12 +42,15 @@ from checker.llvm.states import (
 )
 from checker.machine import terms
 from checker.machine.machine import OF_STEPS, Action, Machine, Property
+from checker.machine.once import once
 from checker.machine.terms import Term
-from checker.machine.walk import statements_inside, terms_inside
+from checker.machine.types import Id
+from checker.machine.walk import statements_inside, variables_read
 from checker.passes.analysis import mentions_id, shared_analysis
 from checker.passes.deltas import asked_of, deltas
 from checker.passes.fixed import changeable, fixed_cells
 from checker.passes.rewriting import conjunction
+from checker.passes.writes import drawn_kinds
 from checker.semantics.fairness import FairRow, fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.symmetry.symmetry import SymmetryWriter
@@ -103,7 +107,7 @@ class Writer:
         self.commuting = None if brief else commuting(machine, self.analysis)
         self.columns = Columns(self.variable_shapes, self.constants)
         self.selections = [
-            select(self.analysis, self.variable_shapes, plan(self.analysis, action))
+            select(self.analysis, self.variable_shapes, once(planned, action))
             for action in machine.actions
         ]
         for selection in self.selections:
@@ -636,15 +640,12 @@ class Writer:
 
     def _used_variables(self) -> frozenset[str]:
         """Return the variables that `expand` needs of a source state."""
-        names = set(self._reads(self._expanded_terms()))
-        kinds = []
+        names = set(self._reads(self._final_terms()))
+        kinds: list[Id] = []
         for action in self.machine.actions:
-            for statement in statements_inside(action.body):
-                place = getattr(statement, "place", None)
-                if place is not None:
-                    names.add(place.variable)
-                if isinstance(statement, terms.Fresh):
-                    kinds.append(statement.type)
+            needed = once(_needed, action)
+            names |= needed.variables
+            kinds += needed.drawn
         for name, shape in self.variable_shapes.items():
             if any(mentions_id(shape.type, kind) for kind in kinds):
                 names.add(name)
@@ -656,14 +657,21 @@ class Writer:
         yield from self.machine.step_bounds
         yield from (item.condition for item in self.steps)
 
-    def _expanded_terms(self) -> Iterator[Term]:
-        yield from self._final_terms()
-        for action in self.machine.actions:
-            yield action.guard
-            yield from (term for _, term in action.lets)
-            for binding in action.bindings:
-                yield binding.domain
-                if binding.condition is not None:
-                    yield binding.condition
-            for statement in statements_inside(action.body):
-                yield from terms_inside(statement)
+
+@frozen()
+class _Needed:
+    """What an action reads or changes of a state, and the ids that it draws."""
+
+    variables: frozenset[str]
+    drawn: tuple[Id, ...]
+
+
+def _needed(action: Action) -> _Needed:
+    reads = variables_read(action.guard, *(term for _, term in action.lets), *action.body)
+    for binding in action.bindings:
+        reads |= variables_read(binding)
+    for statement in statements_inside(action.body):
+        place = getattr(statement, "place", None)
+        if place is not None:
+            reads.add(place.variable)
+    return _Needed(frozenset(reads), tuple(drawn_kinds(action.body)))

@@ -155,7 +155,7 @@ def _join_records(left: Record | Union, right: Record | Union) -> Type | None:
 
 def fits(kind: Type, target: Type) -> bool:
     """Return whether some value of `kind` can be a value of `target`, perhaps with a check."""
-    if kind in (target, NEVER):
+    if kind is target or kind in (target, NEVER):
         return True
     if isinstance(target, Option):
         return isinstance(kind, Option) or fits(kind, target.item)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from checker.machine import terms
 from checker.machine.certain import fails_alone, fails_in
@@ -138,7 +138,7 @@ class Analysis:
         known = self._cost.get(id(term))
         if known is None:
             self._keep.append(term)
-            inside = sum(self.cost(child) for child in terms_inside(term))
+            inside = sum([self.cost(child) for child in terms_inside(term)])
             known = self._cost[id(term)] = 1 + inside * _repetitions(term) + _own_cost(term)
         return known
 
@@ -150,7 +150,7 @@ class Analysis:
             if isinstance(term, terms.Local):
                 known = frozenset({term.name})
             else:
-                known = frozenset().union(*(self.names(child) for child in terms_inside(term)))
+                known = _union([self.names(child) for child in terms_inside(term)])
             self._names[id(term)] = known
         return known
 
@@ -162,9 +162,18 @@ class Analysis:
             if isinstance(term, terms.Read):
                 known = frozenset({term.variable})
             else:
-                known = frozenset().union(*(self.reads(child) for child in terms_inside(term)))
+                known = _union([self.reads(child) for child in terms_inside(term)])
             self._reads[id(term)] = known
         return known
+
+
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    """Return the union of sets; one of them, where it holds all others."""
+    found = frozenset[str]()
+    for one in sets:
+        if one and not one <= found:
+            found = one | found if found else one
+    return found
 
 
 _SIZE_MAX = 300_000

@@ -20,13 +20,14 @@ from checker.machine.walk import terms_inside, walk
 from checker.passes.analysis import Analysis, shared_analysis
 from checker.passes.rewriting import (
     NO_ROW,
+    Ahead,
     advanced,
     ahead,
     alike,
     names_rows,
+    naming_rows,
     of_row,
     read_ahead,
-    staying,
 )
 from checker.passes.simplify import Simplifier, is_known
 
@@ -89,42 +90,49 @@ def asked_of(
     of the action is left out. If `shared`, so is what those that a property does not name owe to
     it, which is among the `deltas` then.
     """
-    simplifier = Simplifier(shared_analysis())
     owed: dict[str, list[tuple[int, Term]]] = {action.name: [] for action in actions}
     for number, item in enumerate(properties):
         naming = once(_naming, item.condition)
         if naming is None:
             continue
+        simplifier = Simplifier(shared_analysis())  # not kept: it holds all that it made
         for action in actions:
             named = action.name in naming.rows
             if shared and not named:
                 continue
-            simple = naming.others
-            if named:
-                of_this = of_row(naming.condition, action.name, action.shown)
-                simple = simplifier.simple(of_this)
+            simple = naming.of(action, simplifier) if named else naming.others
             if not is_known(simple, True):
                 owed[action.name].append((number, simple))
     return {name: tuple(items) for name, items in owed.items()}
 
 
-@frozen()
 class _Naming:
-    """An advanced condition, the rows that it names, and what all other rows owe to it."""
+    """A condition that names rows, and what each row owes to it.
 
-    condition: Term
-    rows: frozenset[str]
-    others: Term
+    `rows` are those that it names, `others` is what all others owe.
+    """
+
+    def __init__(self, condition: Term) -> None:
+        self._condition = advanced(condition)
+        self._parts = naming_rows(self._condition)
+        self._owed: dict[int, tuple[Action, Term]] = {}
+        found = (node.row for node in walk(self._condition) if isinstance(node, terms.Ran))
+        self.rows = frozenset(found)
+        others = of_row(self._condition, NO_ROW, {}, self._parts)
+        self.others = Simplifier(shared_analysis()).simple(others)
+
+    def of(self, action: Action, simplifier: Simplifier) -> Term:
+        """Return what the steps of an action that is named must make true."""
+        known = self._owed.get(id(action))
+        if known is None:
+            here = of_row(self._condition, action.name, action.shown, self._parts)
+            known = self._owed[id(action)] = (action, simplifier.simple(here))
+        return known[1]
 
 
 def _naming(condition: Term) -> _Naming | None:
     """Return what a step property says of rows, None if it names none."""
-    if not names_rows(condition):
-        return None
-    there = advanced(condition)
-    rows = frozenset(node.row for node in walk(there) if isinstance(node, terms.Ran))
-    others = Simplifier(shared_analysis()).simple(of_row(there, NO_ROW, {}))
-    return _Naming(there, rows, others)
+    return _Naming(condition) if names_rows(condition) else None
 
 
 def _add(found: list[Delta], new: Delta) -> None:
@@ -145,12 +153,15 @@ def _same_generators(left: tuple[Generator, ...], right: tuple[Generator, ...]) 
 
 def _triggers(term: Term, simplifier: Simplifier) -> Triggers:
     """Return the sets of variables that make the property true by staying as they are."""
-    names = read_ahead(term)
+    ahead = Ahead()
+    names = ahead.reads(term)
     single = [frozenset({name}) for name in sorted(names)]
     whole = [names] if len(names) > 1 else []
     for candidates in (single, whole):
         found = tuple(
-            stay for stay in candidates if is_known(simplifier.simple(staying(term, stay)), True)
+            stay
+            for stay in candidates
+            if is_known(simplifier.simple(ahead.staying(term, stay)), True)
         )
         if found:
             return found
@@ -256,4 +267,5 @@ def _is_path(term: Term) -> bool:
 
 def _now(term: Term) -> Term:
     """Return a part of the next state as it is now."""
-    return staying(term, read_ahead(term))
+    parts = Ahead()
+    return parts.staying(term, parts.reads(term))

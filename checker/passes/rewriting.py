@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from checker.machine import terms
 from checker.machine.terms import Term
 from checker.machine.types import Bool, Type
-from checker.machine.walk import plain, rebuild, terms_inside
+from checker.machine.walk import plain, rebuild, terms_inside, walk
 
 
 def advanced(term: Term) -> Term:
@@ -25,20 +25,38 @@ def ahead(term: Term) -> Term:
     return rebuild(term, ahead)
 
 
-def staying(term: Term, variables: frozenset[str]) -> Term:
-    """Return an advanced term as it is on steps that leave these variables as they are."""
-    match term:
-        case terms.Next(terms.Read(variable, _, _) as read, _, _):
-            return read if variable in variables else term
-    return rebuild(term, lambda part: staying(part, variables))
+class Ahead:
+    """What advanced terms read in the next state; of each part it is worked out once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Term, frozenset[str]]] = {}
+
+    def reads(self, term: Term) -> frozenset[str]:
+        """Return the variables that a term reads in the next state."""
+        known = self._known.get(id(term))
+        if known is None:
+            known = self._known[id(term)] = (term, self._reads(term))
+        return known[1]
+
+    def _reads(self, term: Term) -> frozenset[str]:
+        match term:
+            case terms.Next(terms.Read(variable, _, _), _, _):
+                return frozenset({variable})
+        return frozenset[str]().union(*map(self.reads, terms_inside(term)))
+
+    def staying(self, term: Term, variables: frozenset[str]) -> Term:
+        """Return a term as it is on steps that leave these variables as they are."""
+        if variables.isdisjoint(self.reads(term)):
+            return term
+        match term:
+            case terms.Next(terms.Read() as read, _, _):
+                return read
+        return rebuild(term, lambda part: self.staying(part, variables))
 
 
 def read_ahead(term: Term) -> frozenset[str]:
     """Return the variables that an advanced term reads in the next state."""
-    match term:
-        case terms.Next(terms.Read(variable, _, _), _, _):
-            return frozenset({variable})
-    return frozenset().union(*(read_ahead(part) for part in terms_inside(term)))
+    return Ahead().reads(term)
 
 
 def conjunction(items: tuple[Term, ...]) -> Term:
@@ -48,7 +66,22 @@ def conjunction(items: tuple[Term, ...]) -> Term:
 
 def names_rows(term: Term) -> bool:
     """Whether a term asks which row made a step."""
-    return isinstance(term, terms.Ran) or any(map(names_rows, terms_inside(term)))
+    return any(isinstance(node, terms.Ran) for node in walk(term))
+
+
+def naming_rows(term: Term) -> frozenset[int]:
+    """Return the identities of the parts of a term, itself included, that name rows."""
+    found: set[int] = set()
+    _note_naming(term, found)
+    return frozenset(found)
+
+
+def _note_naming(term: Term, found: set[int]) -> bool:
+    names = [_note_naming(part, found) for part in terms_inside(term)]
+    if isinstance(term, terms.Ran) or any(names):
+        found.add(id(term))
+        return True
+    return False
 
 
 BOUND_BY_ROW = "ran "
@@ -58,11 +91,14 @@ NO_ROW = ""
 """No row's name: `of_row` of it is what a term is on steps of rows that it does not name."""
 
 
-def of_row(term: Term, row: str, kinds: Mapping[str, Type]) -> Term:
+def of_row(term: Term, row: str, kinds: Mapping[str, Type], naming: frozenset[int]) -> Term:
     """Return an advanced term as it is on steps of a row.
 
-    `kinds` has the types of the row's bindings, which the term then names with BOUND_BY_ROW.
+    `kinds` has the types of the row's bindings, which the term then names with BOUND_BY_ROW;
+    `naming` are the parts of the term that name rows (`naming_rows`): all others stay.
     """
+    if id(term) not in naming:
+        return term
     match term:
         case terms.Ran(name, _, span) if name != row:
             return terms.Literal(False, Bool(), span)
@@ -70,13 +106,13 @@ def of_row(term: Term, row: str, kinds: Mapping[str, Type]) -> Term:
             parts = tuple(
                 terms.Equal(
                     terms.Local(BOUND_BY_ROW + name, kinds[name], span),
-                    of_row(value, row, kinds),
+                    of_row(value, row, kinds, naming),
                     span,
                 )
                 for name, value in arguments
             )
             return terms.And(parts, span) if parts else terms.Literal(True, Bool(), span)
-    return rebuild(term, lambda part: of_row(part, row, kinds))
+    return rebuild(term, lambda part: of_row(part, row, kinds, naming))
 
 
 Names = Mapping[str, int]

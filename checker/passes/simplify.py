@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from checker.frozen import frozen
 from checker.machine import terms
 from checker.machine.terms import Term
 from checker.machine.types import Bool, Range
@@ -20,15 +19,29 @@ from checker.source import Span
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-@frozen()
 class Simplifier:
-    """Makes terms simpler. `members` are the names at hand, each with the domain it runs over."""
+    """Makes terms simpler. `members` are the names at hand, each with the domain it runs over.
 
-    analysis: Analysis
-    members: tuple[tuple[str, Term], ...] = ()
+    What it made of a part it knows, and so do those it makes for what stands inside: terms that
+    differ in a few places share all others.
+    """
+
+    def __init__(self, analysis: Analysis, members: tuple[tuple[str, Term], ...] = ()) -> None:
+        self._analysis = analysis
+        self.members = members
+        self._made: dict[int, tuple[Term, Term]] = {}
+        self._inside: dict[tuple[str, int], Simplifier] = {}
 
     def simple(self, term: Term) -> Term:
         """Return a simpler term, or the term."""
+        if isinstance(term, terms.Literal | terms.Read | terms.Local):
+            return term
+        known = self._made.get(id(term))
+        if known is None:
+            known = self._made[id(term)] = (term, self._simpler(term))
+        return known[1]
+
+    def _simpler(self, term: Term) -> Term:
         match term:
             case terms.Fold():
                 return self._fold(term)
@@ -88,10 +101,7 @@ class Simplifier:
         generators = []
         for generator in term.generators:
             domain = inside.simple(generator.domain)
-            inside = inside._without(generator.name)
-            if generator.name not in self.analysis.names(domain):
-                members = (*inside.members, (generator.name, domain))
-                inside = Simplifier(self.analysis, members)
+            inside = inside._within(generator.name, domain)
             condition = generator.condition
             if condition is not None:
                 condition = inside.simple(condition)
@@ -105,21 +115,32 @@ class Simplifier:
             return _known(every, term.span)
         return whole
 
+    def _within(self, name: str, domain: Term) -> Simplifier:
+        """Return this where `name` runs over a domain."""
+        key = (name, id(domain))
+        found = self._inside.get(key)
+        if found is None:
+            found = self._without(name)
+            if name not in self._analysis.names(domain):
+                found = Simplifier(self._analysis, (*found.members, (name, domain)))
+            self._inside[key] = found
+        return found
+
     def _without(self, name: str) -> Simplifier:
         """Return this where `name` means something else: without what mentions it."""
-        kept = (
+        kept = tuple(
             (known, domain)
             for known, domain in self.members
-            if known != name and name not in self.analysis.names(domain)
+            if known != name and name not in self._analysis.names(domain)
         )
-        return Simplifier(self.analysis, tuple(kept))
+        return self if len(kept) == len(self.members) else Simplifier(self._analysis, kept)
 
     def _same(self, left: Term, right: Term) -> bool:
         """Whether two terms have the same value, and always one."""
         return alike(left, right) and self._safe(left)
 
     def _safe(self, term: Term) -> bool:
-        return not self.analysis.may_fail(term)
+        return not self._analysis.may_fail(term)
 
 
 def is_known(term: Term, value: bool) -> bool:

@@ -68,6 +68,18 @@ class Cell:
                 found.add(node.attr)
         return frozenset(found)
 
+    @cached_property
+    def assigned(self) -> frozenset[str]:
+        """The bare names that effects assign or change by a method."""
+        found: set[str] = set()
+        for node in self.nodes():
+            match node:
+                case ast.Assign([ast.Name(name)], _) | ast.AugAssign(ast.Name(name), _, _):
+                    found.add(name)
+                case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), _))):
+                    found.add(name)
+        return frozenset(found)
+
     @property
     def words(self) -> str:
         """The text with the names that its tree has."""
