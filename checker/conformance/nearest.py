@@ -81,8 +81,9 @@ def _tried(
             near = Nearest(row.action.name, shown, excerpt(part.span), place(part.span), wrong)
             yield (len(wrong), 1000 - before), near
         else:
-            items = (*wrong, *_seen_items(steps, at, row, event))
-            yield (len(wrong), 0), Nearest(row.action.name, shown, None, "", items)
+            known = {name for name, _, _ in wrong}
+            after = (item for item in _seen_items(steps, at, row, event) if item[0] not in known)
+            yield (len(wrong), 0), Nearest(row.action.name, shown, None, "", (*wrong, *after))
 
 
 def _wrong_arguments(
@@ -104,16 +105,15 @@ def _wrong_arguments(
 
 
 def _seen_items(steps: Steps, at: Place, row: BoundRow, event: Event) -> tuple[Item, ...]:
-    """Return what is seen otherwise after the step of a row that is enabled."""
+    """Return what is otherwise in the step of a row that is enabled: arguments, else what is seen."""
     best: tuple[Item, ...] | None = None
     for choice in steps.space.node(at.key).choices:
         for edge in choice.edges:
             if steps.space.bound.rows[edge.row] is not row:
                 continue
             said = steps.fitting.request(choice)["with"]
-            if steps.fitting.arguments(edge, said, event, at.binding, None) is None:
-                continue
-            items = _otherwise(steps, edge, event, at)
+            differing = steps.fitting.differing(edge, said, event, at.binding)
+            items = differing or _otherwise(steps, edge, event, at)
             best = items if best is None or len(items) < len(best) else best
     return best or ()
 
