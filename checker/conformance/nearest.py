@@ -105,7 +105,7 @@ def _wrong_arguments(
 
 
 def _seen_items(steps: Steps, at: Place, row: BoundRow, event: Event) -> tuple[Item, ...]:
-    """Return what is otherwise in the step of a row that is enabled: arguments, else what is seen."""
+    """Return what is otherwise in a step of an enabled row: arguments, else what is seen."""
     best: tuple[Item, ...] | None = None
     for choice in steps.space.node(at.key).choices:
         for edge in choice.edges:
