@@ -168,7 +168,7 @@ class Fitting:
     def differing(
         self, edge: Edge, said: dict[str, Any], event: Event, binding: Binding
     ) -> tuple[tuple[str, object, object], ...]:
-        """Return a line's arguments that are not those of a step, each with the step's and its own."""
+        """Return what differs in the arguments: of each its name, the step's, the line's."""
         compared = self._arguments[edge.row]
         return tuple(
             (name, said[name], value)
