@@ -106,16 +106,19 @@ def _wrong_arguments(
 
 def _seen_items(steps: Steps, at: Place, row: BoundRow, event: Event) -> tuple[Item, ...]:
     """Return what is otherwise in a step of an enabled row: arguments, else what is seen."""
-    best: tuple[Item, ...] | None = None
+    seen: list[tuple[Item, ...]] = []
+    asked: list[tuple[Item, ...]] = []
     for choice in steps.space.node(at.key).choices:
         for edge in choice.edges:
             if steps.space.bound.rows[edge.row] is not row:
                 continue
             said = steps.fitting.request(choice)["with"]
             differing = steps.fitting.differing(edge, said, event, at.binding)
-            items = differing or _otherwise(steps, edge, event, at)
-            best = items if best is None or len(items) < len(best) else best
-    return best or ()
+            if differing:
+                asked.append(differing)
+            else:
+                seen.append(_otherwise(steps, edge, event, at))
+    return min(seen or asked, key=len, default=())
 
 
 def _otherwise(steps: Steps, edge: Edge, event: Event, at: Place) -> tuple[Item, ...]:

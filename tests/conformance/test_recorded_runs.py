@@ -263,9 +263,9 @@ def share_of_another(run: Run) -> dict[str, Any]:
     return line
 
 
-def stranger_among_five(run: Run) -> dict[str, Any]:
+def stranger_after_a_move(run: Run) -> dict[str, Any]:
     """A consumer that was heard half a second ago is unknown."""
-    line = next(one for one in run if one["i"] >= 80 and one.get("err") == "NONE")
+    line = next(one for one in run if one["i"] >= 53 and one.get("err") == "NONE")
     line |= {"err": "UNKNOWN_MEMBER_ID", "epoch": 0}
     return line
 
@@ -297,8 +297,8 @@ def epoch_of_a_late_append_skipped(run: Run) -> dict[str, Any]:
     ("file", "falsify"),
     [
         (SHARE_FIVE, share_of_another),
-        (SHARE_FIVE, stranger_among_five),
         (SHARE_FAILING, failed_join_counts),
+        (SHARE_MOVING, stranger_after_a_move),
         (SHARE_MOVING, partition_of_nobody),
         (SHARE_LATE, epoch_of_a_late_append_skipped),
     ],
