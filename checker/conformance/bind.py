@@ -107,6 +107,8 @@ class Bound:
     together: tuple[BoundTogether, ...] = ()
     told: tuple[tuple[str, frozenset[str]], ...] = ()
     assumed: tuple[Term, ...] = ()
+    alike: frozenset[str] = frozenset()
+    """Types whose ids are used alike, besides those that are declared so."""
     recorded: bool = False
     """Whether it is to explain a recorded run, so that nothing is driven."""
     enough: frozenset[str] = frozenset()
@@ -245,6 +247,7 @@ class _Binder:
             timers=tuple(self._timer(timer) for timer in mapping.recording.timers),
             windows=tuple(self._windows(document)),
             assumed=tuple(self._assumed()),
+            alike=self._alike(),
         )
 
     def _unmentioned(self, mapped: dict[str, MappedRow]) -> list[str]:
@@ -347,6 +350,13 @@ class _Binder:
                 # A larger instance may have more ids than the one at hand.
                 found[kind.name, member.text] = name.text
         return found
+
+    def _alike(self) -> frozenset[str]:
+        kinds = {kind.name: kind for kind in self.machine.ids}
+        for word in self.mapping.recording.alike:
+            if word.text not in kinds:
+                self._no_ids(word, kinds)
+        return frozenset(word.text for word in self.mapping.recording.alike)
 
     def _no_ids(self, word: Word, kinds: dict[str, Id]) -> None:
         close = nearest(word.text, kinds)

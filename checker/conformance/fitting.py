@@ -165,6 +165,17 @@ class Fitting:
             binding = found
         return binding
 
+    def differing(
+        self, edge: Edge, said: dict[str, Any], event: Event, binding: Binding
+    ) -> tuple[tuple[str, object, object], ...]:
+        """Return what differs in the arguments: of each its name, the step's, the line's."""
+        compared = self._arguments[edge.row]
+        return tuple(
+            (name, said[name], value)
+            for name, value in event.arguments.items()
+            if name in compared and compared[name](said[name], value, binding, None) is None
+        )
+
     def answered(self, expected: Expected | None, event: Event, binding: Binding) -> Binding | None:
         """Return what names are if a line's answer is that of a step."""
         if expected is None or not event.answered:

@@ -36,7 +36,9 @@ class Holding:
             else frozenset(
                 kind.name
                 for kind in machine.ids
-                if kind.symmetric and kind.name not in declared and self._begins_alike(kind, begins)
+                if (kind.symmetric or kind.name in space.bound.alike)
+                and kind.name not in declared
+                and self._begins_alike(kind, begins)
             )
         )
         """Types whose ids differ in nothing while they are not held."""

@@ -45,6 +45,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "constants",
         "sizes",
         "unlimited",
+        "alike",
         "assume",
         "time",
         "timers",

@@ -81,8 +81,9 @@ def _tried(
             near = Nearest(row.action.name, shown, excerpt(part.span), place(part.span), wrong)
             yield (len(wrong), 1000 - before), near
         else:
-            items = (*wrong, *_seen_items(steps, at, row, event))
-            yield (len(wrong), 0), Nearest(row.action.name, shown, None, "", items)
+            known = {name for name, _, _ in wrong}
+            after = (item for item in _seen_items(steps, at, row, event) if item[0] not in known)
+            yield (len(wrong), 0), Nearest(row.action.name, shown, None, "", (*wrong, *after))
 
 
 def _wrong_arguments(
@@ -104,18 +105,20 @@ def _wrong_arguments(
 
 
 def _seen_items(steps: Steps, at: Place, row: BoundRow, event: Event) -> tuple[Item, ...]:
-    """Return what is seen otherwise after the step of a row that is enabled."""
-    best: tuple[Item, ...] | None = None
+    """Return what is otherwise in a step of an enabled row: arguments, else what is seen."""
+    seen: list[tuple[Item, ...]] = []
+    asked: list[tuple[Item, ...]] = []
     for choice in steps.space.node(at.key).choices:
         for edge in choice.edges:
             if steps.space.bound.rows[edge.row] is not row:
                 continue
             said = steps.fitting.request(choice)["with"]
-            if steps.fitting.arguments(edge, said, event, at.binding, None) is None:
-                continue
-            items = _otherwise(steps, edge, event, at)
-            best = items if best is None or len(items) < len(best) else best
-    return best or ()
+            differing = steps.fitting.differing(edge, said, event, at.binding)
+            if differing:
+                asked.append(differing)
+            else:
+                seen.append(_otherwise(steps, edge, event, at))
+    return min(seen or asked, key=len, default=())
 
 
 def _otherwise(steps: Steps, edge: Edge, event: Event, at: Place) -> tuple[Item, ...]:

@@ -213,12 +213,14 @@ class Recording:
 
     `constants` are those of the instance that explains them, where nobody says otherwise;
     `sizes` are constants that the log decides. `unlimited` are faults without a budget in them;
-    `assume` is true in each state of them.
+    `alike` are types of ids that the model tells apart, and not with these constants; `assume` is
+    true in each state of them.
     """
 
     constants: tuple[tuple[str, int | bool | str], ...] = ()
     sizes: tuple[Size, ...] = ()
     unlimited: tuple[Word, ...] = ()
+    alike: tuple[Word, ...] = ()
     assume: tuple[Cell, ...] = ()
     clock: Clock = Clock()
     timers: tuple[MappedTimer, ...] = ()
@@ -259,6 +261,7 @@ def read_recording(fields: Fields) -> Recording:
             size for word, node in fields.named("sizes") for size in _sizes(word, node, problems)
         ),
         unlimited=fields.names("unlimited"),
+        alike=fields.names("alike"),
         assume=fields.expressions("assume"),
         clock=Clock() if time is None else _clock(time, problems),
         timers=tuple(_timer(word, node, problems) for word, node in fields.named("timers")),

@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--session", type=int, default=2000, help="session timeout in milliseconds")
     parser.add_argument("--disturb", nargs="+", choices=DISTURBANCES, default=[], metavar="WHAT")
+    parser.add_argument("--consumers", type=int, default=3, help="at most, at a time  [3]")
     parser.add_argument("--calm", action="store_true", help="consumers only come and go")
     parser.add_argument("--release", default=RELEASE, help=f"of Kafka  [{RELEASE}]")
     given = parser.parse_args()
@@ -56,6 +57,7 @@ def main() -> None:
     words += [
         SEVERAL if given.disturb else 1,
         ",".join(given.disturb),
+        given.consumers,
         "calm" if given.calm else "",
     ]
     command = ["java", "-Xmx512m", "-Xshare:auto", "-cp", path, "checker.recorder.Recorder"]

@@ -366,6 +366,17 @@ def test_a_log_that_begins_midway() -> None:
     assert verdict(wrong, SEEN, "--midway") == "diverges", "all states were looked at"
 
 
+def test_ids_that_are_said_to_be_alike_are_named_in_one_way() -> None:
+    Path("leases.yaml").write_text(SPEC.replace(", symmetric: true", ""))
+    lines = [call("acquire", "a"), call("release", "a"), call("acquire", "b", answer=2)]
+    told_apart, alike = judge(lines, SEEN), judge(lines, SEEN + "alike: [Client]\n")
+    assert told_apart["verdict"] == alike["verdict"] == "explained"
+    assert alike["states_at_most"] < told_apart["states_at_most"]
+    with pytest.raises(SpecificationError) as caught:
+        judge(lines, SEEN + "alike: [Cliient]\n")
+    assert [one.message for one in caught.value.diagnostics] == ["no ids are called `Cliient`"]
+
+
 def test_what_is_assumed_of_a_recorded_run() -> None:
     lines = [call("acquire", "a"), call("release", "a"), call("acquire", "a", answer=2)]
     assert verdict(lines, SEEN) == "explained"

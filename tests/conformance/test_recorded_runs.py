@@ -242,6 +242,77 @@ def test_a_share_run_with_one_line_changed_is_not(
     assert judged(run, tmp_path, "share_group")["verdict"] == "diverges"
 
 
+SHARE_FIVE = RECORDED / "five_share_consumers_4.4.0.jsonl"
+SHARE_FAILING = RECORDED / "failing_appends_share_4.4.0.jsonl"
+SHARE_MOVING = RECORDED / "moving_coordinator_share_4.4.0.jsonl"
+SHARE_LATE = RECORDED / "late_appends_share_4.4.0.jsonl"
+
+
+@pytest.mark.parametrize(
+    "file", [SHARE_FIVE, SHARE_FAILING, SHARE_MOVING, SHARE_LATE], ids=lambda one: one.stem
+)
+def test_what_share_consumers_did_is_explained(file: Path) -> None:
+    found = judge(file, system="share_group")
+    assert (found["verdict"], found["why"]) == ("explained", None)
+
+
+def share_of_another(run: Run) -> dict[str, Any]:
+    """D is given besides its own a partition that two others have."""
+    line = answered(run, "ShareGroupHeartbeat", who="D", epoch=7, assigned=[2, 3])
+    line["assigned"] = [0, 2, 3]
+    return line
+
+
+def stranger_after_a_move(run: Run) -> dict[str, Any]:
+    """A consumer that was heard half a second ago is unknown."""
+    line = next(one for one in run if one["i"] >= 53 and one.get("err") == "NONE")
+    line |= {"err": "UNKNOWN_MEMBER_ID", "epoch": 0}
+    return line
+
+
+def failed_join_counts(run: Run) -> dict[str, Any]:
+    """The log did not take D's join, and D is let in."""
+    line = answered(run, "ShareGroupHeartbeat", who="D", err="UNKNOWN_SERVER_ERROR")
+    line |= {"err": "NONE", "m": "D", "epoch": 4, "assigned": [0]}
+    return line
+
+
+def partition_of_nobody(run: Run) -> dict[str, Any]:
+    """A new target leaves a partition out."""
+    line = next(one for one in run if len(one.get("assigned") or ()) == 2 and one["i"] > 40)
+    line["assigned"] = line["assigned"][1:]
+    return line
+
+
+def epoch_of_a_late_append_skipped(run: Run) -> dict[str, Any]:
+    """What was answered in vain raised the epoch by one, and it is two more."""
+    line = next(one for one in run if one.get("epoch") == 5 and one.get("dir") == "resp")
+    for one in run:
+        if one.get("epoch") == 5:
+            one["epoch"] = 6
+    return line
+
+
+@pytest.mark.parametrize(
+    ("file", "falsify"),
+    [
+        (SHARE_FIVE, share_of_another),
+        (SHARE_FAILING, failed_join_counts),
+        (SHARE_MOVING, stranger_after_a_move),
+        (SHARE_MOVING, partition_of_nobody),
+        (SHARE_LATE, epoch_of_a_late_append_skipped),
+    ],
+)
+def test_what_share_consumers_did_with_one_line_changed_is_not(
+    file: Path, falsify: Callable[[Run], dict[str, Any]], tmp_path: Path
+) -> None:
+    run = read(file)
+    line = falsify(run)
+    found = judged(run, tmp_path, "share_group")
+    assert found["verdict"] == "diverges"
+    assert found["event"]["i"] >= line["i"]
+
+
 # ------------------------------------------------------------------- records of a share partition
 
 RECORDS = RECORDED / "share_records_4.4.0.jsonl"

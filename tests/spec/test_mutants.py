@@ -105,7 +105,12 @@ def test_every_liveness_property_of_the_controller_needs_fairness(tmp_path: Path
             50,
         ),
         (SHARES["share_delivery"], 60, ["lost_answer", "fixed_two_members", "default"], 34),
-        (SHARES["share_group"], 60, ["default", "fixed_deletion_only"], 23),
+        (
+            SHARES["share_group"],
+            60,
+            ["default", "fixed_deletion_only", "refused_heartbeats", "failing_appends"],
+            23,
+        ),
         (SHARES["share_partition"], 60, ["default", "truncation"], 16),
         (SHARES["share_state"], 60, ["rare_snapshots", "one_leader", "deletion"], 38),
     ],

@@ -35,7 +35,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * from a seed, disturbs the coordinator where there are several brokers, and writes what passed between them.
  *
  * <p>Arguments: file, protocol (classic, consumer, share), seconds, seed, session timeout in milliseconds, brokers,
- * disturbances (of {@link Disturbances.Kind}, with commas between them), and `calm` where clients only come and go.
+ * disturbances (of {@link Disturbances.Kind}, with commas between them), how many consumers there are at most at a
+ * time, and `calm` where clients only come and go.
  */
 public final class Recorder {
     private static final String TOPIC = "t";
@@ -50,19 +51,22 @@ public final class Recorder {
     /** Where clients begin, and how long they wait for an answer. */
     private final Map<String, Object> connection;
     private final Random chance;
+    /** How many there are at most at a time. */
+    private final int most;
     /** Clients only come and go. */
     private final boolean calm;
     private final Map<String, Member> alive = new TreeMap<>();
     private int started;
 
     private Recorder(Proxy proxy, Disturbances disturbances, String protocol, int session, Map<String, Object> connection,
-            Random chance, boolean calm) {
+            Random chance, int most, boolean calm) {
         this.proxy = proxy;
         this.disturbances = disturbances;
         this.protocol = protocol;
         this.session = session;
         this.connection = connection;
         this.chance = chance;
+        this.most = most;
         this.calm = calm;
     }
 
@@ -89,7 +93,8 @@ public final class Recorder {
                 "request.timeout.ms", brokers > 1 ? session : 10_000, "default.api.timeout.ms", 10_000);
             Random chance = new Random(Long.parseLong(args[3]));
             Disturbances disturbances = new Disturbances(cluster, admin, proxy, OFFSETS, kinds, chance);
-            new Recorder(proxy, disturbances, args[1], session, connection, chance, args[7].equals("calm"))
+            new Recorder(proxy, disturbances, args[1], session, connection, chance,
+                Integer.parseInt(args[7]), args[8].equals("calm"))
                 .run(Integer.parseInt(args[2]));
             out.flush();
         } finally {
@@ -151,7 +156,7 @@ public final class Recorder {
 
     private void step() throws Exception {
         int number = chance.nextInt(10);
-        if (alive.isEmpty() || alive.size() < 3 && number < 4) {
+        if (alive.isEmpty() || alive.size() < most && number < 4) {
             begin();
             return;
         }
