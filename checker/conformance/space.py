@@ -7,6 +7,7 @@ layout's of the specification, followed by those of the labels, which are 0 in e
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -306,8 +307,8 @@ class Space:
                 if label is None or self._expected(label, words).value is True
             ),
             Timed(
-                tuple((n, self._expected(label, words).text) for n, label in labels.sets),
-                tuple((n, self._expected(label, words).text) for n, label in labels.fires),
+                tuple(self._of_timers(labels.sets, words)),
+                tuple(self._of_timers(labels.fires, words)),
                 tuple(
                     (kind.name, str(self._value(label, words)))
                     for label in labels.ids
@@ -315,6 +316,15 @@ class Space:
                 ),
             ),
         )
+
+    def _of_timers(
+        self, labels: tuple[tuple[int, Label], ...], words: np.ndarray
+    ) -> Iterator[tuple[int, str]]:
+        """Yield timers with whose they are; a step does nothing to one that is nobody's."""
+        for number, label in labels:
+            whose = self._expected(label, words)
+            if whose.value is not None:
+                yield number, whose.text
 
     def _value(self, label: Label, words: np.ndarray) -> object:
         """Return what a label holds, as a value of the model."""

@@ -399,6 +399,7 @@ CLASSIC_LATE = RECORDED / "late_appends_classic_4.4.0.jsonl"
 FAILING = RECORDED / "failing_appends_consumer_4.4.0.jsonl"
 CLASSIC_MOVING = RECORDED / "moving_coordinator_classic_4.4.0.jsonl"
 LATE = RECORDED / "late_appends_consumer_4.4.0.jsonl"
+OVERLAPPING = RECORDED / "overlapping_late_appends_consumer_4.4.0.jsonl"
 CLASSIC_LEAVING = RECORDED / "leave_during_a_join_classic_4.4.0.jsonl"
 CLASSIC_FAILING = RECORDED / "failing_appends_classic_4.4.0.jsonl"
 CLASSIC_LATE_JOINS = RECORDED / "late_joins_classic_4.4.0.jsonl"
@@ -412,6 +413,7 @@ CLASSIC_FORMER = RECORDED / "former_coordinator_classic_4.4.0.jsonl"
         (ZOMBIE, "consumer_group_848"),
         (FAILING, "consumer_group_848"),
         (LATE, "consumer_group_848"),
+        (OVERLAPPING, "consumer_group_848"),
         (CLASSIC_MOVING, "classic_group"),
         (CLASSIC_LEAVING, "classic_group"),
         (CLASSIC_FAILING, "classic_group"),
@@ -450,6 +452,50 @@ def join_without_an_epoch(run: Run) -> None:
     for line in run:
         if line.get("epoch") == 5:
             line["epoch"] = 4
+
+
+def refused_without_a_wait(run: Run) -> None:
+    """A is told at once that the log was not in time."""
+    at(run, 6)["err"] = "COORDINATOR_NOT_AVAILABLE"
+
+
+def fenced_while_it_waits(run: Run) -> None:
+    """B waits for the log a second time, with the epoch that it has."""
+    at(run, 20)["err"] = "FENCED_MEMBER_EPOCH"
+
+
+def late_heartbeats_raise_the_epoch(run: Run) -> None:
+    """A's leave was late and raised the epoch, B's heartbeats meanwhile did not."""
+    for line in run:
+        if line.get("epoch") == 6:
+            line["epoch"] = 7
+
+
+def partition_of_who_left_is_missing(run: Run) -> None:
+    """A left late, and B after it; C has the group to itself, and half of the partitions."""
+    at(run, 30)["assigned"] = [0, 1]
+
+
+def leave_of_a_stranger(run: Run) -> None:
+    """B has just been heard, and leaves as one whom nobody knows."""
+    at(run, 27)["err"] = "UNKNOWN_MEMBER_ID"
+
+
+def late_join_is_forgotten(run: Run) -> None:
+    """D waits in vain twice; what its joins, E's and C's end did to the epoch stays done."""
+    for line in run:
+        if line.get("epoch") == 10:
+            line["epoch"] = 9
+
+
+def late_joiner_has_nothing(run: Run) -> None:
+    """E has left by then, and D does not get what E was to have."""
+    at(run, 48)["assigned"] = [0, 1]
+
+
+def refused_by_the_only_one_asked(run: Run) -> None:
+    """Nothing moves, and the coordinator says that it is none."""
+    at(run, 57)["err"] = "NOT_COORDINATOR"
 
 
 def generation_again(run: Run) -> None:
@@ -518,6 +564,14 @@ def generation_before_the_late_joins(run: Run) -> None:
         (ZOMBIE, zombie_lets_in),
         (FAILING, rolled_back_join_counts),
         (LATE, join_without_an_epoch),
+        (OVERLAPPING, refused_without_a_wait),
+        (OVERLAPPING, fenced_while_it_waits),
+        (OVERLAPPING, late_heartbeats_raise_the_epoch),
+        (OVERLAPPING, partition_of_who_left_is_missing),
+        (OVERLAPPING, leave_of_a_stranger),
+        (OVERLAPPING, late_join_is_forgotten),
+        (OVERLAPPING, late_joiner_has_nothing),
+        (OVERLAPPING, refused_by_the_only_one_asked),
         (CLASSIC_MOVING, generation_without_a_record),
         (CLASSIC_LEAVING, generation_again),
         (CLASSIC_FAILING, assignment_in_spite_of_it),
