@@ -63,6 +63,7 @@ class BoundTimer:
     fires: Terms
     least: int
     greatest: int | None
+    usual: bool = False
 
 
 @frozen(eq=False, slots=False)
@@ -126,6 +127,11 @@ class Bound:
     def without_late(self) -> Bound:
         """Return it with rows that may be taken at any time instead of late."""
         return replace(self, hidden=self.hidden | self.late, late=frozenset())
+
+    def without_usual(self) -> Bound:
+        """Return it with timers that fire at any time where their times are only what was seen."""
+        free = (replace(one, least=0, greatest=None) if one.usual else one for one in self.timers)
+        return replace(self, timers=tuple(free))
 
     def without_told(self) -> Bound:
         """Return it with rows that may be taken whatever the answer says."""
@@ -270,6 +276,7 @@ class _Binder:
             self._terms_of_rows(mapped.fires),
             mapped.least,
             mapped.greatest,
+            mapped.usual,
         )
 
     def _terms_of_rows(self, cells: Arguments) -> Terms:

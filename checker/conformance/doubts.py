@@ -1,7 +1,8 @@
 """Takes a divergence, says whether it is only what leaves runs out that makes it one.
 
 Not every run of the model is looked at: a mapping has rows that are taken `soon` or `late`, rows
-that an answer has `told` of and conditions that it assumes, an instance has bounds. A log that one
+that an answer has `told` of, timers with times that are only `usual` and conditions that it
+assumes, an instance has bounds. A log that one
 of the runs left out explains does not diverge from the specification; who said that there is no
 such run is told, with the place. That is looked at as far as a small number of states goes: without
 these words more states fit. `soon` only says when rows are taken that nobody sees, so a run without
@@ -35,17 +36,18 @@ STATES = 1_000
 
 @frozen(slots=False)
 class _Free:
-    """What is taken away: that rows are told of, that they are soon or late, the conditions."""
+    """What is taken away: that rows are told of, soon or late, usual times, the conditions."""
 
     told: bool = False
     soon: frozenset[str] = frozenset()
     late: bool = False
+    usual: bool = False
     conditions: bool = False
 
     @property
     def keeps_what_is_said(self) -> bool:
         """Whether only the time at which hidden rows are taken is freed."""
-        return not (self.told or self.late or self.conditions)
+        return not (self.told or self.late or self.usual or self.conditions)
 
 
 def _ways(soon: frozenset[str]) -> list[_Free]:
@@ -56,8 +58,9 @@ def _ways(soon: frozenset[str]) -> list[_Free]:
         _Free(soon=soon),
         _Free(told=True),
         _Free(late=True),
+        _Free(usual=True),
         _Free(conditions=True),
-        _Free(told=True, soon=soon, late=True, conditions=True),
+        _Free(told=True, soon=soon, late=True, usual=True, conditions=True),
     ]
 
 
@@ -82,6 +85,7 @@ class Doubts:
                 asked.told and bool(bound.told),
                 asked.soon,
                 asked.late and bool(bound.late),
+                asked.usual and any(one.usual for one in bound.timers),
                 asked.conditions and cut,
             )
             if way in tried:
@@ -92,7 +96,10 @@ class Doubts:
             if other.verdict == "explained":
                 soon = tuple(word for word in mapping.soon if word.text in way.soon)
                 late = tuple(word for word in mapping.late if way.late and word.text in bound.late)
-                why = _why(way, soon, late, other, first)
+                usual = tuple(
+                    one.name for one in mapping.recording.timers if way.usual and one.usual
+                )
+                why = _why(way, (("soon", soon), ("late", late), ("usual", usual)), other, first)
                 if way.keeps_what_is_said:
                     return replace(other, why=why)
                 return replace(found, verdict="inconclusive", why=why)
@@ -106,6 +113,7 @@ class Doubts:
             bound = bound.without_told() if way.told else bound
             bound = bound.without_soon(way.soon)
             bound = bound.without_late() if way.late else bound
+            bound = bound.without_usual() if way.usual else bound
             bound = bound.without_conditions() if way.conditions else bound
             known = self.spaces[space, way] = Space(bound)
         return known
@@ -161,7 +169,10 @@ def refuse_contradictions(space: Space) -> None:
 
 
 def _why(
-    way: _Free, soon: tuple[Word, ...], late: tuple[Word, ...], other: Explanation, first: _First
+    way: _Free,
+    taken_away: tuple[tuple[str, tuple[Word, ...]], ...],
+    other: Explanation,
+    first: _First,
 ) -> str:
     if way.conditions and first.broken is not None:
         after = f"after line {first.line:,}" if first.line else "at the beginning"
@@ -169,7 +180,7 @@ def _why(
             f"a run that explains the log is left out: the condition at {_place(first.broken.span)}"
             f" is false {after}"
         )
-    words = [(key, word) for key, some in (("soon", soon), ("late", late)) for word in some]
+    words = [(key, word) for key, some in taken_away for word in some]
     if not words:
         return "`told` leaves out a run that explains the log"
     key, wrong = next((one for one in words if one[1].text in other.rows), words[0])

@@ -25,7 +25,7 @@ ASKS: Final = ("call", "fire", "complete")
 
 RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "clock": ("unit", "error", "errors"),
-    "timer": ("armed", "sets", "fires", "least", "least_of", "greatest"),
+    "timer": ("armed", "sets", "fires", "least", "least_of", "greatest", "usual"),
     "window": ("values", "when", "do"),
     "form of lines": ("at", "stream", "pairs", "of", "each", "read"),
     "each": ("values", "ranges"),
@@ -61,7 +61,8 @@ class MappedTimer:
     """A timer: which are armed in a state, which rows set one anew, which are one firing.
 
     It fires `least` to `greatest` milliseconds after it was set; None: there is no limit.
-    `least_of` says where the log has the least time, and by what that is multiplied.
+    `least_of` says where the log has the least time, and by what that is multiplied. `usual`: these
+    times are what was seen, not what is promised.
     """
 
     name: Word
@@ -71,6 +72,7 @@ class MappedTimer:
     least: int
     greatest: int | None
     least_of: tuple[Path, int] | None = None
+    usual: bool = False
 
 
 @frozen(eq=False, slots=False)
@@ -341,6 +343,7 @@ def _timer(word: Word, node: Node, problems: Problems) -> MappedTimer:
         least=least or 0,
         greatest=greatest,
         least_of=_least_of(fields),
+        usual=fields.boolean("usual", default=False),
     )
 
 

@@ -638,6 +638,20 @@ def test_the_log_says_how_many_ids_and_how_long_a_timer_runs() -> None:
         judge(lines, SEEN + SEVERAL.replace("{Client: who}", "{Client: 'a b'}"))
 
 
+def test_times_that_are_only_usual_decide_nothing() -> None:
+    lines = [part("a", 0, "take"), part("b", 0, "take")]
+    timed = SEEN.replace("observe:", "hidden: [expire]\nobserve:") + SEVERAL.replace(
+        "  of: who\n", "  of: who\n  at: t\n"
+    )
+    early = [line | {"t": t} for line, t in zip(lines, (0, 500), strict=True)]
+    assert verdict(early, timed + TIMERS) == "diverges"
+    found = judge(early, timed + TIMERS + "    usual: true\n")
+    assert found["verdict"] == "inconclusive"
+    assert "`usual` leaves out a run that explains the log: `lease` at" in found["why"]
+    later = [line | {"t": t} for line, t in zip(lines, (0, 1000), strict=True)]
+    assert verdict(later, timed + TIMERS + "    usual: true\n") == "explained"
+
+
 RANGES = """\
 sizes: {Client: who}
 lines:
