@@ -2,12 +2,11 @@
 
 Not every run of the model is looked at: a mapping has rows that are taken `soon` or `late`, rows
 that an answer has `told` of, timers with times that are only `usual` and conditions that it
-assumes, an instance has bounds. A log that one
-of the runs left out explains does not diverge from the specification; who said that there is no
-such run is told, with the place. That is looked at as far as a small number of states goes: without
-these words more states fit. `soon` only says when rows are taken that nobody sees, so a run without
-it is a run like any other: the log is explained then. It is taken away from one row after the other
-before it is from all.
+assumes, an instance has bounds. A log that one of the runs left out explains does not diverge from
+the specification; who said that there is no such run is told, with the place. That is looked at as
+far as a small number of states goes: without these words more states fit. `soon` only says when
+rows are taken that nobody sees, so a run without it is a run like any other: the log is explained
+then. It is taken away from one row after the other before it is from all.
 """
 
 from __future__ import annotations

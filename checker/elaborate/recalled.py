@@ -17,7 +17,7 @@ from checker.elaborate.constants import Setting
 from checker.elaborate.elaborate import elaborate
 from checker.machine.machine import Machine
 from checker.table.document import Document
-from checker.table.sources import NAMES, names_of, texts_of
+from checker.table.sources import NAMES, texts_as_shown
 
 MACHINES = Cache("machines", 64 << 20)
 """Elaborated machines."""
@@ -52,9 +52,9 @@ def _keep(key: str, machine: Machine) -> None:
 
 def _key(document: Document, instance: str | None, overrides: Mapping[str, Setting] | None) -> str:
     digest = hashlib.blake2b(_elaborator(), digest_size=20)
-    shown = "\0".join(names_of(document))  # a machine says where what it holds was read
-    asked = f"{document.path}\0{shown}\0{instance}\0{sorted((overrides or {}).items())}\0"
-    digest.update(asked.encode(errors=NAMES) + texts_of(document).encode())
+    asked = f"{document.path}\0{instance}\0{sorted((overrides or {}).items())}\0"
+    # As shown: a machine says where what it holds was read.
+    digest.update(asked.encode(errors=NAMES) + texts_as_shown(document).encode())
     return digest.hexdigest()
 
 

@@ -144,8 +144,8 @@ def _steps(machine: Machine) -> list[Property]:
 def _require_room(machine: Machine) -> None:
     checks = [item for item in machine.properties if item.kind in {"always", "sometimes"}]
     steps = _steps(machine)
-    steps_max, beside = STEPS_MAX, ""
     observed = [item for item in machine.properties if item.kind in LIVENESS for _ in item.watches]
+    steps_max, beside = STEPS_MAX, ""
     if machine.judges_runs:
         beside = " beside liveness properties and fair rows"
         steps_max = min(steps_max, META_BITS - STEP - fair_rows(machine).count.bit_length())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
@@ -21,17 +21,21 @@ def texts_of(document: Document) -> str:
     Files are named from the specification's folder, so the digest is the same wherever the checker
     is started and wherever the specification lies.
     """
-    digest = hashlib.blake2b(digest_size=20)
     folder = Path(document.path).parent
-    named = {os.path.relpath(source.name, folder): source.text for source in _sources(document)}
+    return _digest(document, lambda name: os.path.relpath(name, folder))
+
+
+def texts_as_shown(document: Document) -> str:
+    """Return the same with files named as they are shown, which depends on where one stands."""
+    return _digest(document, str)
+
+
+def _digest(document: Document, name_of: Callable[[str], str]) -> str:
+    digest = hashlib.blake2b(digest_size=20)
+    named = {name_of(source.name): source.text for source in _sources(document)}
     for name, text in sorted(named.items()):
         digest.update(f"{name}\0{len(text)}\0{text}".encode(errors=NAMES))
     return digest.hexdigest()
-
-
-def names_of(document: Document) -> list[str]:
-    """Return the names of those files as they are shown, which depend on where one stands."""
-    return sorted(source.name for source in _sources(document))
 
 
 def _sources(document: Document) -> set[Source]:
