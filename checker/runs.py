@@ -6,12 +6,13 @@ them is told what to do with each item, and yields each that is done, in whateve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from checker.frozen import frozen
 from checker.search.memory import default_limit
@@ -39,12 +40,16 @@ class Spread(Protocol):
         """Bytes that one run may take."""
 
     def each(
-        self, work: Callable[[Item], Made], items: Sequence[Item]
+        self,
+        work: Callable[[Item], Made],
+        items: Sequence[Item],
+        family: Callable[[Item], Hashable] = id,
     ) -> Iterator[tuple[Item, Made | Lost]]:
         """Yield each item with what `work`, a function that can be pickled, made of it.
 
-        Items begin in their order. What `work` raises is raised here. Whoever stops early ends the
-        runs that are left.
+        Items begin in their order, but where it can be had a process stays with a `family`, whose
+        items it does faster one after another; by default each item is alone. What `work` raises
+        is raised here. Whoever stops early ends the runs that are left.
         """
 
 
@@ -60,7 +65,10 @@ class Processes:
         return default_limit() // self.parallel
 
     def each(
-        self, work: Callable[[Item], Made], items: Sequence[Item]
+        self,
+        work: Callable[[Item], Made],
+        items: Sequence[Item],
+        family: Callable[[Item], Hashable] = id,
     ) -> Iterator[tuple[Item, Made | Lost]]:
         """Yield each item with what `work` made of it; see `Spread`."""
         processes = min(self.parallel, len(items))
@@ -68,26 +76,71 @@ class Processes:
             for item in items:
                 yield item, work(item)
             return
-        # Spawned, not forked: compiled code and threads do not survive a fork everywhere.
-        pool = ProcessPoolExecutor(
-            processes, mp_context=get_context("spawn"), initializer=leave_endings_to_the_parent
-        )
+        families = _Families(items, family)
+        pools = {place: _one_process() for place in range(processes)}
+        running: dict[Future[Made], tuple[int, Item]] = {}
+
+        def begin(place: int) -> None:
+            if families.left:
+                item = families.take(place)
+                running[pools[place].submit(work, item)] = place, item
+
         try:
-            futures = {pool.submit(work, item): item for item in items}
-            for future in as_completed(futures):
-                try:
-                    yield futures[future], future.result()
-                except BrokenProcessPool:
-                    yield (
-                        futures[future],
-                        Lost("a process was killed while it ran (by the system, for memory?)"),
-                    )
+            for place in pools:
+                begin(place)
+            while running:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    place, item = running.pop(future)
+                    made: Made | Lost
+                    try:
+                        made = future.result()
+                    except BrokenProcessPool:
+                        made = Lost(
+                            "the process was killed while it ran (by the system, for memory?)"
+                        )
+                        pools[place] = _one_process()
+                    begin(place)  # first: it works while the caller looks at this result
+                    yield item, made
         finally:
-            # What runs still does so because the caller leaves early: nobody waits for it.
-            workers = list(getattr(pool, "_processes", {}).values())
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in workers:
-                process.kill()
+            for pool in pools.values():
+                _end(pool)
+
+
+class _Families(Generic[Item]):
+    """Items that are left, by family: each process takes its own before it turns to another."""
+
+    def __init__(self, items: Sequence[Item], family: Callable[[Item], Hashable]) -> None:
+        self.left: dict[Hashable, deque[Item]] = {}
+        for item in items:
+            self.left.setdefault(family(item), deque()).append(item)
+        self._at: dict[int, Hashable] = {}
+
+    def take(self, place: int) -> Item:
+        """Return what the process at `place` does next; something is left."""
+        if self._at.get(place) not in self.left:
+            taken = set(self._at.values())
+            largest = max(self.left, key=lambda name: len(self.left[name]))
+            self._at[place] = next((name for name in self.left if name not in taken), largest)
+        mine = self.left[self._at[place]]
+        item = mine.popleft()
+        if not mine:
+            del self.left[self._at[place]]
+        return item
+
+
+def _one_process() -> ProcessPoolExecutor:
+    # Spawned, not forked: compiled code and threads do not survive a fork everywhere.
+    return ProcessPoolExecutor(
+        1, mp_context=get_context("spawn"), initializer=leave_endings_to_the_parent
+    )
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End a process whatever it does: where the caller leaves early nobody waits for it."""
+    processes = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.kill()
 
 
 def leave_endings_to_the_parent() -> None:

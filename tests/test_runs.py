@@ -31,6 +31,34 @@ def test_a_process_that_dies_is_no_result() -> None:
     assert all(isinstance(made, Lost) and "killed" in made.reason for made in found.values())
 
 
+def test_a_process_that_dies_costs_its_item_alone() -> None:
+    found = dict(Processes(2).each(end_at_three, range(6)))
+    assert isinstance(found.pop(3), Lost)
+    assert set(found.values()) == {0, 1, 2, 4, 5}
+
+
+def end_at_three(number: int) -> int:
+    if number == 3:
+        os._exit(1)
+    return number
+
+
+def test_a_process_stays_with_a_family() -> None:
+    found = dict(Processes(2).each(process_of, range(12), family=halves))
+    assert len(set(found.values())) == 2
+    # Whoever is done first helps the other one, and comes back to nothing.
+    assert len({(halves(number), process) for number, process in found.items()}) <= 3
+
+
+def halves(number: int) -> bool:
+    return number % 2 == 0
+
+
+def process_of(_number: int) -> int:
+    time.sleep(0.5)
+    return os.getpid()
+
+
 def test_whoever_leaves_early_waits_for_nobody() -> None:
     begun = time.monotonic()
     for seconds, _ in Processes(2).each(time.sleep, [0, 60]):

@@ -112,17 +112,25 @@ def verify_all(tasks: Sequence[Task], spread: Spread) -> Iterator[Outcome]:
     """Verify `tasks` wherever `spread` does it; yield each that is done.
 
     Those that declare many states begin first, so that none of them is left over at the end. The
-    others go system by system: what one instance has elaborated is there for the next.
+    others go system by system, each in one process: what one instance has elaborated is there for
+    the next.
     """
-    longest_first = sorted(
-        tasks, key=lambda task: -task.states if task.states > flow.BRIEF_STATES else 0
-    )
+    longest_first = sorted(tasks, key=lambda task: -task.states if _long(task) else 0)
     work = partial(verify, memory=spread.memory, run=token_hex(8))
-    for task, made in spread.each(work, longest_first):
+    for task, made in spread.each(work, longest_first, _family):
         if isinstance(made, Lost):
             yield Outcome(task, "", "error", error=made.reason, exit_code=exits.INTERNAL)
         else:
             yield made
+
+
+def _long(task: Task) -> bool:
+    return task.states > flow.BRIEF_STATES
+
+
+def _family(task: Task) -> tuple[str, str]:
+    """Return what a task shares with others: its system, unless the search is what takes time."""
+    return task.path, task.instance if _long(task) else ""
 
 
 def verify(task: Task, memory: int, run: str) -> Outcome:

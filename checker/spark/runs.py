@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
@@ -61,9 +61,16 @@ class SparkRuns:
         return default_limit() // self._sharing
 
     def each(
-        self, work: Callable[[Item], Made], items: Sequence[Item]
+        self,
+        work: Callable[[Item], Made],
+        items: Sequence[Item],
+        family: Callable[[Item], Hashable] = id,
     ) -> Iterator[tuple[Item, Made | Lost]]:
-        """Yield each item with what `work` made of it; see `Spread`."""
+        """Yield each item with what `work` made of it; see `Spread`.
+
+        Spark says which process does a task, so families are not kept together.
+        """
+        del family
         from pyspark import InheritableThread  # noqa: PLC0415 (an extra)
 
         group = f"checker runs {next(_numbers)}"
