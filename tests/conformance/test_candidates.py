@@ -160,14 +160,15 @@ def test_the_class_goes_along_the_violating_run(system: str, instance: str) -> N
     assert difference is None, f"step {steps}: {difference}"
 
 
-def said(module: str, release: str, main: str) -> list[str]:
+def said(module: str, release: str, main: str, *words: str) -> list[str]:
     """Return the lines that a program of a Maven module prints, skipping where it cannot run."""
     lacking = missing() or build(module, release)
     if lacking is not None:
         pytest.skip(lacking[-300:])
     target = HERE / module / "target" / release
     path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
-    done = subprocess.run(["java", "-cp", path, main], capture_output=True, text=True, check=True)
+    command = ["java", "-cp", path, main, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
@@ -220,11 +221,42 @@ def test_a_static_consumer_that_upgrades_a_group_ends_its_rebalance() -> None:
 @pytest.mark.slow
 def test_a_member_whose_leave_was_rolled_back_stays() -> None:
     """Five sessions long nothing is heard of it, and its partitions are nobody else's."""
-    lines = said("recorder", RELEASE, "checker.recorder.RolledBackLeave")
+    lines = said("recorder", RELEASE, "checker.recorder.RolledBackLeave", "consumer")
     assert any(
         line.endswith("group first is a member of epoch 2 and has 3 partitions") for line in lines
     )
     assert any(line.endswith("group second has 0 partitions") for line in lines)
+
+
+@pytest.mark.slow
+def test_a_member_of_a_share_group_whose_leave_was_rolled_back_stays() -> None:
+    """Five sessions long nothing is heard of it, and nobody reads the records of its partition."""
+    lines = said("recorder", RELEASE, "checker.recorder.RolledBackLeave", "share")
+    assert any(re.search(r"group first is a member of epoch \d+ and has", line) for line in lines)
+    assert any(re.search(r"group second has read of [12] partitions$", line) for line in lines)
+
+
+def test_the_end_of_a_session_that_was_written_late_ends_the_next_membership() -> None:
+    """Of a consumer that joined anew a second after the end; a heartbeat sets its timer in time."""
+    lines = said("group_service", RELEASE, "checker.service.LateEnd")
+    assert lines == [
+        "in time, 1000 ms: heartbeat UNKNOWN_MEMBER_ID",
+        "in time, 4900 ms: join NONE",
+        "in time, 5900 ms: heartbeat NONE",
+        "in time, 6900 ms: heartbeat NONE",
+        "late, and a heartbeat, 1000 ms: heartbeat UNKNOWN_MEMBER_ID",
+        "late, and a heartbeat, 5200 ms: join NONE",
+        "late, and a heartbeat, 5200 ms: heartbeat NONE",
+        "late, and a heartbeat, 6200 ms: heartbeat NONE",
+        "late, 1000 ms: heartbeat UNKNOWN_MEMBER_ID",
+        "late, 5200 ms: join NONE",
+        "late, 6200 ms: heartbeat UNKNOWN_MEMBER_ID",
+        "late, 7200 ms: heartbeat UNKNOWN_MEMBER_ID",
+        "later, 1000 ms: heartbeat UNKNOWN_MEMBER_ID",
+        "later, 5800 ms: join NONE",
+        "later, 5800 ms: heartbeat UNKNOWN_MEMBER_ID",
+        "later, 6800 ms: heartbeat UNKNOWN_MEMBER_ID",
+    ]
 
 
 def test_every_page_names_runs_that_were_driven() -> None:

@@ -2,6 +2,7 @@ package checker.recorder;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -11,9 +12,15 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
+import org.apache.kafka.clients.consumer.ShareConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Consumers in threads of their own, and what becomes of them: the partitions of each, or the exception that ended it. */
 final class Consuming {
@@ -31,7 +38,26 @@ final class Consuming {
         admin.createTopics(List.of(new NewTopic(TOPIC, partitions, (short) 1))).all().get(60, TimeUnit.SECONDS);
     }
 
-    /** Polls for a time with the defaults; `name` is also the client's id. */
+    /** Writes one to six records at a time to one partition after the other, five times a second, without an end. */
+    static void produce(int port, int partitions) {
+        Thread thread = new Thread(() -> {
+            try (Producer<byte[], byte[]> producer = new KafkaProducer<>(Map.<String, Object>of("bootstrap.servers", "127.0.0.1:" + port),
+                    new ByteArraySerializer(), new ByteArraySerializer())) {
+                for (int number = 0; true; number++) {
+                    for (int record = 0; record <= number * 7 % 6; record++) {
+                        producer.send(new ProducerRecord<>(TOPIC, number % partitions, null, new byte[0]));
+                    }
+                    Thread.sleep(200);
+                }
+            } catch (InterruptedException over) {
+                // Nobody reads any more.
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Polls for a time with the defaults, or reads as a member of a share group; `name` is also the client's id. */
     Thread start(String name, String protocol, String group, int seconds) {
         return start(name, protocol, group, seconds, Map.of());
     }
@@ -43,12 +69,30 @@ final class Consuming {
 
     private Thread start(String name, String protocol, String group, int seconds, Map<String, Object> more) {
         Map<String, Object> settings = new HashMap<>(more);
-        settings.putAll(Map.of(
-            "bootstrap.servers", "127.0.0.1:" + port, "client.id", name,
-            "group.id", group, "group.protocol", protocol));
-        Thread thread = new Thread(() -> said.add(group + " " + name + " " + poll(settings, seconds)));
+        settings.putAll(Map.of("bootstrap.servers", "127.0.0.1:" + port, "client.id", name, "group.id", group));
+        boolean share = protocol.equals("share");
+        if (!share) {
+            settings.put("group.protocol", protocol);
+        }
+        Thread thread = new Thread(() ->
+            said.add(group + " " + name + " " + (share ? read(settings, seconds) : poll(settings, seconds))));
         thread.start();
         return thread;
+    }
+
+    private static String read(Map<String, Object> settings, int seconds) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        Set<Integer> seen = new HashSet<>();
+        try (ShareConsumer<byte[], byte[]> consumer =
+                new KafkaShareConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            consumer.subscribe(List.of(TOPIC));
+            while (System.nanoTime() < end) {
+                consumer.poll(Duration.ofMillis(100)).forEach(record -> seen.add(record.partition()));
+            }
+            return "has read of " + seen.size() + " partitions";
+        } catch (KafkaException ended) {
+            return "ended: " + ended.getClass().getSimpleName();
+        }
     }
 
     private static String poll(Map<String, Object> settings, int seconds) {

@@ -23,12 +23,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.ShareConsumer;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
  * Starts brokers, has consumers of one protocol join a group, leave, die, stall and lose their connections, at random
@@ -85,7 +81,7 @@ public final class Recorder {
                 proxy.stand(node.advertised(), node.client(), node.name());
             }
             if (args[1].equals("share")) {
-                produce(cluster.internal());
+                Consuming.produce(cluster.internal(), PARTITIONS);
             }
             // Who asks a broker that is paused looks for another one in the meantime.
             Map<String, Object> connection = Map.of(
@@ -118,25 +114,6 @@ public final class Recorder {
                 Disturbances.create(admin, topic);
             }
         }
-    }
-
-    /** Writes one to six records at a time to one partition after the other, five times a second. */
-    private static void produce(int port) {
-        Thread thread = new Thread(() -> {
-            try (Producer<byte[], byte[]> producer = new KafkaProducer<>(Map.<String, Object>of("bootstrap.servers", "127.0.0.1:" + port),
-                    new ByteArraySerializer(), new ByteArraySerializer())) {
-                for (int number = 0; true; number++) {
-                    for (int record = 0; record <= number * 7 % 6; record++) {
-                        producer.send(new ProducerRecord<>(TOPIC, number % PARTITIONS, null, new byte[0]));
-                    }
-                    Thread.sleep(200);
-                }
-            } catch (InterruptedException over) {
-                // The run is over.
-            }
-        });
-        thread.setDaemon(true);
-        thread.start();
     }
 
     private void run(int seconds) throws Exception {
