@@ -40,6 +40,8 @@ CONFIRMED: dict[tuple[str, str], str | None] = {
     ("classic_group", "rollback_keeps_the_new_subscription"): None,
     ("classic_group", "rollback_leaves_no_common_protocol"): None,
     ("classic_group", "second_delay_is_not_extended"): None,
+    ("classic_group", "sync_of_a_lost_generation"): None,
+    ("classic_group", "two_assignments_of_a_generation"): None,
     ("consumer_group_848", "candidate_early_report"): None,
     ("consumer_group_848", "candidate_late_commit"): None,
     ("consumer_group_848", "candidate_late_heartbeat"): None,
