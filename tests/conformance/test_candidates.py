@@ -238,9 +238,10 @@ def test_a_member_of_a_share_group_whose_leave_was_rolled_back_stays() -> None:
     assert any(re.search(r"group second has read of [12] partitions$", line) for line in lines)
 
 
-def test_the_end_of_a_session_that_was_written_late_ends_the_next_membership() -> None:
+@pytest.mark.parametrize("protocol", ["consumer", "share"])
+def test_the_end_of_a_session_that_was_written_late_ends_the_next_membership(protocol: str) -> None:
     """Of a consumer that joined anew a second after the end; a heartbeat sets its timer in time."""
-    lines = said("group_service", RELEASE, "checker.service.LateEnd")
+    lines = said("group_service", RELEASE, "checker.service.LateEnd", protocol)
     assert lines == [
         "in time, 1000 ms: heartbeat UNKNOWN_MEMBER_ID",
         "in time, 4900 ms: join NONE",

@@ -12,7 +12,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.message.ConsumerGroupHeartbeatRequestData;
-import org.apache.kafka.common.message.ConsumerGroupHeartbeatResponseData;
+import org.apache.kafka.common.message.ShareGroupHeartbeatRequestData;
 import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.metrics.Metrics;
@@ -45,11 +45,13 @@ import org.apache.kafka.server.util.PartitionMetadataClient;
  * the log goes on: before the end's write has timed out, after that (with a heartbeat at once, and with none for a
  * second), and after the end was made once more.
  *
- * <p>Prints what its join and each of its heartbeats are answered, and how long after its session's end.
+ * <p>Argument: its protocol, `consumer` or `share`. Prints what its join and each of its heartbeats are answered, and
+ * how long after its session's end.
  */
 public final class LateEnd {
     private static final TopicPartition PARTITION = new TopicPartition("__consumer_offsets", 0);
     private static final String GROUP = "group";
+    private static final String MEMBER = "B";
     private static final String TOPIC = "t";
     private static final Uuid TOPIC_ID = new Uuid(1, 1);
     private static final int STEP_MS = 100;
@@ -57,23 +59,26 @@ public final class LateEnd {
     /** When it was to join again, after its session's end. */
     private static final int AWAY_MS = 1_000;
 
+    private final boolean share;
     private final Clock clock = new Clock();
     private final HeldLog log = new HeldLog(PARTITION);
     private final GroupCoordinatorService service;
     private final RequestContext context;
 
     public static void main(String[] arguments) throws Exception {
-        new LateEnd().run("in time", 4_900, 1_000);
-        new LateEnd().run("late, and a heartbeat", 5_200, 0);
-        new LateEnd().run("late", 5_200, 1_000);
-        new LateEnd().run("later", 5_800, 0);
+        boolean share = arguments[0].equals("share");
+        new LateEnd(share).run("in time", 4_900, 1_000);
+        new LateEnd(share).run("late, and a heartbeat", 5_200, 0);
+        new LateEnd(share).run("late", 5_200, 1_000);
+        new LateEnd(share).run("later", 5_800, 0);
         System.out.flush();
         Runtime.getRuntime().halt(0);
     }
 
-    private LateEnd() throws Exception {
+    private LateEnd(boolean share) throws Exception {
+        this.share = share;
         context = new RequestContext(
-            new RequestHeader(ApiKeys.CONSUMER_GROUP_HEARTBEAT, ApiKeys.CONSUMER_GROUP_HEARTBEAT.latestVersion(), "B", 0),
+            new RequestHeader(ApiKeys.CONSUMER_GROUP_HEARTBEAT, ApiKeys.CONSUMER_GROUP_HEARTBEAT.latestVersion(), MEMBER, 0),
             "1", InetAddress.getLoopbackAddress(), KafkaPrincipal.ANONYMOUS, new ListenerName("CLIENT"),
             SecurityProtocol.PLAINTEXT, ClientInformation.EMPTY, false);
         ConfigDef known = new ConfigDef(GroupCoordinatorConfig.CONFIG_DEF);
@@ -103,46 +108,58 @@ public final class LateEnd {
     }
 
     private void run(String when, int released, int silent) throws Exception {
-        int epoch = join().get(10, TimeUnit.SECONDS).memberEpoch();
+        int epoch = join().get(10, TimeUnit.SECONDS).epoch();
         log.hold();
         pass(SESSION_MS);
         long ended = clock.milliseconds();
         pass(AWAY_MS);
         tell(when, ended, "heartbeat", heartbeat(epoch));
-        CompletableFuture<ConsumerGroupHeartbeatResponseData> joined = join();
+        CompletableFuture<Answer> joined = join();
         pass(released - AWAY_MS);
         if (joined.isDone()) {
             throw new IllegalStateException("a join was answered that was not committed");
         }
         log.release();
         settle();
-        ConsumerGroupHeartbeatResponseData answer = joined.get(10, TimeUnit.SECONDS);
+        Answer answer = joined.get(10, TimeUnit.SECONDS);
         tell(when, ended, "join", answer);
         pass(silent);
         for (int number = 0; number < 2; number++) {
-            tell(when, ended, "heartbeat", heartbeat(answer.memberEpoch()));
+            tell(when, ended, "heartbeat", heartbeat(answer.epoch()));
             pass(1_000);
         }
     }
 
-    private void tell(String when, long since, String what, ConsumerGroupHeartbeatResponseData answer) {
-        System.out.println(when + ", " + (clock.milliseconds() - since) + " ms: " + what + " " + Errors.forCode(answer.errorCode()));
+    private void tell(String when, long since, String what, Answer answer) {
+        System.out.println(when + ", " + (clock.milliseconds() - since) + " ms: " + what + " " + answer.error());
     }
 
-    private CompletableFuture<ConsumerGroupHeartbeatResponseData> join() throws Exception {
-        CompletableFuture<ConsumerGroupHeartbeatResponseData> answer = service.consumerGroupHeartbeat(context,
-            request(0).setRebalanceTimeoutMs(300_000).setSubscribedTopicNames(List.of(TOPIC)).setTopicPartitions(List.of()));
+    private CompletableFuture<Answer> join() throws Exception {
+        CompletableFuture<Answer> answer = ask(0, List.of(TOPIC));
         settle();
         return answer;
     }
 
-    private ConsumerGroupHeartbeatResponseData heartbeat(int epoch) throws Exception {
-        return service.consumerGroupHeartbeat(context, request(epoch)).get(10, TimeUnit.SECONDS);
+    private Answer heartbeat(int epoch) throws Exception {
+        return ask(epoch, null).get(10, TimeUnit.SECONDS);
     }
 
-    private static ConsumerGroupHeartbeatRequestData request(int epoch) {
-        return new ConsumerGroupHeartbeatRequestData().setGroupId(GROUP).setMemberId("B").setMemberEpoch(epoch);
+    private CompletableFuture<Answer> ask(int epoch, List<String> topics) {
+        if (share) {
+            return service.shareGroupHeartbeat(context, new ShareGroupHeartbeatRequestData()
+                    .setGroupId(GROUP).setMemberId(MEMBER).setMemberEpoch(epoch).setSubscribedTopicNames(topics))
+                .thenApply(data -> new Answer(Errors.forCode(data.errorCode()), data.memberEpoch()));
+        }
+        ConsumerGroupHeartbeatRequestData request = new ConsumerGroupHeartbeatRequestData()
+            .setGroupId(GROUP).setMemberId(MEMBER).setMemberEpoch(epoch).setSubscribedTopicNames(topics);
+        if (epoch == 0) {
+            request.setRebalanceTimeoutMs(300_000).setTopicPartitions(List.of());
+        }
+        return service.consumerGroupHeartbeat(context, request)
+            .thenApply(data -> new Answer(Errors.forCode(data.errorCode()), data.memberEpoch()));
     }
+
+    private record Answer(Errors error, int epoch) {}
 
     private void pass(int milliseconds) throws Exception {
         for (int passed = 0; passed < milliseconds; passed += STEP_MS) {
