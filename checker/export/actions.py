@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from checker.errors import InternalError
 from checker.export.expressions import Expressions, Scope, item_type, may_fail, members
-from checker.export.names import assigned, atomic, bracketed, identifier, listed, place
+from checker.export.names import assigned, atomic, bracketed, listed, place
 from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
@@ -133,15 +133,15 @@ class Actions:
         """Let a name stand for an expression, evaluated `now` or where it is used."""
         if atomic(text) and not now:
             return [], scope.named(name, text)
-        own, inside = scope.bind(name.strip("#"))
+        own, inside = scope.aside(name.strip("#"))
         return [f"\\E {own} \\in {listed(text)} :"], inside.named(name, own)
 
     def _set(self, variable: str, text: str, scope: Scope) -> tuple[Lines, Scope]:
         """Let a variable have a new value."""
         if re.fullmatch(r'\w+|"[^"]*"', text):
             return [], replace(scope, state={**scope.state, variable: text})
-        own = identifier(variable, scope.bound)
-        inside = replace(scope.reserve(own), state={**scope.state, variable: own})
+        own, inside = scope.aside(variable)
+        inside = replace(inside, state={**scope.state, variable: own})
         return [f"\\E {own} \\in {listed(text)} :"], inside
 
     def _join(
@@ -153,8 +153,7 @@ class Actions:
         after: After,
     ) -> tuple[Lines, After, Scope]:
         """Return the definition of what follows several ways, its call, and the scope with it."""
-        own = identifier(base, inside.bound)
-        inside = inside.reserve(own)
+        own, inside = inside.aside(base)
         variables, names = body
         names = [name for name in names if name in needs or name.startswith("#")]
         within, parameters = self._parameters(variables, names, inside)
@@ -174,12 +173,11 @@ class Actions:
         parameters = []
         state = dict(scope.state)
         for variable in variables:
-            own = identifier(variable, scope.bound)
-            scope = scope.reserve(own)
+            own, scope = scope.aside(variable)
             state[variable] = own
             parameters.append(own)
         for name in names:
-            own, scope = scope.bind(name.strip("#").replace(" ", "_"))
+            own, scope = scope.aside(name.strip("#").replace(" ", "_"))
             scope = scope.named(name, own)
             parameters.append(own)
         return replace(scope, state=state), parameters
@@ -284,10 +282,9 @@ class Actions:
         row = isinstance(kind, Sequence)
         if row:
             domain = self._write.text(statement.domain, scope)
-        loop = identifier("loop", scope.bound)
-        left = identifier("left", scope.bound | {loop})
-        scope = scope.reserve(loop)
-        inside, parameters = self._parameters(variables, names, scope.reserve(left))
+        loop, scope = scope.aside("loop")
+        left, inside = scope.aside("left")
+        inside, parameters = self._parameters(variables, names, inside)
         ends = then(inside)
         own, within = inside.bind(statement.name)
 
@@ -325,7 +322,7 @@ class Actions:
         ]
         found += [scope.names[drawn]] if drawn in scope.names else []
         free = f"{self._values.set_of(kind)} \\ ({_union(found) or '{}'})"
-        left, inside = scope.bind("unused")
+        left, inside = scope.aside("unused")
         own, within = inside.bind(statement.name)
         before = scope.names.get(drawn)
         within = within.named(drawn, f"({before} \\cup {{{own}}})" if before else f"{{{own}}}")
@@ -452,9 +449,9 @@ class Actions:
         kind = statement.place.type
         lines = list(way.checks)
         if not re.fullmatch(r"\w+", message):
-            bound, scope = self._bind("message", message, scope)
-            lines += bound
-            message = scope.names["message"]
+            own, scope = scope.aside("message")
+            lines.append(f"\\E {own} \\in {listed(message)} :")
+            message = own
         match kind:
             case Set():
                 text = way.changed(lambda old: f"{old} \\cup {{{message}}}")

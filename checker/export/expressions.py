@@ -45,8 +45,13 @@ class Scope:
 
     def bind(self, name: str) -> tuple[str, Scope]:
         """Return a new identifier for a bound name, and the scope in which it stands for it."""
-        own = identifier(name, self.bound)
-        return own, self.named(name, own).reserve(own)
+        own, inside = self.aside(name)
+        return own, inside.named(name, own)
+
+    def aside(self, base: str) -> tuple[str, Scope]:
+        """Return a new identifier, and the scope in which it is taken and all names as before."""
+        own = identifier(base, self.bound)
+        return own, self.reserve(own)
 
     def named(self, name: str, text: str) -> Scope:
         """Return the scope in which a name stands for an expression."""
@@ -435,7 +440,7 @@ class Expressions:
         first, rest = generators[0], generators[1:]
         if isinstance(first.domain.type, Sequence):
             own, domain, condition, inside = self._generator(first, scope)
-            number, inside = inside.bind("place")
+            number, inside = inside.aside("place")
             body = self._sum(term, rest, inside)
             body = f"IF {condition} THEN {body} ELSE 0" if condition else body
             items = bracketed(domain)

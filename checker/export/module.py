@@ -281,8 +281,7 @@ class _Writer:
         state = {}
         for name, text in start.items():
             if name in used:
-                own = identifier(f"{name} at first", scope.bound)
-                scope = scope.reserve(own)
+                own, scope = scope.aside(f"{name} at first")
                 lines.append(f"\\E {own} \\in {listed(text)} :")
                 state[name] = own
             else:
@@ -344,7 +343,7 @@ class _Writer:
             seen += item.kind == "sometimes"
             lines += [*prose(item.why), *self._property(item, seen), ""]
         if seen:
-            lines.append(f"ASSUME \\A number \\in 1..{seen} : TLCSet(number, FALSE)")
+            lines.append(f"ASSUME \\A v_number \\in 1..{seen} : TLCSet(v_number, FALSE)")
         return lines
 
     def _property(self, item: Property, number: int) -> Lines:

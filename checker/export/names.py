@@ -36,6 +36,9 @@ def _library_names() -> frozenset[str]:
 RESERVED = frozenset(_KEYWORDS.split()) | _library_names()
 """What no identifier of a module may be."""
 
+_AUXILIARY = "v_"
+"""How only the names begin that are bound for values without a name in the specification."""
+
 
 def identifier(text: str, taken: Iterable[str] = ()) -> str:
     """Return an identifier like `text` that is neither reserved nor taken.
@@ -44,13 +47,30 @@ def identifier(text: str, taken: Iterable[str] = ()) -> str:
     ('client_state', 'client_1', 'IN_1')
     """
     base = re.sub(r"\W", "_", text, flags=re.ASCII).strip("_") or "x"
-    if not base[0].isalpha() or base.startswith(("WF_", "SF_")):
+    if not base[0].isalpha() or base.startswith(("WF_", "SF_", _AUXILIARY)):
         base = f"x_{base}"
     taken = set(taken) | RESERVED
     name, number = base, 0
     while name in taken:
         number += 1
         name = f"{base}_{number}"
+    return name
+
+
+def auxiliary(base: str, *texts: str) -> str:
+    """Return a name for what no specification has a name for, bound around these expressions.
+
+    In TLA+ a bound name must be that of nothing else that is known there. No other name begins
+    like these, so only those that stand in the expressions could be the same.
+
+    >>> auxiliary("key"), auxiliary("key", "x[v_key]"), auxiliary("key", "x[v_key_1 + v_key]")
+    ('v_key', 'v_key_1', 'v_key_2')
+    """
+    there = {name for text in texts for name in re.findall(r"\bv_\w+", text)}
+    name, number = f"{_AUXILIARY}{base}", 0
+    while name in there:
+        number += 1
+        name = f"{_AUXILIARY}{base}_{number}"
     return name
 
 

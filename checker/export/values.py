@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from checker.errors import Diagnostic, SpecificationError
-from checker.export.names import bracketed, identifier, place, quoted
+from checker.export.names import auxiliary, bracketed, identifier, place, quoted
 from checker.machine.machine import Machine
 from checker.machine.relations import parts, variants_of
 from checker.machine.types import (
@@ -157,22 +157,25 @@ class Values:
                 return f"{bracketed(self.set_of(item))} \\cup {{none}}"
             case Record(name, fields):
                 tag = [f"{self.tag}: {{{quoted(name)}}}"] if name in self.tagged else []
-                inner = [
+                held = [
                     *tag,
                     *(f"{self.field(name, field)}: {self.set_of(part)}" for field, part in fields),
                 ]
-                return f"[{', '.join(inner)}]" if inner else f"{{{self.record(name, ())}}}"
+                return f"[{', '.join(held)}]" if held else f"{{{self.record(name, ())}}}"
             case Union(_, variants):
                 return " \\cup ".join(self.set_of(item) for item in variants)
             case Set(item):
                 return f"SUBSET {bracketed(self.set_of(item))}"
-            case Map(key, held, True):
-                return f"[{self.set_of(key)} -> {self.set_of(held)}]"
-            case Map(key, held, False):
-                keys = bracketed(self.set_of(key))
-                return f"UNION {{[ks -> {self.set_of(held)}] : ks \\in SUBSET {keys}}}"
+            case Map(key, value, True):
+                return f"[{self.set_of(key)} -> {self.set_of(value)}]"
+            case Map(key, value, False):
+                keys, inner = bracketed(self.set_of(key)), self.set_of(value)
+                some = auxiliary("keys", keys, inner)
+                return f"UNION {{[{some} -> {inner}] : {some} \\in SUBSET {keys}}}"
             case Sequence(item, capacity):
-                return f"UNION {{[1..n -> {self.set_of(item)}] : n \\in 0..{capacity}}}"
+                inner = self.set_of(item)
+                length = auxiliary("length", inner)
+                return f"UNION {{[1..{length} -> {inner}] : {length} \\in 0..{capacity}}}"
             case Bag(item, capacity):
                 return f"BagsOf({self.set_of(item)}, {capacity})"
         raise TypeError(f"{kind} is no type")
@@ -213,7 +216,8 @@ class Values:
             return "EmptyMap"
         held = {self.literal(kind.value, part) for part in value.values()}
         if kind.total and len(held) == 1:
-            return f"[key \\in {self.set_of(kind.key)} |-> {held.pop()}]"
+            keys, text = self.set_of(kind.key), held.pop()
+            return f"[{auxiliary('key', keys, text)} \\in {keys} |-> {text}]"
         return " @@ ".join(
             f"{bracketed(self.literal(kind.key, key))} :> {bracketed(self.literal(kind.value, v))}"
             for key, v in value.items()
@@ -228,8 +232,8 @@ class Values:
             name = self._new(f"{kind.name}Rank")
             order = ", ".join(map(quoted, kind.members))
             self.definitions.append(
-                f"{name} == [x \\in {domain} |-> CHOOSE i \\in 1..{len(kind.members)} : "
-                f"<<{order}>>[i] = x]"
+                f"{name} == [v_one \\in {domain} |-> CHOOSE v_place \\in "
+                f"1..{len(kind.members)} : <<{order}>>[v_place] = v_one]"
             )
             self._ranks[kind.name] = name
         return self._ranks[kind.name]
@@ -244,7 +248,7 @@ class Values:
         if kind not in self._orders:
             body = self._before(kind, span)
             name = self._new(f"{getattr(kind, 'name', type(kind).__name__)}Before")
-            self.definitions.append(f"{name}(a, b) == {body}")
+            self.definitions.append(f"{name}(v_a, v_b) == {body}")
             self._orders[kind] = name
         return self._orders[kind]
 
@@ -252,28 +256,29 @@ class Values:
         match kind:
             case Enum() | Id():
                 rank = self.rank(kind)
-                return f"{rank}[a] < {rank}[b]"
+                return f"{rank}[v_a] < {rank}[v_b]"
             case Option(item):
-                return f"b # none /\\ (a = none \\/ {self._less(item, 'a', 'b', span)})"
+                return f"v_b # none /\\ (v_a = none \\/ {self._less(item, 'v_a', 'v_b', span)})"
             case Record(name, fields):
                 return self._fields_before(name, fields, span)
             case Union(_, variants):
                 names = ", ".join(quoted(item.name) for item in variants)
                 cases = " [] ".join(
-                    f"a.{self.tag} = {quoted(item.name)} -> {self._less(item, 'a', 'b', span)}"
+                    f"v_a.{self.tag} = {quoted(item.name)} -> "
+                    + self._less(item, "v_a", "v_b", span)
                     for item in variants
                 )
-                index = f"CHOOSE i \\in 1..{len(variants)} : <<{names}>>[i] ="
+                index = f"CHOOSE v_place \\in 1..{len(variants)} : <<{names}>>[v_place] ="
                 return (
-                    f"IF a.{self.tag} # b.{self.tag} "
-                    f"THEN ({index} a.{self.tag}) < ({index} b.{self.tag}) ELSE CASE {cases}"
+                    f"IF v_a.{self.tag} # v_b.{self.tag} "
+                    f"THEN ({index} v_a.{self.tag}) < ({index} v_b.{self.tag}) ELSE CASE {cases}"
                 )
             case Set(item):
-                return f"SetBefore(a, b, {self.before(item, span)})"
+                return f"SetBefore(v_a, v_b, {self.before(item, span)})"
             case Map(key, held, _):
-                return f"MapBefore(a, b, {self.before(key, span)}, {self.before(held, span)})"
+                return f"MapBefore(v_a, v_b, {self.before(key, span)}, {self.before(held, span)})"
             case Sequence(item, _):
-                return f"SequenceBefore(a, b, {self.before(item, span)})"
+                return f"SequenceBefore(v_a, v_b, {self.before(item, span)})"
         raise refuse(
             "X702",
             "an order of bags is asked for, which is not written in TLA+",
@@ -286,8 +291,8 @@ class Values:
         text = "FALSE"
         for field, part in reversed(fields):
             own = self.field(name, field)
-            less = self._less(part, f"a.{own}", f"b.{own}", span)
-            text = less if text == "FALSE" else f"{less} \\/ (a.{own} = b.{own} /\\ ({text}))"
+            less = self._less(part, f"v_a.{own}", f"v_b.{own}", span)
+            text = less if text == "FALSE" else f"{less} \\/ (v_a.{own} = v_b.{own} /\\ ({text}))"
         return text
 
     def _less(self, kind: Type, left: str, right: str, span: Span) -> str:
@@ -296,14 +301,14 @@ class Values:
 
     # -------------------------------------------------------------------------- conversions
 
-    def cast(self, text: str, source: Type, target: Type, span: Span, depth: int = 0) -> str:
+    def cast(self, text: str, source: Type, target: Type, span: Span) -> str:
         """Return `text`, of type `source`, as a value of `target`, or an evaluation error."""
         if included(source, target):
             return text
-        where, fresh = place(span), f"v_{depth}"
+        where, fresh = place(span), auxiliary("one", text)
 
         def inner(start: str, a: Type, b: Type) -> str:
-            return self.cast(start, a, b, span, depth + 1)
+            return self.cast(start, a, b, span)
 
         match source, target:
             case Option(item), Option(other):
@@ -316,20 +321,20 @@ class Values:
             case Set(item), Set(other):
                 return f"{{{inner(fresh, item, other)} : {fresh} \\in {text}}}"
             case Map(), Map():
-                return self._cast_map(text, source, target, span, depth)
+                return self._cast_map(text, source, target, span)
             case ((Record() | Union()), (Record() | Union())):
                 return self._cast_record(text, source, target, span, inner)
             case ((Sequence() | Bag()), (Sequence() | Bag())):
                 return self._cast_row(text, source, target, span, inner)
         return f"Within({text}, {self.set_of(target)}, {where})"
 
-    def _cast_map(self, text: str, source: Map, target: Map, span: Span, depth: int) -> str:
-        name = f"v_{depth}"
+    def _cast_map(self, text: str, source: Map, target: Map, span: Span) -> str:
+        name = auxiliary("key", text)
         if not (included(source.key, target.key) and included(source.value, target.value)):
-            inner = self.cast(f"{bracketed(text)}[{name}]", source.value, target.value, span, depth)
+            inner = self.cast(f"{bracketed(text)}[{name}]", source.value, target.value, span)
             text = f"[{name} \\in DOMAIN {bracketed(text)} |-> {inner}]"
             if not included(source.key, target.key):
-                key = self.cast(name, source.key, target.key, span, depth + 1)
+                key = self.cast(name, source.key, target.key, span)
                 keys = f"{{{key} : {name} \\in DOMAIN {bracketed(text)}}}"
                 text = f'Covered({text}, {keys}, "E501", {place(span)})'
         if target.total and not (source.total and source.key == target.key):
@@ -376,12 +381,14 @@ class Values:
         where = place(span)
         if isinstance(source, Bag):
             if not included(source.item, target.item):
-                made = inner("v_key", source.item, target.item)
-                text = f"[v_key \\in {{{made} : v_key \\in DOMAIN {text}}} |-> {text}[v_key]]"
+                item = auxiliary("item", text)
+                made = inner(item, source.item, target.item)
+                text = f"[{item} \\in {{{made} : {item} \\in DOMAIN {text}}} |-> {text}[{item}]]"
             return f"BagUpTo({text}, {target.capacity}, {where})"
         if not included(source.item, target.item):
-            made = inner(f"{bracketed(text)}[v_place]", source.item, target.item)
-            text = f"[v_place \\in DOMAIN {bracketed(text)} |-> {made}]"
+            number = auxiliary("place", text)
+            made = inner(f"{bracketed(text)}[{number}]", source.item, target.item)
+            text = f"[{number} \\in DOMAIN {bracketed(text)} |-> {made}]"
         if source.capacity > target.capacity:
             text = f"AtMost({text}, {target.capacity}, {where})"
         return f"BagOf({text})" if isinstance(target, Bag) else text

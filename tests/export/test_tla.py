@@ -10,7 +10,7 @@ from checker import flow
 from checker.cli.main import run
 from checker.errors import EnvironmentFailure, SpecificationError
 from checker.export.module import module_of
-from checker.export.names import atomic, identifier, library_text
+from checker.export.names import atomic, auxiliary, identifier, library_text
 from checker.spark.java import find_java
 
 PART = (
@@ -256,3 +256,99 @@ properties:
     why: it is what beginning means.
 """)
     assert recount(str(file), "default") == []
+
+
+BOUND_BY_A_MODULE = """
+system: named
+about: Variables, bindings and rows with the names that a module binds for its own purposes.
+constants: {Id: {ids: 2}, Kind: {ids: 2}}
+types:
+  One: {fields: {a: Id, b: 0..1}}
+  Two: {fields: {n: Id}}
+  Item: One or Two
+variables:
+  x: {type: Id, initial: id1}
+  i: {type: optional 0..1, initial: none}
+  a:
+    type: total map of Id to total map of Kind to 0..2
+    initial: "{k: {l: 0 for l in Kind} for k in Id}"
+  b: {type: set of Item, initial: empty}
+  n: {type: sequence of sequence of 0..2 up to 1 up to 2, initial: empty}
+  ks: {type: map of Id to map of Kind to 0..1, initial: empty}
+  v_keys: {type: bool, initial: "false"}
+  number: {type: 0..1, initial: "0"}
+rows:
+  - row: key
+    for: {key: Id, v_a: Kind, v_length: 0..1}
+    do: |
+      a[key][v_a] = v_length + number
+      ks[key] = {v_a: v_length}
+      x = least(y for y in Id if y >= x)
+      b.add(least({One(key, v_length), Two(x)}))
+      number = 1 - number
+  - row: v_one
+    for: {v_key: sequence of 0..2 up to 1}
+    when: len(n) < 2
+    do: |
+      n.append(v_key)
+      i = v_key[0] if len(v_key) > 0 and v_key[0] < 2 else none
+      v_keys = not v_keys
+properties:
+  v_b:
+    sometimes: i == 1 and v_keys
+    why: it is so in the end.
+bounds: [len(b) < 2, "a[id2][kind1] == 0"]
+"""
+
+READ_AGAIN = """
+system: shadowed
+about: Names of bindings that a module has names of its own for, read after it has bound those.
+constants: {Id: {ids: 2}}
+messages: {Ask: {n: 0..1}, Told: {n: 0..2}}
+channels:
+  asks: {carries: [Ask], order: bag, capacity: "2"}
+  tells: {carries: [Told], order: fifo, capacity: "1", when_full: drop}
+variables:
+  have: {type: set of Id, initial: empty}
+  seen: {type: set of 0..2, initial: empty}
+rows:
+  - row: ask
+    for: {n: 0..1}
+    do: send(asks, Ask(n))
+  - row: takes
+    on: asks.Ask(n)
+    do: |
+      unused = n + 1
+      i = fresh(Id)
+      have.add(i)
+      seen.add(unused)
+      send(tells, Told(unused))
+      if n == 1:
+          reject(send(tells, Told(message.n)))
+  - row: told
+    on: tells.Told(n)
+    do: |
+      left = n
+      low = sum(sum(x - place for x in [1, 2]) for place in [1])
+      assert low == 1
+      place = 2
+      for loop in have:
+          have.discard(loop)
+          left = min(left, place)
+      seen.discard(left)
+"""
+
+
+@needs_tlc
+@pytest.mark.parametrize("text", [BOUND_BY_A_MODULE, READ_AGAIN], ids=["bound", "read"])
+def test_names_of_a_specification_are_told_from_those_that_a_module_needs(
+    tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "named.yaml"
+    file.write_text(text)
+    assert recount(str(file), "default") == []
+
+
+def test_no_name_of_a_specification_begins_like_an_auxiliary_one() -> None:
+    assert identifier("v_key") == "x_v_key"
+    assert auxiliary("key", "f[v_key] + v_key_1") == "v_key_2"
