@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -56,8 +57,11 @@ def find(name_or_path: str) -> Path:
     if name_or_path in known:
         return known[name_or_path]
     if folder:
-        raise UsageError(f"the folder {name_or_path} holds no system.yaml")
-    near = difflib.get_close_matches(name_or_path, known, n=3, cutoff=0.5)
+        raise UsageError(f"the folder {name_or_path or '.'} holds no system.yaml")
+    if path.suffix in {".yaml", ".yml"} or path.name != name_or_path:
+        what = "is no ordinary file" if os.path.lexists(path) else "does not exist"
+        raise UsageError(f"the file {name_or_path} {what}")
+    near = difflib.get_close_matches(name_or_path, known, n=3, cutoff=0.6)
     if near:
         advice = f"did you mean {' or '.join(near)}?"
     elif known:

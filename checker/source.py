@@ -49,6 +49,11 @@ class Span:
         return f"Span({self})"
 
 
+def covering(first: Span, last: Span) -> Span:
+    """Return the piece of a source from the beginning of one piece to the end of a later one."""
+    return Span(first.source, first.line, first.column, last.end_line, last.end_column)
+
+
 NOWHERE = Span(Source("<generated>", ""), 1, 1, 1, 1)
 """The place of what no user wrote: generated rows, hand-built machines in tests."""
 

@@ -79,7 +79,10 @@ def test_a_folder_without_a_system_does_not_hide_a_shipped_name(tmp_path: Path) 
         ("package", "holds no system.yaml"),
         ("a\0b", "there is no specification"),
         ("x" * 5000, "is no path"),
-        ("", "holds no system.yaml"),
+        ("", "the folder . holds no system.yaml"),
+        ("hause.yaml", "the file hause.yaml does not exist"),
+        ("specs/house", "the file specs/house does not exist"),
+        ("/dev/null", "the file /dev/null is no ordinary file"),
     ],
 )
 @pytest.mark.usefixtures("packed")

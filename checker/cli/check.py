@@ -11,6 +11,7 @@ from checker import flow
 from checker.cli.interrupts import interruptible
 from checker.cli.options import (
     EngineChoice,
+    Seconds,
     engine_options,
     model_options,
     output_options,
@@ -37,9 +38,7 @@ from checker.verdict.vacuity import Vacuity
 @click.option("--keep-going", is_flag=True, help="Do not stop at the first violation.")
 @click.option("--limit-states", type=click.IntRange(1), metavar="N", help="Stop at N states.")
 @click.option("--limit-depth", type=click.IntRange(0), metavar="N", help="Expand no state at N.")
-@click.option(
-    "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop after S seconds."
-)
+@click.option("--limit-seconds", type=Seconds(), metavar="S", help="Stop after S seconds.")
 @click.option("--memory", type=size, metavar="BYTES", help="Memory of the search: 4g, 512m.")
 @vacuity_option
 @click.option(

@@ -11,6 +11,7 @@ import click
 
 from checker import __version__, library
 from checker.cli.mapped import bound_again, mapped, mapped_options
+from checker.cli.options import Seconds
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading
 from checker.conformance import told
@@ -55,7 +56,7 @@ DEFAULT = Options()
     help="States beyond which --cover auto walks at random.",
 )
 @click.option("--limit-steps", type=click.IntRange(1), metavar="N", help="Stop after N steps.")
-@click.option("--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop after S.")
+@click.option("--limit-seconds", type=Seconds(), metavar="S", help="Stop after S.")
 @click.option(
     "--depth",
     type=click.IntRange(1),
@@ -67,7 +68,7 @@ DEFAULT = Options()
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option(
     "--reply-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(some=True),
     default=30.0,
     show_default=True,
     metavar="S",
@@ -75,7 +76,7 @@ DEFAULT = Options()
 )
 @click.option(
     "--start-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(some=True),
     default=120.0,
     show_default=True,
     metavar="S",

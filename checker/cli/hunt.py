@@ -10,7 +10,7 @@ import click
 
 from checker import flow, hunting, library
 from checker.cli.check import print_result, tell_report
-from checker.cli.options import model_options, output_options, overrides
+from checker.cli.options import Seconds, model_options, output_options, overrides
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading
 from checker.search.explore import cores
@@ -44,12 +44,10 @@ from checker.verdict import exits
     "What makes hunts: threads of this process, or Spark.",
     "Threads, or cores of a local Spark; by default one a core.",
 )
-@click.option(
-    "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop after S seconds."
-)
+@click.option("--limit-seconds", type=Seconds(), metavar="S", help="Stop after S seconds.")
 @click.option(
     "--shorten-seconds",
-    type=click.FloatRange(0),
+    type=Seconds(),
     default=SECONDS,
     show_default=True,
     metavar="S",

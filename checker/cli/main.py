@@ -153,6 +153,9 @@ def report(error: Exception) -> int:
     if isinstance(error, CheckerError | OSError):
         click.echo(f"error: {told(error)}", err=True)
         return exits.INTERNAL if isinstance(error, EnvironmentFailure) else exits.USAGE
+    if isinstance(error, MemoryError):
+        click.echo("error: this process may not have the memory it needs; give it more", err=True)
+        return exits.INTERNAL
     traceback.print_exception(error, file=sys.stderr)
     kind = "contradicts itself" if isinstance(error, InternalError) else "failed"
     click.echo(

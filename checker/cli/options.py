@@ -19,6 +19,25 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 SIZES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
+class Seconds(click.FloatRange):
+    """A time in seconds that a clock can wait for: "nan" is none, and "inf" is too long."""
+
+    def __init__(self, *, some: bool = False) -> None:
+        super().__init__(0, min_open=some)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number; a range of click's lets those two pass."""
+        number: float = super().convert(value, param, ctx)
+        if not number <= _LONGEST:
+            self.fail(f"{value!r} is no time; write seconds, at most {_LONGEST:,}", param, ctx)
+        return number
+
+
+_LONGEST = 1_000_000_000
+
+
 def size(text: str) -> int:
     """Return the number of bytes that `4g`, `512m` or `1000000` says."""
     match = re.fullmatch(r"(\d+)\s*([kmgt]?)(i?b)?", text.strip().lower())
@@ -146,7 +165,7 @@ def engine_options(command: Command) -> Command:
         ),
         click.option(
             "--checkpoint-seconds",
-            type=click.FloatRange(0),
+            type=Seconds(),
             metavar="S",
             help=f"Time between two checkpoints; 0: after every level.  [{CHECKPOINT_SECONDS:.0f}]",
         ),

@@ -10,7 +10,7 @@ from threading import Event
 import click
 
 from checker import __version__, flow, library
-from checker.cli.options import model_options, output_options, overrides
+from checker.cli.options import Seconds, model_options, output_options, overrides
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.kernel import build
@@ -42,9 +42,7 @@ EXITS: dict[FindingKind, int] = {"deadlock": exits.DEADLOCK, "error": exits.EVAL
 @click.option("--depth", type=click.IntRange(1), default=100, show_default=True, metavar="STEPS")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @spreading_options
-@click.option(
-    "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop after S seconds."
-)
+@click.option("--limit-seconds", type=Seconds(), metavar="S", help="Stop after S seconds.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only these.")
 @click.option(
     "--trace",

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from checker import flow
-from checker.cli.options import output_options, size
+from checker.cli.options import Seconds, output_options, size
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
@@ -51,9 +51,7 @@ from checker.verdict import exits
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only these.")
 @spreading_options
 @click.option("--limit-states", type=click.IntRange(1), metavar="N", help="Stop each at N states.")
-@click.option(
-    "--limit-seconds", type=click.FloatRange(0), metavar="S", help="Stop each after S seconds."
-)
+@click.option("--limit-seconds", type=Seconds(), metavar="S", help="Stop each after S seconds.")
 @click.option("--memory", type=size, metavar="BYTES", help="Memory of each search: 4g, 512m.")
 @click.option(
     "--out",

@@ -113,6 +113,7 @@ class Adapter:
         deadline = time.monotonic() + _SECONDS_TO_END
         while self._selector.get_map() and time.monotonic() < deadline:
             for key, _ in self._selector.select(0.1):
+                self._unread = b""  # nobody asks for it any more, however much it is
                 if not self._read(key.fileobj):
                     self._selector.unregister(key.fileobj)
             if process.poll() is not None:

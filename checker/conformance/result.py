@@ -151,7 +151,7 @@ def _rows(bound: Bound, run: Run) -> tuple[RowResult, ...]:
 def _notes(run: Run, untaken: list[str]) -> list[str]:
     notes = []
     if run.stopped is not None:
-        notes.append(f"stopped by {run.stopped} before everything was taken")
+        notes.append(f"ended before everything was taken: {run.stopped}")
     if untaken:
         notes.append(f"rows that no walk came upon: {', '.join(untaken)}")
     if run.cover == "transitions" and run.untaken:

@@ -115,11 +115,12 @@ def title(story: Story) -> str:
     """Return a difference in one line."""
     times = "once" if story.count == 1 else f"{story.count:,} times"
     names = ", ".join(item.name for item in story.items)
+    differ = f"{names} {'differs' if len(story.items) == 1 else 'differ'}"
     if story.row is None:
-        return f"after a reset: {names} differ"
+        return f"after a reset: {differ}"
     if story.refusal:
-        return f"{story.row}, where it is to be refused: {names} differ ({times})"
-    return f"{story.row}: {names} differ ({times})"
+        return f"{story.row}, where it is to be refused: {differ} ({times})"
+    return f"{story.row}: {differ} ({times})"
 
 
 def print_story(out: Console, story: Story) -> None:

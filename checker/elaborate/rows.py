@@ -348,11 +348,11 @@ def inside(
             current = read(context, place)
             states = states_of(entry, place.type)
             if len(states) == 1:
-                conditions.append(build.equal(current, states[0], entry.place.span))
+                conditions.append(build.equal(current, states[0], entry.span))
             else:
                 kind = bare(place.type)
-                options = t.SetOf(tuple(states), Set(kind), entry.place.span)
-                conditions.append(build.contains(current, options, entry.place.span))
+                options = t.SetOf(tuple(states), Set(kind), entry.span)
+                conditions.append(build.contains(current, options, entry.span))
     return conditions
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Literal, cast, get_args
 
-from checker.source import Span
+from checker.source import Span, covering
 from checker.table.cells import placeholder, read_effects, read_expression, read_type
 from checker.table.document import (
     BindingEntry,
@@ -194,7 +194,7 @@ def _states(fields: Fields, key: str) -> tuple[InState, ...]:
             states = read_names(node, "in", problems, single=True)
         else:
             states = (read_name(node, "to", problems),)
-        entries.append(InState(cell, states))
+        entries.append(InState(cell, states, covering(place.span, node.span)))
     return tuple(entries)
 
 

@@ -392,10 +392,14 @@ class BindingEntry:
 
 @frozen(eq=False, slots=False)
 class InState:
-    """An entry of `in:` or `to:`: a place and the states it may be in (one, for `to`)."""
+    """An entry of `in:` or `to:`: a place and the states it may be in (one, for `to`).
+
+    `span` is all of it, from the place to the last state.
+    """
 
     place: Cell
     states: tuple[Word, ...]
+    span: Span
 
 
 @frozen(eq=False, slots=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from checker.errors import Diagnostic, SpecificationError
+from checker.library import name_of
 from checker.table import behaviour, declarations
 from checker.table.document import (
     Document,
@@ -91,7 +92,7 @@ def _used(
         if found is None:
             continue
         if trail.holds(found):
-            way = " -> ".join((*(item.parent.name for item in trail.files), found.parent.name))
+            way = " -> ".join(map(name_of, (*trail.files, found)))
             problems.add(
                 "T147",
                 f"`{use.system.text}` uses itself",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import textwrap
 from dataclasses import asdict
 from typing import Any
 
@@ -263,9 +264,10 @@ def read_states(machine: Machine, data: Json, name: str) -> tuple[State, ...]:
             try:
                 values.append(decode(variable.type, state[variable.name]))
             except (KeyError, TypeError, ValueError, StopIteration) as error:
+                shown = textwrap.shorten(json.dumps(state.get(variable.name)), 80)
                 raise UsageError(
                     f"{name}: state {number} has no value of {variable.name} that fits "
-                    f"{machine.name}: {type(error).__name__} {error}"
+                    f"{machine.name}: {shown}"
                 ) from error
         states.append(met.setdefault(text, tuple(values)))
     return tuple(states)

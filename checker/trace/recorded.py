@@ -232,13 +232,16 @@ def _state_difference(left: Json, right: Json) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    """Return an ITF expression as short text: integers plain, sets and maps in braces."""
+    """Return an ITF expression as short text: integers plain, sets and maps in braces.
+
+    What only looks like one, in a file that somebody changed, is shown as what it is.
+    """
     match value:
         case {"#bigint": number}:
             return str(number)
-        case {"#set": items}:
+        case {"#set": [*items]}:
             return "{" + ", ".join(map(_shown, items)) + "}"
-        case {"#map": pairs}:
+        case {"#map": [*pairs]} if all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
             return "{" + ", ".join(f"{_shown(key)}: {_shown(item)}" for key, item in pairs) + "}"
         case {"tag": "None"}:
             return "none"

@@ -174,6 +174,29 @@ def test_symmetry_that_leaves_nothing_to_rename_is_refused(
     assert "infinite runs are judged (fills (eventually))" in result.err
 
 
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "-1", "soon"])
+def test_a_time_that_no_clock_can_wait_for_is_refused(
+    command: Command, toggle: str, seconds: str
+) -> None:
+    for words in (("check",), ("hunt",), ("conform", "--adapter", "true")):
+        result = command(*words, toggle, "--limit-seconds", seconds)
+        assert (result.code, result.out) == (2, "")
+        assert "Invalid value for '--limit-seconds'" in result.err
+
+
+def test_memory_that_the_process_may_not_have_is_no_defect(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("checker.flow.check", refused)
+    result = command("check", toggle)
+    assert (result.code, result.out) == (255, "")
+    assert "the memory it needs" in result.err
+    assert "Traceback" not in result.err
+
+
 def test_a_wrong_name_is_answered_with_a_near_one(command: Command, toggle: str) -> None:
     assert "did you mean few?" in command("check", toggle, "--property", "fewer").err
     assert "two_phase" in command("check", "two_phases").err

@@ -132,6 +132,23 @@ def test_a_file_that_claims_what_it_does_not_show_differs(
     assert said in done.out
 
 
+@pytest.mark.parametrize(
+    "value", [{"#map": [[1]]}, {"#map": [1]}, {"#set": 3}, {"tag": "Some"}, [[]], None]
+)
+def test_a_value_that_is_none_is_shown_as_it_is(
+    command: Command, traces: dict[str, Path], tmp_path: Path, value: object
+) -> None:
+    other = tmp_path / "other.itf.json"
+    other.write_text(traces["small"].read_text())
+    changed(other, put("states", 1, "count", value=value))
+    done = command("trace", traces["small"], other, "--diff")
+    assert (done.code, done.err) == (1, "")
+    assert "count: 1 | " in done.out
+    replayed = command("trace", other, "--replay")
+    assert replayed.code == 2
+    assert f"no value of count that fits steps: {json.dumps(value)}" in replayed.err
+
+
 def test_a_key_that_stands_twice_is_refused(command: Command, traces: dict[str, Path]) -> None:
     file = traces["small"]
     file.write_text(file.read_text().replace('"loop"', '"x"').replace("{", '{"vars": [],', 1))

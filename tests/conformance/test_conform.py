@@ -278,6 +278,18 @@ def test_an_adapter_that_fails_is_told_clearly(
     assert found["failure"]["reason"] == reason  # type: ignore[index]
 
 
+def test_an_adapter_that_floods_loses_no_result(lease: Path) -> None:
+    """What it still writes when nobody asks any more is no failure of the run."""
+    endless = "def expire(self):\n    while True:\n        os.write(9, b'x' * 65536)"
+    command = adapter(lease, endless)
+    program = (lease / "other.py").read_text()
+    (lease / "other.py").write_text("import os\nos.dup2(1, 9)\n" + program)
+    code, out, _ = run(command, "--reply-seconds", "20")
+    assert code == 20
+    assert "ended before everything was taken: the adapter failed" in squeezed(out)
+    assert "sends a line of more than 16 MiB" in squeezed(out)
+
+
 @pytest.mark.usefixtures("lease")
 @pytest.mark.parametrize(
     ("command", "told"),
@@ -347,7 +359,7 @@ def test_the_page_and_junit_have_each_row(lease: Path) -> None:
     run(command, "--page", "out/page.md", "--junit", "out/junit.xml")
     page = (lease / "out" / "page.md").read_text()
     assert "| `release` | call `release` |" in page
-    assert "## release: epoch differ" in page
+    assert "## release: epoch differs" in page
     assert "| epoch | `2` | `1` |" in page
     cases = ET.parse(lease / "out" / "junit.xml").getroot().iter("testcase")  # noqa: S314
     failed = {case.get("name"): case.find("failure") is not None for case in cases}

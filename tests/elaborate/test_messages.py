@@ -4,8 +4,11 @@ import pytest
 from houses import Elaborating, Refusing
 from walking import walk
 
+from checker.machine.terms import Equal
+from checker.machine.walk import walk as nodes
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.values import MapValue
+from checker.trace.naming import excerpt
 
 CHANNEL = """
 constants:
@@ -289,6 +292,10 @@ def test_an_ignored_message_is_taken_and_an_impossible_one_an_invariant(
     )
     assert [action.name for action in made.actions] == ["presses", "switches", "ignore_Press"]
     assert [entry.name for entry in made.properties] == ["impossible_Kick"]
+    parts = nodes(made.properties[0].condition)
+    assert "light: Broken" in {excerpt(part.span) for part in parts if isinstance(part, Equal)}
+    (taken,) = (action for action in made.actions if action.name == "ignore_Press")
+    assert excerpt(taken.guard.span) == "light: ['On', Broken]"
     found = walk(made)
     assert len(found.states) == 4
     assert found.taken("ignore_Press")

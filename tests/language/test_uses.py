@@ -344,6 +344,14 @@ def test_systems_that_use_each_other_are_told_the_way(tmp_path: Path) -> None:
     assert (found.code, found.found) == ("T147", "one -> two -> one")
 
 
+def test_a_single_file_that_uses_itself_is_told_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "alone.yaml").write_text("system: it\nabout: It uses itself.\nuses: {it: alone}\n")
+    with pytest.raises(SpecificationError) as raised:
+        read(tmp_path / "alone.yaml")
+    (found,) = raised.value.diagnostics
+    assert (found.code, found.found) == ("T147", "alone -> alone")
+
+
 def test_uses_of_uses_keep_their_names_apart_and_are_bounded(tmp_path: Path) -> None:
     (tmp_path / "lamp.yaml").write_text(LAMP)
     (tmp_path / "pair.yaml").write_text(
