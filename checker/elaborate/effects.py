@@ -215,7 +215,12 @@ class Effects:
             self.locals.types[unique] = both
             return both
         if self.locals.frozen and undetermined(known):
-            raise Wrong("Y302", f"nothing says what `{name}` holds", span)
+            raise Wrong(
+                "Y302",
+                f"nothing says what `{name}` holds",
+                span,
+                help="give it a value that says its type, or write what it stands for in its place",
+            )
         return known
 
     def hidden(self, surface: str, value: Term, span: Span) -> Term:

@@ -133,7 +133,7 @@ def _harmless(passage: Passage, problems: Problems, context: Context) -> bool:
                     "T120",
                     "a backslash",
                     passage.span(at, at + 1),
-                    help="remove it; break lines inside brackets",
+                    help="remove it; lines are broken inside brackets, and the words are and, or",
                 )
                 return False
             case "number":
@@ -213,7 +213,8 @@ def _parse(
             return ast.parse(text, mode=mode)
     except SyntaxError as failure:
         at = _failure_offset(text, failure) + margin
-        message, help_ = _explain(failure, mode, text[at - margin : at - margin + 1])
+        near = text[max(at - margin - 2, 0) : at - margin + 2]
+        message, help_ = _explain(failure, mode, text[at - margin : at - margin + 1], near)
         end = min(len(passage.text), at + 1)
         problems.add("T120", message, passage.span(min(at, end), end), help=help_)
     except (RecursionError, MemoryError):
@@ -231,8 +232,22 @@ def _failure_offset(text: str, failure: SyntaxError) -> int:
     return before + min(max((failure.offset or 1) - 1, 0), len(lines[number]))
 
 
-def _explain(failure: SyntaxError, mode: str, letter: str) -> tuple[str, str | None]:
-    """Return a message and help in the words of the language; `letter` is where it failed."""
+_ELSEWHERE = {
+    "&&": "write and",
+    "||": "write or",
+    "<>": "write != for what differs",
+    "=>": "write implies(p, q), or >= to compare",
+    "->": "write implies(p, q)",
+    "++": "write += 1",
+}
+"""What other languages write, and what it is here."""
+
+
+def _explain(failure: SyntaxError, mode: str, letter: str, near: str) -> tuple[str, str | None]:
+    """Return a message and help; it failed at `letter`, which has the text `near` around it."""
+    foreign = next((sign for sign in _ELSEWHERE if sign in near), None)
+    if foreign is not None:
+        return f"the language does not have `{foreign}`", _ELSEWHERE[foreign]
     # Python counts lines within the cell, which users cannot see.
     reason = re.sub(r" on line \d+", "", str(failure.msg))
     what = "expression" if mode == "eval" else "statement"

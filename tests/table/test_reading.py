@@ -214,6 +214,26 @@ def test_syntax_errors_point_at_their_place_inside_blocks(wrong: Wrong) -> None:
     assert (error.code, error.span.line, error.span.column) == ("T120", 7, 12)
 
 
+@pytest.mark.parametrize(
+    ("cell", "sign", "advice"),
+    [
+        ("when: a && b", "&&", "write and"),
+        ("when: (a == 1) || b", "||", "write or"),
+        ("when: a <> b", "<>", "write != for what differs"),
+        ("when: a => b", "=>", "write implies(p, q), or >= to compare"),
+        ("do: a++", "++", "write += 1"),
+    ],
+)
+def test_what_other_languages_write_is_answered_with_what_it_is_here(
+    wrong: Wrong, cell: str, sign: str, advice: str
+) -> None:
+    rows = f"rows:\n  - row: r\n    {cell}\n  - row: other\n    do: pass\n"
+    found = wrong(f"system: s\nabout: a\n{rows}")
+    (error,) = (one for one in found if one.code == "T120")
+    assert error.help == advice
+    assert error.message == f"the language does not have `{sign}`"
+
+
 def test_errors_of_tables_are_reported_with_those_of_the_system(folder: Path, wrong: Wrong) -> None:
     (folder / "lamp.yaml").write_text("table: lamp\nabout: a\nsource: s\nstates: {A: {about: x}}\n")
     found = wrong("system: s\nmachines: {l: {table: lamp}}\n")
