@@ -23,6 +23,7 @@ from checker.cli.mapped import (
     mapped_options,
     mapping_file,
 )
+from checker.cli.options import overrides
 from checker.cli.progress import Style, observing
 from checker.conformance import story
 from checker.conformance.doubts import STATES, Doubts, refuse_contradictions
@@ -30,7 +31,7 @@ from checker.conformance.explain import Explanation, Limits, explain
 from checker.conformance.log import Log, judged_values
 from checker.conformance.mapping import read_mapping
 from checker.conformance.places import Taken
-from checker.conformance.recording import Recording, Size, Value
+from checker.conformance.recording import Recording, Value
 from checker.conformance.space import Space
 from checker.errors import UsageError
 from checker.report import terminal
@@ -140,35 +141,58 @@ class _Judge:
     observer: flow.Observer
     interrupt: Event
     models: dict[Decided, tuple[Mapped, Space]] = field(default_factory=dict)
-    decided: dict[tuple[Size, ...], Decided] = field(default_factory=dict)
+    decided: dict[object, Decided] = field(default_factory=dict)
     """What the logs decide, by what they are asked for it: for most values the same."""
 
     doubts: Doubts = field(default_factory=Doubts)
 
     def all_told(self, run_file: Path | None, *, midway: bool) -> list[story.Told]:
-        """Return the verdict for each value of the mapping's `each`; where it is one log, once."""
-        mapping = read_mapping(mapping_file(self.spec, self.given, recorded=True))
-        each = () if mapping.recording.lines is None else mapping.recording.lines.each
+        """Return the verdict for each value of the mapping's `each`; where it is one log, once.
+
+        Where not all are explained, they are judged by the mapping's variants, too.
+        """
+        recording = read_mapping(mapping_file(self.spec, self.given, recorded=True)).recording
+        found = last = self.judged(recording, "", run_file, midway=midway)
+        if all(one.found.verdict == "explained" and not one.found.events for one in found):
+            nothing = Explanation("inconclusive", why=NOTHING_READ)
+            return [replace(one, found=nothing) for one in found]
+        said = overrides(self.settings).keys()
+        for variant in recording.variants:
+            if _distance(found)[0] == 0 or self.interrupt.is_set():
+                break
+            if said.isdisjoint(dict(variant.constants)):
+                varied = recording.varied(variant)
+                last = self.judged(varied, variant.name, run_file, midway=midway)
+                found = min(found, last, key=_distance)
+        if run_file is not None and found is not last:
+            by = {one.name: recording.varied(one) for one in recording.variants}
+            name = found[0].variant
+            return self.judged(by.get(name, recording), name, run_file, midway=midway)
+        return found
+
+    def judged(
+        self, recorded: Recording, variant: str, run_file: Path | None, *, midway: bool
+    ) -> list[story.Told]:
+        """Return the verdict for each value by one variant."""
+        each = () if recorded.lines is None else recorded.lines.each
         judged: dict[tuple[Decided, str], story.Told] = {}
         found = []
         for value in judged_values(self.logs, each):
-            recording = mapping.recording.of(value)
-            if recording.sizes not in self.decided:
-                self.decided[recording.sizes] = decided_by(recording, self.logs)
-            decided = self.decided[recording.sizes]
+            recording = recorded.of(value)
+            asked = recording.constants, recording.sizes
+            if asked not in self.decided:
+                self.decided[asked] = decided_by(recording, self.logs)
+            decided = self.decided[asked]
             alone = run_file is not None or not value
             same = decided, story.key(value) if alone else Log(self.logs, recording).digest()
             if same not in judged:
                 model = self.model(decided)
                 judged[same] = self.told(recording, model, value, run_file, midway=midway)
-            found.append(replace(judged[same], value=value))
+            found.append(replace(judged[same], value=value, variant=variant))
         if not found:
             names = ", ".join(one.name for one in each)
             raise UsageError(f"the log says nothing of any {names}: there is nothing to judge")
-        if any(one.found.verdict != "explained" or one.found.events for one in found):
-            return found
-        nothing = Explanation("inconclusive", why=NOTHING_READ)
-        return [replace(one, found=nothing) for one in found]
+        return found
 
     def told(
         self,
@@ -228,6 +252,12 @@ class _Judge:
             known = self.models[decided] = (found, Space(found.bound))
             refuse_contradictions(known[1])
         return known
+
+
+def _distance(told: list[story.Told]) -> tuple[int, int]:
+    """Return how far a log is from being explained: by the verdict, and by the lines explained."""
+    worst = max(SERIOUS.index(one.found.verdict) for one in told)
+    return worst, -min(one.found.events for one in told)
 
 
 def _explained(

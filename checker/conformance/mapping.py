@@ -43,6 +43,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "observe",
         "known",
         "constants",
+        "variants",
         "sizes",
         "unlimited",
         "alike",

@@ -209,17 +209,26 @@ class Size:
     more: int
 
 
+@frozen()
+class Variant:
+    """Constants of other runs, such as those of another release: a log may be of them, too."""
+
+    name: str
+    constants: tuple[tuple[str, int | bool | str], ...]
+
+
 @frozen(eq=False, slots=False)
 class Recording:
     """What a mapping says of recorded runs.
 
-    `constants` are those of the instance that explains them, where nobody says otherwise;
-    `sizes` are constants that the log decides. `unlimited` are faults without a budget in them;
+    `constants` are those of the instance that explains them, where nobody says otherwise, and
+    `variants` have others; `sizes` are constants that the log decides. `unlimited` are faults without a budget in them;
     `alike` are types of ids that the model tells apart, and not with these constants; `assume` is
     true in each state of them.
     """
 
     constants: tuple[tuple[str, int | bool | str], ...] = ()
+    variants: tuple[Variant, ...] = ()
     sizes: tuple[Size, ...] = ()
     unlimited: tuple[Word, ...] = ()
     alike: tuple[Word, ...] = ()
@@ -241,6 +250,11 @@ class Recording:
             sizes = tuple(replace(size, path=size.path.of(name, text)) for size in sizes)
         return replace(self, lines=replace(self.lines, forms=forms), sizes=sizes)
 
+    def varied(self, variant: Variant) -> Recording:
+        """Return it with a variant's constants."""
+        constants = {**dict(self.constants), **dict(variant.constants)}
+        return replace(self, constants=tuple(constants.items()))
+
     def timed(self, least: dict[str, int]) -> Recording:
         """Return it with the least times of some timers."""
         timers = tuple(
@@ -255,9 +269,10 @@ def read_recording(fields: Fields) -> Recording:
     time, written = fields.get("time"), fields.get("lines")
     lines = None if written is None else _lines(written, problems)
     return Recording(
-        constants=tuple(
-            (word.text, value)
-            for word, value, _ in read_settings(fields.get("constants"), problems)
+        constants=_constants(fields.get("constants"), problems),
+        variants=tuple(
+            Variant(word.text, _constants(node, problems))
+            for word, node in fields.named("variants")
         ),
         sizes=tuple(
             size for word, node in fields.named("sizes") for size in _sizes(word, node, problems)
@@ -272,6 +287,12 @@ def read_recording(fields: Fields) -> Recording:
         together=tuple(_together(node, problems) for _, node in fields.named("together")),
         told=tuple(_told(word, node, lines, problems) for word, node in fields.named("told")),
     )
+
+
+def _constants(
+    node: Node | None, problems: Problems
+) -> tuple[tuple[str, int | bool | str], ...]:
+    return tuple((word.text, value) for word, value, _ in read_settings(node, problems))
 
 
 def _told(word: Word, node: Node, lines: Lines | None, problems: Problems) -> Told:

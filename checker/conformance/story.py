@@ -41,6 +41,13 @@ class Told:
     value: Value = ()
     """For which of the values of `each` the log was judged."""
     about: str = ""
+    variant: str = ""
+    """The mapping's variant that the log was judged by, if it is one."""
+
+    @property
+    def model(self) -> str:
+        """The specification by name, with the variant of it."""
+        return f"{self.name} ({self.variant})" if self.variant else self.name
 
     @property
     def log(self) -> str:
@@ -79,12 +86,12 @@ def headline(told: Told) -> str:
     if found.verdict == "explained":
         return (
             f"explained: all {plural(found.events, 'line')} of {told.log} are a run of "
-            f"{told.name}, with {plural(found.hidden, 'hidden step')}; at most "
+            f"{told.model}, with {plural(found.hidden, 'hidden step')}; at most "
             f"{plural(found.most, 'state')} fitted at a time"
         )
     where = "at the beginning" if found.event is None else f"at line {found.event.line}"
     return (
-        f"{found.verdict}: {told.name} explains {plural(found.events, 'line')} of {told.log} and "
+        f"{found.verdict}: {told.model} explains {plural(found.events, 'line')} of {told.log} and "
         f"stops {where}"
     )
 
@@ -219,6 +226,7 @@ def told_object(told: Told, checker: str) -> dict[str, object]:
         "checker": checker,
         "spec": told.name,
         "instance": told.space.bound.machine.instance,
+        "variant": told.variant or None,
         "log": told.log,
         "verdict": found.verdict,
         "events": found.events,

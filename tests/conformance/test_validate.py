@@ -185,3 +185,23 @@ def test_beyond_the_limit_nothing_is_decided(lease: Path) -> None:
 def test_a_line_that_is_none_is_told_with_its_place(line: str, told: str) -> None:
     with pytest.raises(UsageError, match=re.escape(told)):
         run('{"do": "call", "name": "acquire"}\n' + line + "\n")
+
+
+def test_a_log_of_a_variant_is_explained_and_one_of_none_is_not(lease: Path) -> None:
+    spec, mapping = (lease / "lease.yaml").read_text(), (lease / "conformance.yaml").read_text()
+    spec = spec.replace("ids: [alice, bob]}", "ids: [alice, bob]}\n  step: {value: 1}")
+    (lease / "lease.yaml").write_text(spec.replace("epoch += 1", "epoch += step"))
+    variants = "variants:\n  older: {step: 2}\n  odd: {step: 3}\n"
+    (lease / "conformance.yaml").write_text(mapping + variants)
+    took = '{"do": "call", "name": "acquire", "with": {"client": "alice"}, "fields": {"epoch": %d}}\n'
+    assert run_json(took % 1)[1]["variant"] is None
+    code, found = run_json(took % 2, "--run", "steps.jsonl")
+    assert (code, found["variant"], found["events"]) == (0, "older", 1)
+    assert len(Path("steps.jsonl").read_text().splitlines()) == 1
+    assert "lease.yaml (older)" in squeezed(run(took % 2)[1])
+    assert run_json(took % 4)[0] == 1
+    assert run_json(took % 2, "--set", "step=1")[0] == 1, "what is set stays"
+    both = took % 2 + '{"do": "call", "name": "release", "with": {"client": "bob"}}\n'
+    code, found = run_json(both, "--run", "steps.jsonl")
+    assert (code, found["variant"], found["line"]) == (1, "older", 2), "it explains the most lines"
+    assert len(Path("steps.jsonl").read_text().splitlines()) == 1
