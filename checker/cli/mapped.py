@@ -10,7 +10,7 @@ import click
 from checker import flow, library
 from checker.cli.options import Command, model_options, output_options, overrides
 from checker.conformance.bind import Bound, bind
-from checker.conformance.log import least_times, sized
+from checker.conformance.log import greatest_times, least_times, sized
 from checker.conformance.mapping import Mapping, read_mapping
 from checker.conformance.recording import Recording
 from checker.elaborate import elaborate
@@ -68,16 +68,18 @@ class Mapped:
 
 @frozen()
 class Decided:
-    """What logs decide of the model that is to explain them: constants, least times of timers."""
+    """What logs decide of the model that is to explain them: constants, times of timers."""
 
     constants: tuple[tuple[str, int | bool | str], ...]
     least: tuple[tuple[str, int], ...]
+    greatest: tuple[tuple[str, int], ...]
 
 
 def decided_by(recording: Recording, logs: tuple[Path, ...]) -> Decided:
     """Return what logs decide, read as a mapping says."""
     constants = {**dict(recording.constants), **sized(logs, recording.sizes)}
-    return Decided(tuple(constants.items()), tuple(least_times(logs, recording.timers).items()))
+    least, greatest = (of(logs, recording.timers) for of in (least_times, greatest_times))
+    return Decided(tuple(constants.items()), tuple(least.items()), tuple(greatest.items()))
 
 
 def mapped(
@@ -97,7 +99,7 @@ def mapped(
     """
     mapping = read_mapping(mapping_file(spec, given, recorded=decided is not None))
     if decided is not None:
-        timed = mapping.recording.timed(dict(decided.least))
+        timed = mapping.recording.timed(dict(decided.least), dict(decided.greatest))
         mapping = replace(mapping, recording=timed)
     request = flow.Request(
         spec,

@@ -152,22 +152,31 @@ class _Judge:
         Where not all are explained, they are judged by the mapping's variants, too.
         """
         recording = read_mapping(mapping_file(self.spec, self.given, recorded=True)).recording
-        found = last = self.judged(recording, "", run_file, midway=midway)
-        if all(one.found.verdict == "explained" and not one.found.events for one in found):
-            nothing = Explanation("inconclusive", why=NOTHING_READ)
-            return [replace(one, found=nothing) for one in found]
         said = overrides(self.settings).keys()
-        for variant in recording.variants:
-            if _distance(found)[0] == 0 or self.interrupt.is_set():
-                break
-            if said.isdisjoint(dict(variant.constants)):
-                varied = recording.varied(variant)
-                last = self.judged(varied, variant.name, run_file, midway=midway)
-                found = min(found, last, key=_distance)
-        if run_file is not None and found is not last:
-            by = {one.name: recording.varied(one) for one in recording.variants}
-            name = found[0].variant
-            return self.judged(by.get(name, recording), name, run_file, midway=midway)
+        ways = {"": recording} | {
+            one.name: recording.varied(one)
+            for one in recording.variants
+            if said.isdisjoint(dict(one.constants))
+        }
+        tried: list[list[story.Told]] = []
+        for name, varied in ways.items():
+            tried.append(self.judged(varied, name, run_file, midway=midway))
+            if all(one.found.verdict == "explained" and not one.found.events for one in tried[0]):
+                nothing = Explanation("inconclusive", why=NOTHING_READ)
+                return [replace(one, found=nothing) for one in tried[0]]
+            if _distance(tried[-1])[0] == 0 or self.interrupt.is_set():
+                return tried[-1]
+        # What goes the furthest comes first: it may be explained, or undecided, after all.
+        tried.sort(key=_distance)
+        if not midway:
+            for number, told in enumerate(tried):
+                tried[number] = self._settled(told, ways[told[0].variant])
+                if _distance(tried[number])[0] < SERIOUS.index("diverges"):
+                    break
+        found = min(tried, key=_distance)
+        name = found[0].variant
+        if run_file is not None and name != [*ways][-1]:
+            self.judged(ways[name], name, run_file, midway=midway)
         return found
 
     def judged(
@@ -215,8 +224,6 @@ class _Judge:
             explanation = _explained(space, log, self.limits, self.interrupt, run, beginnings)
             if explanation.verdict == "explained" or self.interrupt.is_set():
                 break
-        if explanation.verdict == "diverges" and not midway:
-            explanation = self._settled(explanation, recording, model)
         seconds = time.perf_counter() - begun
         return story.Told(
             space,
@@ -229,18 +236,25 @@ class _Judge:
             found.mapping.about,
         )
 
-    def _settled(
-        self, explanation: Explanation, recording: Recording, model: tuple[Mapped, Space]
-    ) -> Explanation:
-        """Return a divergence; undecided if what the mapping leaves out makes it one."""
-        found, space = model
+    def _settled(self, told: list[story.Told], recorded: Recording) -> list[story.Told]:
+        """Return what was told; undecided where what the mapping leaves out makes it diverge."""
         limits = replace(self.limits, places=STATES, drop=False)
+        known: dict[int, Explanation] = {}
 
-        def again(other: Space, sink: Callable[[Taken], None]) -> Explanation:
-            events = Log(self.logs, recording).events()
-            return explain(other, events, recording.clock, limits, self.interrupt, sink)
+        def settled(one: story.Told) -> Explanation:
+            recording = recorded.of(one.value)
+            mapped_, space = self.model(self.decided[recording.constants, recording.sizes])
 
-        return self.doubts.settled(explanation, space, found.mapping, again)
+            def again(other: Space, sink: Callable[[Taken], None]) -> Explanation:
+                events = Log(self.logs, recording).events()
+                return explain(other, events, recording.clock, limits, self.interrupt, sink)
+
+            return self.doubts.settled(one.found, space, mapped_.mapping, again)
+
+        for one in told:
+            if one.found.verdict == "diverges" and id(one.found) not in known:
+                known[id(one.found)] = settled(one)
+        return [replace(one, found=known.get(id(one.found), one.found)) for one in told]
 
     def model(self, decided: Decided) -> tuple[Mapped, Space]:
         """Return the model of logs that decide the same, built once."""

@@ -166,8 +166,8 @@ def bind(
     """
     with_definitions = replace(document, definitions=(*document.definitions, *mapping.definitions))
     world = world_of(with_definitions, machine.instance, overrides)
-    binder = _Binder(world, machine, mapping)
-    bound = binder.bound(document)
+    binder = _Binder(world, document, machine, mapping)
+    bound = binder.bound()
     own = tuple(item for item in world.problems.found if item.severity == "error")
     if own:
         raise SpecificationError(tuple(sorted(own, key=_place)))
@@ -181,12 +181,18 @@ def _place(item: Diagnostic) -> tuple[str, int, int]:
 class _Binder:
     """One pass over a mapping."""
 
-    def __init__(self, world: World, machine: Machine, mapping: Mapping) -> None:
-        self.world, self.machine, self.mapping = world, machine, mapping
+    def __init__(
+        self, world: World, document: Document, machine: Machine, mapping: Mapping
+    ) -> None:
+        self.world, self.document, self.machine, self.mapping = world, document, machine, mapping
         self.problems = world.problems
+        # A row that is there only with other constants has a name all the same.
+        self.rows = {row.name.text for row in document.rows} | {
+            action.name for action in machine.actions
+        }
 
-    def bound(self, document: Document) -> Bound:
-        mapping = self.mapping
+    def bound(self) -> Bound:
+        mapping, document = self.mapping, self.document
         if mapping.system.text != self.machine.name:
             self.problems.add(
                 "T115",
@@ -196,10 +202,8 @@ class _Binder:
                 help="name the specification that it belongs to, or another mapping",
             )
         mapped = {row.row.text: row for row in mapping.rows}
-        written = [row.name.text for row in document.rows]
-        known_rows = {*written, *(action.name for action in self.machine.actions)}
         for row in mapping.rows:
-            self._row_exists(row.row, known_rows, generated=_is_generated(row.row.text, document))
+            self._row_exists(row.row, self.rows, generated=_is_generated(row.row.text, document))
         if mapping.rest is not None:
             mapped |= {name: _silent(name, mapping.rest) for name in self._unmentioned(mapped)}
         for row_name in self._unmentioned(mapped):
@@ -218,10 +222,10 @@ class _Binder:
             *(word for one in together for word in one.rows),
             *(one.row for one in mapping.recording.told),
         ):
-            self._row_exists(word, known_rows, generated=False)
+            self._row_exists(word, self.rows, generated=False)
         fields = tuple(word.text for word, _ in mapping.observe)
         for known in mapping.known:
-            self._row_exists(known.row, known_rows, generated=False)
+            self._row_exists(known.row, self.rows, generated=False)
             self._items_exist(known, (*fields, ANSWER, ERROR))
         return Bound(
             path=mapping.path,
@@ -282,10 +286,10 @@ class _Binder:
     def _terms_of_rows(self, cells: Arguments) -> Terms:
         """Return rows that the machine has with an expression over each one's names."""
         actions = {action.name: action for action in self.machine.actions}
-        written = {row.row.text for row in self.mapping.rows} | actions.keys()
         found = []
         for word, cell in cells:
-            self._row_exists(word, written, generated=False)
+            generated = _is_generated(word.text, self.document)
+            self._row_exists(word, self.rows, generated=generated)
             if word.text in actions:
                 term = self._term(cell, names_of(actions[word.text]), _OwnNames())
                 found += [(word.text, term)] if term is not None else []

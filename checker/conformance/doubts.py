@@ -6,7 +6,8 @@ assumes, an instance has bounds. A log that one of the runs left out explains do
 the specification; who said that there is no such run is told, with the place. That is looked at as
 far as a small number of states goes: without these words more states fit. `soon` only says when
 rows are taken that nobody sees, so a run without it is a run like any other: the log is explained
-then. It is taken away from one row after the other before it is from all.
+then. It is taken away from one row after the other before it is from all. A log that diverges
+without all of these is not judged without one of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from checker.conformance.bind import Bound
 from checker.conformance.explain import Explanation
 from checker.conformance.mapping import Mapping
 from checker.conformance.places import Taken
@@ -63,6 +65,17 @@ def _ways(soon: frozenset[str]) -> list[_Free]:
     ]
 
 
+def _possible(asked: _Free, bound: Bound, *, cut: bool) -> _Free:
+    """Return of what is asked what there is to take away."""
+    return _Free(
+        asked.told and bool(bound.told),
+        asked.soon,
+        asked.late and bool(bound.late),
+        asked.usual and any(one.usual for one in bound.timers),
+        asked.conditions and cut,
+    )
+
+
 @dataclass
 class Doubts:
     """Judges divergences again; the spaces that it needs for that are built once."""
@@ -77,16 +90,16 @@ class Doubts:
         It is explained if only `soon` left that out, else undecided.
         """
         bound, cut = space.bound, space.cut
+        ways = _ways(bound.soon)
+        # Without all of these there are all the runs that there are without one of them.
+        most = again(self._without(space, _possible(ways[-1], bound, cut=True)), lambda taken: None)
+        if most.verdict == "diverges":
+            return found
+        if most.verdict != "explained":
+            del ways[-1]
         tried = {_Free()}
-        for asked in _ways(bound.soon):
-            # Of what is asked, what there is to take away.
-            way = _Free(
-                asked.told and bool(bound.told),
-                asked.soon,
-                asked.late and bool(bound.late),
-                asked.usual and any(one.usual for one in bound.timers),
-                asked.conditions and cut,
-            )
+        for asked in ways:
+            way = _possible(asked, bound, cut=cut)
             if way in tried:
                 continue
             tried.add(way)

@@ -245,13 +245,26 @@ def sized(files: Iterable[File], sizes: Iterable[Size]) -> dict[str, int]:
 
 def least_times(files: Iterable[File], timers: Iterable[MappedTimer]) -> dict[str, int]:
     """Return the least time of each timer that a log says something of, in milliseconds."""
-    sought = [(timer.name.text, *timer.least_of) for timer in timers if timer.least_of is not None]
-    found: dict[str, int] = {}
+    sought = {one.name.text: one.least_of for one in timers if one.least_of is not None}
+    return {name: min(times) for name, times in _times(files, sought).items()}
+
+
+def greatest_times(files: Iterable[File], timers: Iterable[MappedTimer]) -> dict[str, int]:
+    """Return the greatest time of each timer that a log says something of, in milliseconds."""
+    sought = {one.name.text: one.greatest_of for one in timers if one.greatest_of is not None}
+    return {name: max(times) for name, times in _times(files, sought).items()}
+
+
+def _times(
+    files: Iterable[File], sought: dict[str, tuple[Path, int]]
+) -> dict[str, set[int]]:
+    """Return what stands at paths, each multiplied, where it is a time."""
+    found: dict[str, set[int]] = {}
     for said in _said(files if sought else ()):
-        for name, path, times in sought:
+        for name, (path, times) in sought.items():
             for one in _leaves(path.at(said, {})):
                 if isinstance(one, int) and one > 0:
-                    found[name] = min(found.get(name, one * times), one * times)
+                    found.setdefault(name, set()).add(one * times)
     return found
 
 

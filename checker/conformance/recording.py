@@ -25,7 +25,7 @@ ASKS: Final = ("call", "fire", "complete")
 
 RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "clock": ("unit", "error", "errors"),
-    "timer": ("armed", "sets", "fires", "least", "least_of", "greatest", "usual"),
+    "timer": ("armed", "sets", "fires", "least", "least_of", "greatest", "greatest_of", "usual"),
     "window": ("values", "when", "do"),
     "form of lines": ("at", "stream", "pairs", "of", "each", "read"),
     "each": ("values", "ranges"),
@@ -61,8 +61,9 @@ class MappedTimer:
     """A timer: which are armed in a state, which rows set one anew, which are one firing.
 
     It fires `least` to `greatest` milliseconds after it was set; None: there is no limit.
-    `least_of` says where the log has the least time, and by what that is multiplied. `usual`: these
-    times are what was seen, not what is promised.
+    `least_of` and `greatest_of` say where the log has these times, and by what they are multiplied:
+    the least number there, and the greatest one. `usual`: these times are what was seen, not what
+    is promised.
     """
 
     name: Word
@@ -72,6 +73,7 @@ class MappedTimer:
     least: int
     greatest: int | None
     least_of: tuple[Path, int] | None = None
+    greatest_of: tuple[Path, int] | None = None
     usual: bool = False
 
 
@@ -255,10 +257,15 @@ class Recording:
         constants = {**dict(self.constants), **dict(variant.constants)}
         return replace(self, constants=tuple(constants.items()))
 
-    def timed(self, least: dict[str, int]) -> Recording:
-        """Return it with the least times of some timers."""
+    def timed(self, least: dict[str, int], greatest: dict[str, int]) -> Recording:
+        """Return it with the least and the greatest times of some timers."""
         timers = tuple(
-            replace(timer, least=least.get(timer.name.text, timer.least)) for timer in self.timers
+            replace(
+                timer,
+                least=least.get(timer.name.text, timer.least),
+                greatest=greatest.get(timer.name.text, timer.greatest),
+            )
+            for timer in self.timers
         )
         return replace(self, timers=timers)
 
@@ -363,16 +370,17 @@ def _timer(word: Word, node: Node, problems: Problems) -> MappedTimer:
         fires=_cells(fields, "fires"),
         least=least or 0,
         greatest=greatest,
-        least_of=_least_of(fields),
+        least_of=_time_of(fields, "least_of"),
+        greatest_of=_time_of(fields, "greatest_of"),
         usual=fields.boolean("usual", default=False),
     )
 
 
-def _least_of(fields: Fields) -> tuple[Path, int] | None:
-    node = fields.get("least_of")
+def _time_of(fields: Fields, key: str) -> tuple[Path, int] | None:
+    node = fields.get(key)
     if node is None:
         return None
-    path, _, times = read_word(node, "least_of", fields.problems).text.partition(" * ")
+    path, _, times = read_word(node, key, fields.problems).text.partition(" * ")
     return _parsed(path, node.span, fields.problems), int(times) if times.isdigit() else 1
 
 
