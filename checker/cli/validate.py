@@ -26,7 +26,7 @@ from checker.cli.mapped import (
 from checker.cli.options import overrides
 from checker.cli.progress import Style, observing
 from checker.conformance import story
-from checker.conformance.doubts import STATES, Doubts, refuse_contradictions
+from checker.conformance.doubts import Doubts, refuse_contradictions
 from checker.conformance.explain import Explanation, Limits, explain
 from checker.conformance.log import Log, judged_values
 from checker.conformance.mapping import read_mapping
@@ -166,14 +166,11 @@ class _Judge:
                 return [replace(one, found=nothing) for one in tried[0]]
             if _distance(tried[-1])[0] == 0 or self.interrupt.is_set():
                 return tried[-1]
-        # What goes the furthest comes first: it may be explained, or undecided, after all.
-        tried.sort(key=_distance)
+        least = min(_distance(told) for told in tried)
+        nearest = [told for told in tried if _distance(told) == least]
         if not midway:
-            for number, told in enumerate(tried):
-                tried[number] = self._settled(told, ways[told[0].variant])
-                if _distance(tried[number])[0] < SERIOUS.index("diverges"):
-                    break
-        found = min(tried, key=_distance)
+            nearest = [self._settled(told, ways[told[0].variant]) for told in nearest]
+        found = min(nearest, key=_distance)
         name = found[0].variant
         if run_file is not None and name != [*ways][-1]:
             self.judged(ways[name], name, run_file, midway=midway)
@@ -238,14 +235,14 @@ class _Judge:
 
     def _settled(self, told: list[story.Told], recorded: Recording) -> list[story.Told]:
         """Return what was told; undecided where what the mapping leaves out makes it diverge."""
-        limits = replace(self.limits, places=STATES, drop=False)
         known: dict[int, Explanation] = {}
 
         def settled(one: story.Told) -> Explanation:
             recording = recorded.of(one.value)
             mapped_, space = self.model(self.decided[recording.constants, recording.sizes])
 
-            def again(other: Space, sink: Callable[[Taken], None]) -> Explanation:
+            def again(other: Space, sink: Callable[[Taken], None], states: int) -> Explanation:
+                limits = replace(self.limits, places=states, drop=False)
                 events = Log(self.logs, recording).events()
                 return explain(other, events, recording.clock, limits, self.interrupt, sink)
 

@@ -28,11 +28,17 @@ from checker.semantics.successors import as_mapping, initial_steps
 from checker.source import Span
 from checker.table.document import Word
 
-Again = Callable[[Space, Callable[[Taken], None]], Explanation]
-"""Judges the log once more with another space; the steps of the run go to a function."""
+Again = Callable[[Space, Callable[[Taken], None], int], Explanation]
+"""Judges the log once more with another space, as far as so many states fit.
+
+The steps of the run go to a function.
+"""
 
 STATES = 1_000
 """States that may fit where a divergence is looked at once more."""
+
+FEW = 100
+"""States that may fit where all is taken away at first: most logs diverge soon even so."""
 
 
 @frozen(slots=False)
@@ -92,19 +98,22 @@ class Doubts:
         bound, cut = space.bound, space.cut
         ways = _ways(bound.soon)
         # Without all of these there are all the runs that there are without one of them.
-        most = again(self._without(space, _possible(ways[-1], bound, cut=True)), lambda taken: None)
-        if most.verdict == "diverges":
-            return found
-        if most.verdict != "explained":
-            del ways[-1]
-        tried = {_Free()}
+        whole, tried = _possible(ways[-1], bound, cut=cut), {_Free()}
+        if whole not in tried:
+            freed = self._without(space, whole)
+            other = again(freed, lambda taken: None, FEW)
+            if other.verdict == "diverges" and (cut or not freed.cut):
+                return found
+        beyond = False
         for asked in ways:
             way = _possible(asked, bound, cut=cut)
-            if way in tried:
+            # More states fit without all of these than without one of them.
+            if way in tried or (beyond and asked is ways[-1]):
                 continue
             tried.add(way)
             first, freed = _First(space), self._without(space, way)
-            other = again(freed, first.see)
+            other = again(freed, first.see, STATES)
+            beyond = beyond or other.verdict == "inconclusive"
             if other.verdict == "explained":
                 soon = tuple(word for word in mapping.soon if word.text in way.soon)
                 late = tuple(word for word in mapping.late if way.late and word.text in bound.late)

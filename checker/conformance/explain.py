@@ -275,6 +275,8 @@ class _Explainer:
         until = max([self._times(event)[1] for event in nexts], default=float("inf"))
         wide = self._closed(places, until, nexts)
         found: dict[Place, Came] = {}
+        if self.cut and not self.limits.drop:
+            return dict(places)  # nothing is decided any more
         for place in wide:
             for event, ahead in orders[place.ahead]:
                 self._taken(place, event, ahead, found)

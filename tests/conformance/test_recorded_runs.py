@@ -590,3 +590,93 @@ def test_a_run_of_several_brokers_with_one_line_changed_is_not(
     falsify(run)
     system = "classic_group" if "classic" in file.name else "consumer_group_848"
     assert judged(run, tmp_path, system)["verdict"] == "diverges"
+
+
+# --------------------------------------------------- other releases, and what a log leaves out
+
+OLDER_CONSUMER = RECORDED / "failing_appends_consumer_4.1.2.jsonl"
+OLDER_SHARE = RECORDED / "share_consumers_4.2.2.jsonl"
+UNTOLD = RECORDED / "untold_moves_classic_4.4.0.jsonl"
+UNTOLD_EXPIRY = RECORDED / "untold_move_and_expiry_classic_4.3.1.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("file", "system", "variant"),
+    [
+        (OLDER_CONSUMER, "consumer_group_848", "kafka_4_0_to_4_2"),
+        (OLDER_SHARE, "share_group", "kafka_4_2"),
+        (UNTOLD, "classic_group", None),
+        (UNTOLD_EXPIRY, "classic_group", None),
+    ],
+    ids=lambda one: getattr(one, "stem", one),
+)
+def test_what_an_older_release_did_and_a_move_that_no_line_tells_of_are_explained(
+    file: Path, system: str, variant: str | None
+) -> None:
+    found = judge(file, system=system)
+    assert (found["verdict"], found["why"], found["variant"]) == ("explained", None, variant)
+
+
+def left_without_an_epoch(run: Run) -> None:
+    """B and C have died and D joins, and the epoch is that of one of them alone."""
+    answered(run, "ConsumerGroupHeartbeat", who="D", epoch=4, assigned=[0, 1])["epoch"] = 3
+
+
+def target_within_the_interval(run: Run) -> None:
+    """An older release has no interval: D's epoch is not the one before its join."""
+    answered(run, "ShareGroupHeartbeat", who="D", epoch=7, assigned=[2])["epoch"] = 6
+
+
+def generation_skipped_after_an_untold_move(run: Run) -> None:
+    for line in run:
+        if line.get("gen") == 3:
+            line["gen"] = 4
+
+
+def stranger_after_an_untold_move(run: Run) -> None:
+    """A's generation is in the log, and the next broker knows no A."""
+    answered(run, "Heartbeat", who="A", err="REBALANCE_IN_PROGRESS")["err"] = "UNKNOWN_MEMBER_ID"
+
+
+def refused_by_who_answered(run: Run) -> None:
+    """C is not a member any more, and its coordinator has just heard it."""
+    at(run, 134)["err"] = "UNKNOWN_MEMBER_ID"
+
+
+@pytest.mark.parametrize(
+    ("file", "system", "falsify"),
+    [
+        (OLDER_CONSUMER, "consumer_group_848", left_without_an_epoch),
+        (OLDER_SHARE, "share_group", target_within_the_interval),
+        (UNTOLD, "classic_group", generation_skipped_after_an_untold_move),
+        (UNTOLD, "classic_group", stranger_after_an_untold_move),
+        (UNTOLD_EXPIRY, "classic_group", refused_by_who_answered),
+    ],
+)
+def test_an_older_release_or_an_untold_move_with_one_line_changed_is_not(
+    file: Path, system: str, falsify: Callable[[Run], None], tmp_path: Path
+) -> None:
+    run = read(file)
+    falsify(run)
+    assert judged(run, tmp_path, system)["verdict"] == "diverges"
+
+
+@pytest.mark.parametrize(
+    ("file", "system"),
+    [
+        (JOINS, "consumer_group_848"),
+        (CLASSIC, "classic_group"),
+        (RECORDED / "stalled_share_consumers_4.4.0.jsonl", "share_group"),
+    ],
+    ids=lambda one: getattr(one, "stem", one),
+)
+def test_members_that_are_silent_for_too_long_and_stay_are_undecided(
+    file: Path, system: str, tmp_path: Path
+) -> None:
+    run = read(file)
+    for line in run[len(run) // 2 :]:
+        line["t_us"] += 30_000_000
+    found = judged(run, tmp_path, system)
+    assert found["verdict"] == "inconclusive"
+    assert "`usual` leaves out a run" in found["why"]
+    assert "`silence`" in found["why"]
