@@ -101,7 +101,7 @@ class Doubts:
         whole, tried = _possible(ways[-1], bound, cut=cut), {_Free()}
         if whole not in tried:
             freed = self._without(space, whole)
-            other = again(freed, lambda taken: None, FEW)
+            other = again(freed, _unheard, FEW)
             if other.verdict == "diverges" and (cut or not freed.cut):
                 return found
         beyond = False
@@ -138,6 +138,10 @@ class Doubts:
             bound = bound.without_conditions() if way.conditions else bound
             known = self.spaces[space, way] = Space(bound)
         return known
+
+
+def _unheard(_taken: Taken) -> None:
+    """Take a step of a run that nobody asks for."""
 
 
 class _First:

@@ -255,9 +255,7 @@ def greatest_times(files: Iterable[File], timers: Iterable[MappedTimer]) -> dict
     return {name: max(times) for name, times in _times(files, sought).items()}
 
 
-def _times(
-    files: Iterable[File], sought: dict[str, tuple[Path, int]]
-) -> dict[str, set[int]]:
+def _times(files: Iterable[File], sought: dict[str, tuple[Path, int]]) -> dict[str, set[int]]:
     """Return what stands at paths, each multiplied, where it is a time."""
     found: dict[str, set[int]] = {}
     for said in _said(files if sought else ()):

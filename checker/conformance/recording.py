@@ -224,9 +224,9 @@ class Recording:
     """What a mapping says of recorded runs.
 
     `constants` are those of the instance that explains them, where nobody says otherwise, and
-    `variants` have others; `sizes` are constants that the log decides. `unlimited` are faults without a budget in them;
-    `alike` are types of ids that the model tells apart, and not with these constants; `assume` is
-    true in each state of them.
+    `variants` have others; `sizes` are constants that the log decides. `unlimited` are faults
+    without a budget in them; `alike` are types of ids that the model tells apart, and not with
+    these constants; `assume` is true in each state of them.
     """
 
     constants: tuple[tuple[str, int | bool | str], ...] = ()
@@ -296,9 +296,7 @@ def read_recording(fields: Fields) -> Recording:
     )
 
 
-def _constants(
-    node: Node | None, problems: Problems
-) -> tuple[tuple[str, int | bool | str], ...]:
+def _constants(node: Node | None, problems: Problems) -> tuple[tuple[str, int | bool | str], ...]:
     return tuple((word.text, value) for word, value, _ in read_settings(node, problems))
 
 

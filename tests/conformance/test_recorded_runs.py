@@ -597,6 +597,7 @@ def test_a_run_of_several_brokers_with_one_line_changed_is_not(
 OLDER_CONSUMER = RECORDED / "failing_appends_consumer_4.1.2.jsonl"
 OLDER_SHARE = RECORDED / "share_consumers_4.2.2.jsonl"
 UNTOLD = RECORDED / "untold_moves_classic_4.4.0.jsonl"
+REASONS = RECORDED / "reasons_to_join_classic_4.4.0.jsonl"
 UNTOLD_EXPIRY = RECORDED / "untold_move_and_expiry_classic_4.3.1.jsonl"
 
 
@@ -607,6 +608,7 @@ UNTOLD_EXPIRY = RECORDED / "untold_move_and_expiry_classic_4.3.1.jsonl"
         (OLDER_SHARE, "share_group", "kafka_4_2"),
         (UNTOLD, "classic_group", None),
         (UNTOLD_EXPIRY, "classic_group", None),
+        (REASONS, "classic_group", None),
     ],
     ids=lambda one: getattr(one, "stem", one),
 )
@@ -638,6 +640,11 @@ def stranger_after_an_untold_move(run: Run) -> None:
     answered(run, "Heartbeat", who="A", err="REBALANCE_IN_PROGRESS")["err"] = "UNKNOWN_MEMBER_ID"
 
 
+def joins_since_it_was_told_and_was_not(run: Run) -> None:
+    """Its join says that a heartbeat told it of the rebalance."""
+    answered(run, "Heartbeat", err="REBALANCE_IN_PROGRESS")["err"] = "NONE"
+
+
 def refused_by_who_answered(run: Run) -> None:
     """C is not a member any more, and its coordinator has just heard it."""
     at(run, 134)["err"] = "UNKNOWN_MEMBER_ID"
@@ -651,6 +658,7 @@ def refused_by_who_answered(run: Run) -> None:
         (UNTOLD, "classic_group", generation_skipped_after_an_untold_move),
         (UNTOLD, "classic_group", stranger_after_an_untold_move),
         (UNTOLD_EXPIRY, "classic_group", refused_by_who_answered),
+        (REASONS, "classic_group", joins_since_it_was_told_and_was_not),
     ],
 )
 def test_an_older_release_or_an_untold_move_with_one_line_changed_is_not(

@@ -193,7 +193,9 @@ def test_a_log_of_a_variant_is_explained_and_one_of_none_is_not(lease: Path) -> 
     (lease / "lease.yaml").write_text(spec.replace("epoch += 1", "epoch += step"))
     variants = "variants:\n  older: {step: 2}\n  odd: {step: 3}\n"
     (lease / "conformance.yaml").write_text(mapping + variants)
-    took = '{"do": "call", "name": "acquire", "with": {"client": "alice"}, "fields": {"epoch": %d}}\n'
+    took = (
+        '{"do": "call", "name": "acquire", "with": {"client": "alice"}, "fields": {"epoch": %d}}\n'
+    )
     assert run_json(took % 1)[1]["variant"] is None
     code, found = run_json(took % 2, "--run", "steps.jsonl")
     assert (code, found["variant"], found["events"]) == (0, "older", 1)

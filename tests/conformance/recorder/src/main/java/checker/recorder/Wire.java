@@ -85,7 +85,7 @@ final class Wire {
             }));
         } else if (data instanceof JoinGroupRequestData d) {
             line.put("m", name(who, d.memberId())).put("session_ms", d.sessionTimeoutMs())
-                .put("rebalance_ms", d.rebalanceTimeoutMs());
+                .put("rebalance_ms", d.rebalanceTimeoutMs()).put("reason", d.reason());
         } else if (data instanceof SyncGroupRequestData d) {
             line.put("m", name(who, d.memberId())).put("gen", d.generationId());
             ObjectNode given = line.putObject("assign");
