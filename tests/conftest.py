@@ -21,7 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--every-instance",
         action="store_true",
         help="search all quick instances that are shipped with Spark, too, not only a selection; "
-        "put every broken value into every cell, not only a third of them",
+        "put every broken value into every cell, not only a third of them; judge every recorded "
+        "run that was changed",
     )
     parser.addoption(
         "--costs",
@@ -30,6 +31,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="tell the processor seconds of each folder, and of the N tests that take most",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only a nightly run has the time for."""
+    if config.getoption("--every-instance"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("nightly")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,6 +6,7 @@ lines of its records alone), and three that begin in the middle of a run.
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from checker.cli.validate import validate
 
 RECORDED = Path(__file__).parent / "recorded"
 JOINS = RECORDED / "three_consumers_join_4.4.0.jsonl"
+
+nightly = partial(pytest.param, marks=pytest.mark.nightly)
+"""A changed line that takes ten processor seconds or more, beside others of the same run."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -296,11 +300,11 @@ def epoch_of_a_late_append_skipped(run: Run) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("file", "falsify"),
     [
-        (SHARE_FIVE, share_of_another),
+        nightly(SHARE_FIVE, share_of_another),
         (SHARE_FAILING, failed_join_counts),
         (SHARE_MOVING, stranger_after_a_move),
         (SHARE_MOVING, partition_of_nobody),
-        (SHARE_LATE, epoch_of_a_late_append_skipped),
+        nightly(SHARE_LATE, epoch_of_a_late_append_skipped),
     ],
 )
 def test_what_share_consumers_did_with_one_line_changed_is_not(
@@ -564,23 +568,23 @@ def generation_before_the_late_joins(run: Run) -> None:
         (ZOMBIE, zombie_lets_in),
         (FAILING, rolled_back_join_counts),
         (LATE, join_without_an_epoch),
-        (OVERLAPPING, refused_without_a_wait),
-        (OVERLAPPING, fenced_while_it_waits),
-        (OVERLAPPING, late_heartbeats_raise_the_epoch),
-        (OVERLAPPING, partition_of_who_left_is_missing),
+        nightly(OVERLAPPING, refused_without_a_wait),
+        nightly(OVERLAPPING, fenced_while_it_waits),
+        nightly(OVERLAPPING, late_heartbeats_raise_the_epoch),
+        nightly(OVERLAPPING, partition_of_who_left_is_missing),
         (OVERLAPPING, leave_of_a_stranger),
-        (OVERLAPPING, late_join_is_forgotten),
+        nightly(OVERLAPPING, late_join_is_forgotten),
         (OVERLAPPING, late_joiner_has_nothing),
-        (OVERLAPPING, refused_by_the_only_one_asked),
+        nightly(OVERLAPPING, refused_by_the_only_one_asked),
         (CLASSIC_MOVING, generation_without_a_record),
         (CLASSIC_LEAVING, generation_again),
         (CLASSIC_FAILING, assignment_in_spite_of_it),
         (CLASSIC_LATE, generation_taken_back),
         (CLASSIC_LATE_JOINS, told_at_once_that_it_was_late),
-        (CLASSIC_LATE_JOINS, generation_before_the_late_joins),
-        (CLASSIC_FORMER, forgotten_by_the_next_one),
+        nightly(CLASSIC_LATE_JOINS, generation_before_the_late_joins),
+        nightly(CLASSIC_FORMER, forgotten_by_the_next_one),
         (CLASSIC_FORMER, generation_skipped_by_the_next_one),
-        (CLASSIC_FORMER, owner_doubled_by_the_next_one),
+        nightly(CLASSIC_FORMER, owner_doubled_by_the_next_one),
     ],
 )
 def test_a_run_of_several_brokers_with_one_line_changed_is_not(
@@ -657,7 +661,7 @@ def refused_by_who_answered(run: Run) -> None:
         (OLDER_SHARE, "share_group", target_within_the_interval),
         (UNTOLD, "classic_group", generation_skipped_after_an_untold_move),
         (UNTOLD, "classic_group", stranger_after_an_untold_move),
-        (UNTOLD_EXPIRY, "classic_group", refused_by_who_answered),
+        nightly(UNTOLD_EXPIRY, "classic_group", refused_by_who_answered),
         (REASONS, "classic_group", joins_since_it_was_told_and_was_not),
     ],
 )
