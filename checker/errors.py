@@ -72,4 +72,6 @@ def told(error: Exception) -> str:
     """Return what a person reads of `error`: of a file, its name and what is the matter with it."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}"
+    if isinstance(error, FileNotFoundError):
+        return "the current folder does not exist any more; change to one that does"
     return str(error)

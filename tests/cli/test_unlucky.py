@@ -5,6 +5,7 @@ said it had and says what it lost.
 import json
 import resource
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 
 import pytest
 from command_processes import COUNTERS, PATIENCE_SECONDS, command, environment, with_defaults
+
+from checker.verdict import exits
 
 SEARCH = ("check", "counters.yaml", "--set", "Place=5", "--workers", "1")
 """100,000 states, 46 levels."""
@@ -95,3 +98,18 @@ def test_a_disk_that_is_full_ends_a_search_that_needs_it_honestly(folder: Path) 
     assert 0 < found["distinct"] < 1_000_000
     code, found, _ = searched(folder, *words)
     assert (code, found["verdict"], found["distinct"]) == (0, "holds", 1_000_000)
+
+
+def test_a_current_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    gone = "import os; os.rmdir(os.getcwd()); from checker.cli.main import main; "
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{gone}main(['check', 'hour_clock'])"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert ended.returncode == exits.USAGE
+    assert "the current folder does not exist any more" in ended.stderr
