@@ -100,7 +100,7 @@ def test_a_default_is_looked_at_only_where_nothing_is(tmp_path: Path) -> None:
 def test_a_module_for_tlc_compares_as_the_language_does(tmp_path: Path) -> None:
     result = run(tmp_path, CHOICES)
     module = module_of(result.machine, "least").text
-    assert "PairBefore(a, b) ==" in module
+    assert "PairBefore(v_a, v_b) ==" in module
     assert "Least({" in module
 
 

@@ -24,10 +24,14 @@ its own, after more steps, since `fresh` gives the first name that is free."""
 
 def symmetric(spec: str) -> Iterator[str]:
     """Yield the quick instances of a specification that have interchangeable ids."""
-    document = read(library.find(spec))
-    for entry in instances(document):
-        if entry.tier == "quick" and symmetric_ids(flow.machine_of(spec, entry.name.text, {})):
+    for entry in instances(read(library.find(spec))):
+        if entry.tier == "quick" and is_symmetric(spec, entry.name.text):
             yield entry.name.text
+
+
+def is_symmetric(spec: str, instance: str) -> bool:
+    """Return whether an instance has interchangeable ids."""
+    return bool(symmetric_ids(flow.machine_of(spec, instance, {})))
 
 
 def said(spec: str, instance: str, workers: int, *, symmetry: bool | None) -> Json:
