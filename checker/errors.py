@@ -72,6 +72,6 @@ def told(error: Exception) -> str:
     """Return what a person reads of `error`: of a file, its name and what is the matter with it."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}"
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and error.errno is not None:  # the system's own
         return "the current folder does not exist any more; change to one that does"
     return str(error)

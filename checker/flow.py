@@ -115,11 +115,21 @@ def check(request: Request, observer: Observer, interrupt: Interrupt | None = No
 
 def prepare(request: Request, observer: Observer) -> tuple[Document, Machine]:
     """Read and elaborate what is to run, with only the properties asked for."""
+    document = document_of(request, observer)
+    return document, elaborated(document, request, observer)
+
+
+def document_of(request: Request, observer: Observer) -> Document:
+    """Read the specification of what is to run."""
     observer.stage("read")
-    document = read(library.find(request.spec))
+    return read(library.find(request.spec))
+
+
+def elaborated(document: Document, request: Request, observer: Observer) -> Machine:
+    """Elaborate what is to run, with only the properties asked for."""
     observer.stage("elaborate")
     machine = recalled(document, request.instance, request.overrides)
-    return document, reduced(select(machine, request.properties), request.symmetry)
+    return reduced(select(machine, request.properties), request.symmetry)
 
 
 def check_machine(

@@ -108,7 +108,12 @@ def mapped(
         properties=(),
         symmetry=False,
     )
-    document, machine = flow.prepare(request, observer)
+    document = flow.document_of(request, observer)
+    if decided is not None:
+        known = {constant.name.text for constant in document.constants}
+        named = tuple(word for one in mapping.recording.variants for word in one.named)
+        _refuse_unknown(named, known, "N209", "constant")
+    machine = flow.elaborated(document, request, observer)
     if decided is not None and mapping.recording.unlimited:
         document = _without_budgets(document, mapping.recording.unlimited)
         machine = _machine(document, request)
@@ -139,24 +144,28 @@ def _without_budgets(document: Document, unlimited: tuple[Word, ...]) -> Documen
 
     It has no properties: they may speak of budgets, and nothing is judged by them.
     """
-    problems = Problems()
-    known = {fault.name.text for fault in document.faults}
-    for word in unlimited:
-        if word.text not in known:
-            close = nearest(word.text, known)
-            problems.add(
-                "N206",
-                f"no fault is called `{word.text}`",
-                word.span,
-                help=f"did you mean `{close}`?" if close else None,
-            )
-    problems.raise_any()
+    _refuse_unknown(unlimited, {fault.name.text for fault in document.faults}, "N206", "fault")
     names = {word.text for word in unlimited}
     faults = tuple(
         replace(fault, budget="unlimited") if fault.name.text in names else fault
         for fault in document.faults
     )
     return replace(document, faults=faults, properties=())
+
+
+def _refuse_unknown(words: tuple[Word, ...], known: set[str], code: str, kind: str) -> None:
+    """Raise SpecificationError for words that name nothing of the specification's."""
+    problems = Problems()
+    for word in words:
+        if word.text not in known:
+            close = nearest(word.text, known)
+            problems.add(
+                code,
+                f"no {kind} is called `{word.text}`",
+                word.span,
+                help=f"did you mean `{close}`?" if close else None,
+            )
+    problems.raise_any()
 
 
 def mapping_file(spec: str, given: Path | None, *, recorded: bool) -> Path:

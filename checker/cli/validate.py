@@ -160,12 +160,13 @@ class _Judge:
         }
         tried: list[list[story.Told]] = []
         for name, varied in ways.items():
-            tried.append(self.judged(varied, name, run_file, midway=midway))
-            if all(one.found.verdict == "explained" and not one.found.events for one in tried[0]):
+            told = self.judged(varied, name, run_file, midway=midway)
+            if all(one.found.verdict == "explained" and not one.found.events for one in told):
                 nothing = Explanation("inconclusive", why=NOTHING_READ)
-                return [replace(one, found=nothing) for one in tried[0]]
-            if _distance(tried[-1])[0] == 0 or self.interrupt.is_set():
-                return tried[-1]
+                return [replace(one, found=nothing) for one in told]
+            if _distance(told)[0] == 0 or self.interrupt.is_set():
+                return told
+            tried.append(told)
         least = min(_distance(told) for told in tried)
         nearest = [told for told in tried if _distance(told) == least]
         if not midway:

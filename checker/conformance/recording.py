@@ -14,7 +14,7 @@ from checker.table.document import Cell, Word
 from checker.table.fields import Fields
 from checker.table.nodes import Node
 from checker.table.problems import Problems, nearest
-from checker.table.refinement import read_settings
+from checker.table.refinement import Settings, read_settings
 from checker.table.words import read_integer, read_items, read_names, read_word
 
 Unit = Literal["us", "ms", "s"]
@@ -213,10 +213,14 @@ class Size:
 
 @frozen()
 class Variant:
-    """Constants of other runs, such as those of another release: a log may be of them, too."""
+    """Constants of other runs, such as those of another release: a log may be of them, too.
+
+    `named` are they where they stand in the mapping.
+    """
 
     name: str
     constants: tuple[tuple[str, int | bool | str], ...]
+    named: tuple[Word, ...]
 
 
 @frozen(eq=False, slots=False)
@@ -276,11 +280,8 @@ def read_recording(fields: Fields) -> Recording:
     time, written = fields.get("time"), fields.get("lines")
     lines = None if written is None else _lines(written, problems)
     return Recording(
-        constants=_constants(fields.get("constants"), problems),
-        variants=tuple(
-            Variant(word.text, _constants(node, problems))
-            for word, node in fields.named("variants")
-        ),
+        constants=_values(read_settings(fields.get("constants"), "constants", problems)),
+        variants=tuple(_variant(word, node, problems) for word, node in fields.named("variants")),
         sizes=tuple(
             size for word, node in fields.named("sizes") for size in _sizes(word, node, problems)
         ),
@@ -296,8 +297,13 @@ def read_recording(fields: Fields) -> Recording:
     )
 
 
-def _constants(node: Node | None, problems: Problems) -> tuple[tuple[str, int | bool | str], ...]:
-    return tuple((word.text, value) for word, value, _ in read_settings(node, problems))
+def _variant(word: Word, node: Node, problems: Problems) -> Variant:
+    settings = read_settings(node, word.text, problems)
+    return Variant(word.text, _values(settings), tuple(name for name, _, _ in settings))
+
+
+def _values(settings: Settings) -> tuple[tuple[str, int | bool | str], ...]:
+    return tuple((word.text, value) for word, value, _ in settings)
 
 
 def _told(word: Word, node: Node, lines: Lines | None, problems: Problems) -> Told:

@@ -324,7 +324,7 @@ def _instance(name: Word, node: Node, problems: Problems) -> InstanceEntry:
         name,
         fields.prose("about"),
         cast('Literal["quick", "full"]', tier),
-        read_settings(fields.get("set"), problems),
+        read_settings(fields.get("set"), "set", problems),
         fields.names("properties") if fields.has("properties") else None,
         fields.boolean("symmetry", default=True) if fields.has("symmetry") else None,
         _expect(Fields(expect, "expectation", problems)) if expect is not None else None,

@@ -20,13 +20,13 @@ _KEY = re.compile(r"\w+")
 Settings = tuple[tuple[Word, int | bool | str, Span], ...]
 
 
-def read_settings(node: Node | None, problems: Problems) -> Settings:
-    """Return the constants under `set:`, each with its value and the place of that."""
+def read_settings(node: Node | None, key: str, problems: Problems) -> Settings:
+    """Return the constants under a key, each with its value and the place of that."""
     if node is None:
         return ()
     return tuple(
-        (read_key(key, problems), _setting(key.text, value, problems), value.span)
-        for key, value in entries_of(node, "set", problems)
+        (read_key(name, problems), _setting(name.text, value, problems), value.span)
+        for name, value in entries_of(node, key, problems)
     )
 
 
@@ -47,7 +47,7 @@ def read_refines(node: Node, problems: Problems) -> RefinesEntry:
     return RefinesEntry(
         Word("", fields.head()) if system is None else read_word(system, "system", problems),
         fields.name("instance"),
-        read_settings(fields.get("set"), problems),
+        read_settings(fields.get("set"), "set", problems),
         tuple((key, read_name(value, key.text, problems)) for key, value in fields.named("ids")),
         tuple(_mapped(key, value, problems) for key, value in fields.entries("mapping")),
         fields.span,

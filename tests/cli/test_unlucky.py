@@ -7,7 +7,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def searched(folder: Path, *words: str, before: Callable[[], None] = with_defaults) -> Any:
-    """Run a search to its end; return its exit code, its object, and what it says besides."""
-    ended = subprocess.run(
-        command([*SEARCH, "--format", "json", *words]),
+def ran(
+    folder: Path, words: Sequence[str | Path], before: Callable[[], None] = with_defaults
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end in a folder, after what is done `before` it."""
+    return subprocess.run(
+        words,
         cwd=folder,
         env=environment(),
         capture_output=True,
@@ -41,6 +43,11 @@ def searched(folder: Path, *words: str, before: Callable[[], None] = with_defaul
         timeout=PATIENCE_SECONDS,
         preexec_fn=before,
     )
+
+
+def searched(folder: Path, *words: str, before: Callable[[], None] = with_defaults) -> Any:
+    """Run a search to its end; return its exit code, its object, and what it says besides."""
+    ended = ran(folder, command([*SEARCH, "--format", "json", *words]), before)
     assert ended.stdout, ended.stderr
     return ended.returncode, json.loads(ended.stdout), ended.stderr
 
@@ -102,14 +109,6 @@ def test_a_disk_that_is_full_ends_a_search_that_needs_it_honestly(folder: Path) 
 
 def test_a_current_folder_that_is_gone_is_told(tmp_path: Path) -> None:
     gone = "import os; os.rmdir(os.getcwd()); from checker.cli.main import main; "
-    ended = subprocess.run(
-        [sys.executable, "-c", f"{gone}main(['check', 'hour_clock'])"],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_SECONDS,
-    )
+    ended = ran(tmp_path, [sys.executable, "-c", f"{gone}main(['check', 'hour_clock'])"])
     assert ended.returncode == exits.USAGE
     assert "the current folder does not exist any more" in ended.stderr

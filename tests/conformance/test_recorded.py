@@ -178,13 +178,15 @@ def test_a_window_whose_numbers_cannot_be_less_is_an_error_with_its_place() -> N
     assert caught.value.span.source.name.endswith("conformance.yaml")
 
 
-def test_windows_and_timers_that_do_not_fit_are_told_with_their_places() -> None:
+def test_what_does_not_fit_is_told_with_its_place() -> None:
     for wrong, told in (
         (WINDOW.replace("epoch -= 1", "epocs -= 1"), "epocs"),
         (TIMERS.replace("expire: client", "expires: client"), "expires"),
         (TIMERS.replace('"{c for c in Client if holder == c}"', "epoch"), "neither a set"),
         (TIMERS.replace("900", "9000"), "less than the least"),
         ("unlimited: [crash]\n", "no fault is called"),
+        ("variants:\n  older: {Clint: 3}\n", "no constant is called `Clint`"),
+        ("variants:\n  older: 7\n", "`older` needs a mapping"),
     ):
         with pytest.raises(SpecificationError) as caught:
             verdict(turns(1), MAPPING + wrong)
