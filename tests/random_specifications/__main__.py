@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from checker.spark.session import Cluster, spark_session
 
+from .anew import ANEW
 from .comparing import DISTRIBUTED, ENGINES, judge
 from .drawing_several import KINDS, Files
 
@@ -55,6 +56,7 @@ def draw(given_arguments: argparse.Namespace, engines: tuple[tuple[str, int | No
         deadline=None,
         database=None,
         phases=phases,
+        backend=ANEW,
         suppress_health_check=list(HealthCheck),
     )
     @given(st.one_of(*(kind() for kind in drawn)))
