@@ -15,6 +15,7 @@ from threading import Event
 from checker import flow
 from checker.errors import EnvironmentFailure, UsageError
 from checker.frozen import frozen
+from checker.kernel import Kernel
 from checker.machine.machine import LIVENESS, Machine
 from checker.report.headline import plural
 from checker.report.result import Result
@@ -94,9 +95,12 @@ def make(item: OneHunt, stop: Interrupt | None = None) -> Hunt:
     )
 
 
-def compiled(request: flow.Request) -> None:
-    """Compile what hunts of a request run on, once, before threads share it."""
-    compiled_here(request, guided)
+def compiled(request: flow.Request) -> Kernel:
+    """Compile what hunts of a request run on, once, before threads share it.
+
+    Code that is there in a moment will do; hunts that last make it faster.
+    """
+    return compiled_here(request, guided, prompt=True)[2]
 
 
 def on_threads(items: Sequence[OneHunt], workers: int, stop: Event) -> Each:

@@ -112,17 +112,21 @@ _kept: list[tuple[flow.Request, _Compiled]] = []
 
 
 def compiled_here(
-    request: flow.Request, change: Callable[[Machine], Machine] | None = None
+    request: flow.Request,
+    change: Callable[[Machine], Machine] | None = None,
+    *,
+    prompt: bool = False,
 ) -> _Compiled:
     """Return the machine of a request, as changed, compiled by this process or by an earlier run.
 
-    A process makes runs of one kind only, so that `change` is the same each time.
+    A process makes runs of one kind only, so that `change` is the same each time. `prompt`: code
+    that is there in a moment will do, see `build`.
     """
     if not _kept or _kept[0][0] != request:
         _, machine = flow.prepare(request, flow.Silent())
         machine = machine if change is None else change(machine)
         layout = pack(machine)
-        _kept[:] = [(request, (machine, layout, build(machine, layout)))]
+        _kept[:] = [(request, (machine, layout, build(machine, layout, prompt=prompt)))]
     return _kept[0][1]
 
 

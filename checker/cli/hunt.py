@@ -129,12 +129,15 @@ def _made(
     """Return what the hunts found together, and how many were made at a time."""
     if where.engine == "local":
         observer.stage("build")
-        hunting.compiled(request)
+        kernel = hunting.compiled(request)
         observer.stage("hunt")
         items = hunting.plan(request, asked)
         parallel = min(where.workers or cores(), len(items))
         each = hunting.on_threads(items, parallel, interrupt)
-        return hunting.together(items, each, interrupt, observer.notice), parallel
+        try:
+            return hunting.together(items, each, interrupt, observer.notice), parallel
+        finally:
+            kernel.stop()
     spec = str(library.find(request.spec).resolve())
     items = hunting.plan(replace(request, spec=spec, workers=None), asked)
     with where.spread(len(items), observer.notice) as spread:

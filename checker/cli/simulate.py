@@ -100,7 +100,7 @@ def simulate(
             observer.stage("pack")
             layout = pack(machine)
             observer.stage("build")
-            kernel = build(machine, layout)
+            kernel = build(machine, layout, prompt=True)
             observer.stage("walk")
             simulation = walk_randomly(
                 machine, layout, kernel, walks, depth, seed, workers, limit_seconds, interrupt

@@ -97,6 +97,20 @@ class Kernel:
         refined = self.refinement.kernel if self.refinement is not None else None
         return self if refined is None else refined
 
+    def after(self, seconds: float) -> Kernel:
+        """Return the same machine as the fastest code there is once work went on for so long.
+
+        Faster code is begun when that pays; `stop` ends it.
+        """
+        if self.refinement is not None:
+            self.refinement.advance(seconds)
+        return self.best
+
+    def stop(self) -> None:
+        """Make no faster code any more."""
+        if self.refinement is not None:
+            self.refinement.stop()
+
     @property
     def judges_states(self) -> bool:
         """Whether `check` has something to say of states."""

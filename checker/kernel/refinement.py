@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Lock
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,20 +46,28 @@ class Refinement:
         self._finish = finish
         self._process: subprocess.Popen[bytes] | None = None
         self._out: IO[bytes] | None = None
-        self._failed = False
+        self._given_up = False
+        self._asked = Lock()
 
     def advance(self, seconds: float) -> Kernel | None:
         """Say that a search has gone on for so long; return the kernel if it is there now.
 
-        Begins to optimise when that pays.
+        Begins to optimise when that pays. Threads may ask at once.
         """
-        if self.kernel is None and not self._failed:
-            if self._process is None:
-                if seconds >= self.pays_after:
-                    self._begin()
-            elif self._process.poll() is not None:
-                self._take()
+        if self._asked.acquire(blocking=False):
+            try:
+                if self.kernel is None and not self._given_up:
+                    self._look(seconds)
+            finally:
+                self._asked.release()
         return self.kernel
+
+    def _look(self, seconds: float) -> None:
+        if self._process is None:
+            if seconds >= self.pays_after:
+                self._begin()
+        elif self._process.poll() is not None:
+            self._take()
 
     @property
     def under_way(self) -> bool:
@@ -66,7 +75,12 @@ class Refinement:
         return self._process is not None
 
     def stop(self) -> None:
-        """Optimise no further."""
+        """Optimise no further, whoever asks."""
+        with self._asked:
+            self._given_up = True
+            self._end()
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -94,7 +108,7 @@ class Refinement:
                     start_new_session=True,
                 )
         except OSError:
-            self._failed = True
+            self._given_up = True
 
     def _take(self) -> None:
         assert self._process is not None
@@ -105,5 +119,5 @@ class Refinement:
             code = self._out.read()
             if good and code:
                 self.kernel = self._finish(code)
-        self._failed = self.kernel is None
-        self.stop()
+        self._given_up = True
+        self._end()

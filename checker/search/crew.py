@@ -111,8 +111,7 @@ class Crew:
     ) -> None:
         self.board[places.HALT] = 1
         self._pool.shutdown()
-        if self.kernel.refinement is not None:
-            self.kernel.refinement.stop()
+        self.kernel.stop()
 
     @property
     def distinct(self) -> int:

@@ -114,6 +114,7 @@ def hunt(
     def asked() -> bool:
         return interrupted(interrupt) or (until is not None and time.perf_counter() >= until)
 
+    began = time.perf_counter()
     found = halted = False
     look = _STEPS_BETWEEN_LOOKS
     while not found and not halted and hunter.steps < steps:
@@ -124,6 +125,7 @@ def hunt(
         halted = asked()
         if hunter.steps >= look:
             look += _STEPS_BETWEEN_LOOKS
+            hunter.run_on(kernel.after(time.perf_counter() - began))
             hunter.look_more_closely(chance)
     return Hunt(
         number=number,

@@ -102,9 +102,12 @@ def simulate(
         return late or interrupted(interrupt)
 
     first, halted = begin, False
-    while first < walks and run.best() is None and not halted:
-        halted = not run.batch(first, min(first + size, walks), asked)
-        first += size
+    try:
+        while first < walks and run.best() is None and not halted:
+            halted = not run.batch(first, min(first + size, walks), asked)
+            first += size
+    finally:
+        kernel.stop()
     best = run.best()
     return Simulation(
         seed=seed,
@@ -213,8 +216,6 @@ class Walker:
         self.numbers[places.FIRSTS] = self.firsts.ctypes.data
         self.numbers[places.LENGTHS] = self.lengths.ctypes.data
         self.numbers[places.WORDS] = kernel.words
-        self.numbers[places.EXPAND] = kernel.expand_address
-        self.numbers[places.CHECK] = kernel.check_address if kernel.judges_states else 0
         self.numbers[places.INITIAL] = self.states.ctypes.data
         self.numbers[places.INITIAL_META] = self.initial_meta.ctypes.data
         self.numbers[places.INITIAL_COUNT] = len(self.states)
@@ -227,7 +228,13 @@ class Walker:
         self.numbers[places.WRONG_EDGES] = sum(item.flag for item in watched.edges)
         self.numbers[places.WRONG_CHECKS] = sum(item.flag for item in watched.checks)
         self.numbers[places.DEADLOCK_IS_WRONG] = watched.deadlock
+        self.run_on(kernel)
         self.enlarge(1 << 10)
+
+    def run_on(self, kernel: Kernel) -> None:
+        """Go on with this code, of the same machine."""
+        self.numbers[places.EXPAND] = kernel.expand_address
+        self.numbers[places.CHECK] = kernel.check_address if kernel.judges_states else 0
 
     def enlarge(self, capacity: int) -> None:
         """Give room for `capacity` successors of a state."""
@@ -256,6 +263,7 @@ class _Run:
     seed: int
     workers: int
     halt: Numbers = field(default_factory=lambda: np.zeros(1, np.int64))
+    started: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
         self.watched = watched_of(self.machine, self.kernel)
@@ -271,6 +279,9 @@ class _Run:
     def batch(self, first: int, end: int, asked: Callable[[], bool]) -> bool:
         """Make the walks number `first` to `end`; False if that was `asked` to end before."""
         stride = len(self.walkers)
+        kernel = self._fastest()
+        for walker in self.walkers:
+            walker.run_on(kernel)
         with ThreadPoolExecutor(stride, thread_name_prefix="walk") as pool:
             running = [
                 pool.submit(walker.walk, first + index, end, stride)
@@ -278,12 +289,17 @@ class _Run:
             ]
             try:
                 while wait(running, _POLL_SECONDS).not_done:
+                    self._fastest()
                     if asked():
                         self.halt[0] = 1
             except BaseException:
                 self.halt[0] = 1  # before the pool waits for its threads
                 raise
         return HALTED not in {task.result() for task in running} and not asked()
+
+    def _fastest(self) -> Kernel:
+        """Return the fastest code there is by now."""
+        return self.kernel.after(time.perf_counter() - self.started)
 
     def best(self) -> int | None:
         """Return the number of the shortest violating walk so far, the first of those."""

@@ -20,7 +20,9 @@ from checker.layout import pack
 from checker.llvm import native
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
+from checker.search.hunt import Hunt, hunt
 from checker.search.limits import Limits
+from checker.search.simulate import Simulation, simulate
 
 EXPAND = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 8)
 PATIENCE = 60
@@ -75,6 +77,31 @@ def test_code_that_comes_late_changes_nothing(workers: int, asked: int) -> None:
     assert late.calls > 0
     assert kernel.best is late.fast
     assert counts(found) == counts(usual)
+
+
+def test_walks_and_hunts_go_on_with_code_that_comes_late() -> None:
+    machine = two_phase(5)
+    layout = pack(machine)
+    slow = build(machine, layout, prompt=True)
+    fast = build(machine, layout)
+
+    def walked(kernel: Kernel) -> Simulation:
+        return replace(simulate(machine, layout, kernel, 10_000, 30, seed=1, workers=2), seconds=0)
+
+    def hunted(kernel: Kernel) -> Hunt:
+        return hunt(machine, layout, kernel, number=1, seed=1, steps=100_000, depth=30)
+
+    for made in (walked, hunted):
+        late = Late(fast, 2)
+        assert made(replace(slow, refinement=late)) == made(fast)
+        assert late.calls > 0
+
+
+def test_what_was_stopped_does_not_begin_again() -> None:
+    refinement = Refinement("", lambda _: pytest.fail("there is no code"))
+    refinement.stop()
+    assert refinement.advance(1e9) is None
+    assert not refinement.under_way
 
 
 def test_code_at_hand_is_other_code_and_says_the_same() -> None:
