@@ -121,7 +121,7 @@ class Space:
         self.instrumented: Instrumented = instrument(bound)
         machine = self.instrumented.machine
         self.layout, self.words = _layout(machine, self.instrumented.base)
-        self._stepper = Stepper(build(machine, self.layout))
+        self._stepper = Stepper(build(machine, self.layout, prompt=True, brief=True))
         self.cut = False
         """Whether there were steps that bounds or assumptions leave out."""
         self._said: dict[tuple[int, bytes], _Said] = {}

@@ -120,7 +120,7 @@ class _Builder:
         self.machine = machine
         self.telling: Telling = bare(machine) if rows_only else telling(machine)
         self.layout = pack(self.telling.machine)
-        self.kernel = build(self.telling.machine, self.layout)
+        self.kernel = build(self.telling.machine, self.layout, prompt=True, brief=True)
         self.calls, self.stepper = Calls(self.kernel), Stepper(self.kernel)
         self.labels: dict[Label, int] = {}
         words = self.layout.words

@@ -74,7 +74,7 @@ def calmest_lassos(
 def _space(machine: Machine, graph: LabelledGraph, interrupt: Interrupt | None) -> Space | None:
     """Return what fairness and the property are judged on; its states are numbered as `graph`'s."""
     layout = pack(machine)
-    kernel = build(machine, layout)
+    kernel = build(machine, layout, prompt=True)
     own = len(layout.leaves)
     pieces = [
         packed_cells(layout, unpack(graph.layout, graph.words[first : first + _AT_ONCE])[:, :own])
