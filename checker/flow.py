@@ -10,6 +10,7 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -29,7 +30,7 @@ from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.search.memory import peak_rss
 from checker.search.options import CHECKPOINT_SECONDS, Compact, Options
-from checker.search.progress import Interrupt, Progress
+from checker.search.progress import Interrupt, Progress, interrupted
 from checker.semantics.successor import State
 from checker.semantics.symmetry import RENAMINGS_MAX, reduces
 from checker.spark.session import Cluster
@@ -146,7 +147,7 @@ def check_machine(
     if engine.native:
         prompt = request.engine != "spark" and not request.profile
         brief = prompt and soon_over(machine) and not (request.checkpoint or request.resume)
-        native, compile_seconds = compiled(asked, observer, prompt=prompt, brief=brief)
+        native, compile_seconds = compiled(asked, observer, interrupt, prompt=prompt, brief=brief)
     observer.stage("explore")
     exploration = engine.explore(asked, native, orders(request, observer, interrupt))
     observer.stage("judge")
@@ -207,17 +208,24 @@ def soon_over(machine: Machine) -> bool:
 
 
 def compiled(
-    machine: Machine, observer: Observer, *, prompt: bool = False, brief: bool = False
+    machine: Machine,
+    observer: Observer,
+    interrupt: Interrupt | None = None,
+    *,
+    prompt: bool = False,
+    brief: bool = False,
 ) -> tuple[Native, float]:
     """Pack the states of a machine and build its native code; also the seconds that took.
 
-    `prompt` and `brief`: code that is there in a moment will do, see `build`.
+    `prompt` and `brief`: code that is there in a moment will do, see `build`; so it does once
+    `interrupt` says to stop.
     """
     started = time.perf_counter()
     observer.stage("pack")
     layout = pack(machine)
     observer.stage("build")
-    kernel = build(machine, layout, prompt=prompt, brief=brief)
+    stop = partial(interrupted, interrupt)
+    kernel = build(machine, layout, prompt=prompt, brief=brief, stop=stop)
     return (layout, kernel), time.perf_counter() - started
 
 

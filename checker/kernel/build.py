@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -54,13 +54,15 @@ def build(
     use_cache: bool = True,
     prompt: bool = False,
     brief: bool = False,
+    stop: Callable[[], bool] | None = None,
 ) -> Kernel:
     """Return the kernel of `machine` over states packed by `layout`.
 
     The first time for a machine this compiles it; later its code comes from the user's cache
     directory. `prompt`: code that is there in a moment and slower will do, until a search has
     gone on for so long that faster code pays (`Kernel.refinement`). `brief`: so will code that is
-    written in less time, for a search that is soon over (`functions.Writer`).
+    written in less time, for a search that is soon over (`functions.Writer`). Once `stop` is true
+    nothing is optimised any more: code that is there in a moment has to do.
     SpecificationError (R611) for more properties or rows than fit a kernel's words,
     EnvironmentFailure where no native code can be generated.
     """
@@ -71,7 +73,7 @@ def build(
         known = cached(key) if use_cache else None
         refined = known is not None or not prompt
         if known is None:
-            known = _compiled(machine, layout, key, prompt=prompt, brief=brief)
+            known = _compiled(machine, layout, key, stop, prompt=prompt, brief=brief)
     if refined or native.is_plain(known[0]):
         return _assembled(machine, layout, *known, None)
     text = known[0]
@@ -85,7 +87,13 @@ def build(
 
 
 def _compiled(
-    machine: Machine, layout: Layout, key: str, *, prompt: bool, brief: bool
+    machine: Machine,
+    layout: Layout,
+    key: str,
+    stop: Callable[[], bool] | None,
+    *,
+    prompt: bool,
+    brief: bool,
 ) -> tuple[str, bytes]:
     """Return IR and object code of a machine, and keep them under `key`, if there is one."""
     at_hand = f"{key}{_AT_HAND}"
@@ -93,10 +101,19 @@ def _compiled(
     if known is not None and prompt:
         return known
     text = _written(machine, layout, brief=brief) if known is None else known[0]
-    code = text, native.compile_object(text, optimised=not prompt)
+    optimised = None if prompt else _optimised(text, stop)
+    code = native.compile_object(text, optimised=False) if optimised is None else optimised
     if key:
-        keep(at_hand if prompt else key, *code)
-    return code
+        keep(at_hand if optimised is None else key, text, code)
+    return text, code
+
+
+def _optimised(text: str, stop: Callable[[], bool] | None) -> bytes | None:
+    if stop is None:
+        return native.compile_object(text)
+    from checker.llvm.beside import optimised_unless  # noqa: PLC0415 (few need it)
+
+    return optimised_unless(stop, text)
 
 
 def _written(machine: Machine, layout: Layout, *, brief: bool) -> str:

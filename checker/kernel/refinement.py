@@ -7,18 +7,14 @@ is optimised in a process of its own. Which code ran when is not to be seen in a
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import subprocess
-
     from checker.kernel.kernel import Kernel
+    from checker.llvm.beside import Beside
 
 _SECONDS_A_LINE = 16e-6
 """A search that lasts so long for each line of IR would have been over sooner with better code.
@@ -27,9 +23,6 @@ Optimising takes 36 microseconds a line, and code at hand is half as fast at wor
 """
 
 _LEAST_SECONDS = 0.25
-
-_COMMAND = ("-P", "-m", "checker.llvm.compiler")
-"""What Python is called with; without the working directory among the places of modules (-P)."""
 
 
 class Refinement:
@@ -44,8 +37,7 @@ class Refinement:
         self.kernel: Kernel | None = None
         self._text = text
         self._finish = finish
-        self._process: subprocess.Popen[bytes] | None = None
-        self._out: IO[bytes] | None = None
+        self._beside: Beside | None = None
         self._given_up = False
         self._asked = Lock()
 
@@ -62,62 +54,36 @@ class Refinement:
                 self._asked.release()
         return self.kernel
 
-    def _look(self, seconds: float) -> None:
-        if self._process is None:
-            if seconds >= self.pays_after:
-                self._begin()
-        elif self._process.poll() is not None:
-            self._take()
-
     @property
     def under_way(self) -> bool:
         """Whether it is being optimised."""
-        return self._process is not None
+        return self._beside is not None
 
     def stop(self) -> None:
         """Optimise no further, whoever asks."""
         with self._asked:
-            self._given_up = True
-            self._end()
+            self._give_up()
 
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-        if self._out is not None:
-            self._out.close()
-            self._out = None
+    def _look(self, seconds: float) -> None:
+        if self._beside is None:
+            if seconds >= self.pays_after:
+                self._begin()
+        elif self._beside.over:
+            code = self._beside.code()
+            self._give_up()
+            if code is not None:
+                self.kernel = self._finish(code)
 
     def _begin(self) -> None:
-        import subprocess  # noqa: PLC0415 (few searches last so long)
+        from checker.llvm.beside import Beside  # noqa: PLC0415 (few searches last so long)
 
-        places = os.pathsep.join(path for path in sys.path if path)
-        try:
-            self._out = tempfile.TemporaryFile()  # noqa: SIM115 (`stop` closes it)
-            with tempfile.TemporaryFile() as given:
-                given.write(self._text.encode())
-                given.seek(0)
-                # In a session of its own: Ctrl-C is for us, and `stop` ends it.
-                self._process = subprocess.Popen(  # noqa: S603 (this Python, our module)
-                    [sys.executable, *_COMMAND],
-                    stdin=given,
-                    stdout=self._out,
-                    stderr=subprocess.DEVNULL,
-                    env={**os.environ, "PYTHONPATH": places},
-                    start_new_session=True,
-                )
-        except OSError:
-            self._given_up = True
-
-    def _take(self) -> None:
-        assert self._process is not None
-        assert self._out is not None
-        good = self._process.returncode == 0
-        with suppress(OSError):
-            self._out.seek(0)
-            code = self._out.read()
-            if good and code:
-                self.kernel = self._finish(code)
         self._given_up = True
-        self._end()
+        with suppress(OSError):
+            self._beside = Beside(self._text)
+            self._given_up = False
+
+    def _give_up(self) -> None:
+        self._given_up = True
+        beside, self._beside = self._beside, None
+        if beside is not None:
+            beside.stop()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from checker.kernel.build import deep_recursion, fingerprint
 from checker.kernel.kernel import Kernel, Words
 from checker.kernel.text import timed_text
 from checker.layout.layout import Layout
+from checker.llvm.beside import optimised_unless
 from checker.llvm.meta import ERROR
-from checker.llvm.native import NativeCode, cached, compile_object, keep
+from checker.llvm.native import NativeCode, cached, keep
 from checker.machine.machine import Machine
 
 PASSES = 9
@@ -42,10 +44,21 @@ class Timing:
     degrees: Words
 
 
-def measure(machine: Machine, layout: Layout, kernel: Kernel, states: Words) -> Timing:
-    """Expand `states` (one a row) again and again, and say what that took."""
+def measure(
+    machine: Machine,
+    layout: Layout,
+    kernel: Kernel,
+    states: Words,
+    stop: Callable[[], bool] = lambda: False,
+) -> Timing | None:
+    """Expand `states` (one a row) again and again, and say what that took.
+
+    None where `stop` said so before the code for that was there.
+    """
     given = np.ascontiguousarray(states, np.int64)
-    code = _timed(machine, layout)
+    code = _timed(machine, layout, stop)
+    if code is None:
+        return None
     plain = _Runner(kernel.expand_address, kernel, 0)
     timed = _Runner(code.address("expand"), kernel, len(kernel.actions) + 1)
     quickest = min(plain.run(given) for _ in range(PASSES))
@@ -60,14 +73,17 @@ def measure(machine: Machine, layout: Layout, kernel: Kernel, states: Words) -> 
     )
 
 
-def _timed(machine: Machine, layout: Layout) -> NativeCode:
+def _timed(machine: Machine, layout: Layout, stop: Callable[[], bool]) -> NativeCode | None:
     """Return the timed function, from the cache where it was compiled before."""
     with deep_recursion():
         key = f"{fingerprint(machine)}-timed"
         known = cached(key)
         if known is None:
             text = timed_text(machine, layout)
-            known = text, compile_object(text)
+            code = optimised_unless(stop, text)
+            if code is None:
+                return None
+            known = text, code
             keep(key, *known)
     return NativeCode(known[1])
 

@@ -50,7 +50,8 @@ def print_profile(out: Console, exploration: Exploration) -> None:
     """Print the profile of a run, the rows that take the most time first."""
     profile = exploration.profile
     if profile is None:
-        out.print("no profile: no state was expanded")
+        expanded = exploration.depth_complete >= 0
+        out.print(f"no profile: {'interrupted' if expanded else 'no state was expanded'}")
         return
     degrees = profile.degrees
     out.print(

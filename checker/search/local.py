@@ -65,7 +65,7 @@ def search(
         profile = None
         if options.profile:
             expanded = sum(levels.levels[: levels.depth_complete + 1])
-            profile = profile_of(machine, layout, kernel.best, expanded, crew.chosen)
+            profile = profile_of(machine, layout, kernel.best, expanded, crew.chosen, interrupt)
         found = replace(levels.exploration(layout), profile=profile)
         if found.states is not None and crew.recording is not None:
             found = replace(found, steps=crew.recording.taken(len(found.states)))

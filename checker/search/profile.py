@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
+from checker.search.progress import Interrupt, interrupted
 
 SAMPLE = 20_000
 """Expanded states that are looked at, at most; evenly spread over all levels."""
@@ -52,8 +54,11 @@ def profile_of(
     kernel: Kernel,
     count: int,
     states: Callable[[NDArray[np.int64]], Words],
+    interrupt: Interrupt | None = None,
 ) -> Profile | None:
     """Measure a sample of the `count` expanded states; None where there are none.
+
+    None, too, where `interrupt` says to stop before the code for that is compiled.
 
     `states` gives those of ascending numbers, one a row.
     """
@@ -64,7 +69,9 @@ def profile_of(
     sample = states(chosen)
     from checker.kernel.timing import measure  # noqa: PLC0415 (what writes kernels)
 
-    timing = measure(machine, layout, kernel, sample)
+    timing = measure(machine, layout, kernel, sample, partial(interrupted, interrupt))
+    if timing is None:
+        return None
     degrees = np.sort(timing.degrees)
     high = degrees[-(-95 * len(degrees) // 100) - 1]
     return Profile(

@@ -1,5 +1,7 @@
 """Goal: what is measured is a sample's own successors; what measuring takes is no row's time."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -26,9 +28,22 @@ def test_degrees_are_those_of_expand(count: int) -> None:
             break
     states = np.resize(states, (count, layout.words))
     timing = measure(machine, layout, kernel, states)
+    assert timing is not None
     expansion = calls.expand(states)
     good = np.concatenate([[0], np.cumsum((expansion.meta & ERROR) == 0)])
     assert timing.degrees.tolist() == np.diff(good[expansion.ends], prepend=0).tolist()
     assert timing.shares.min() >= 0
     assert timing.shares.sum() == pytest.approx(1, abs=1e-9) or not timing.shares.any()
     assert timing.expand_seconds > 0
+
+
+def test_nothing_is_measured_for_who_is_to_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    machine = elaborate(read(library.find("two_phase")), "default", {})
+    layout = pack(machine)
+    kernel = build(machine, layout)
+    states, _ = Calls(kernel).initial()
+    assert measure(machine, layout, kernel, states, lambda: True) is None
+    assert measure(machine, layout, kernel, states, lambda: False) is not None

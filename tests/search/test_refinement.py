@@ -12,12 +12,11 @@ import pytest
 from machines import two_phase
 
 from checker.kernel import Kernel, build
-from checker.kernel import refinement as module
 from checker.kernel.build import fingerprint
 from checker.kernel.calls import Calls
 from checker.kernel.refinement import Refinement
 from checker.layout import pack
-from checker.llvm import native
+from checker.llvm import beside, native
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.hunt import Hunt, hunt
@@ -155,7 +154,7 @@ def test_nothing_stops_where_it_cannot_be_made(what: str, monkeypatch: pytest.Mo
     if what == "no such program":
         monkeypatch.setattr(sys, "executable", "/no/such/python")
     code = "raise SystemExit(3)" if what == "it fails" else "pass"
-    monkeypatch.setattr(module, "_COMMAND", ("-c", code))
+    monkeypatch.setattr(beside, "_COMMAND", ("-c", code))
     machine = two_phase(2)
     layout = pack(machine)
     kernel = build(machine, layout, prompt=True)
@@ -166,7 +165,7 @@ def test_nothing_stops_where_it_cannot_be_made(what: str, monkeypatch: pytest.Mo
 
 
 def test_a_search_that_ends_first_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_COMMAND", ("-c", "import time; time.sleep(100)"))
+    monkeypatch.setattr(beside, "_COMMAND", ("-c", "import time; time.sleep(100)"))
     refinement = Refinement("", lambda _: pytest.fail("there is no code"))
     refinement.advance(1e9)
     assert refinement.under_way
