@@ -92,7 +92,9 @@ def coerce(term: Term, target: Type) -> Term:
         if not isinstance(kind, Option):
             return _lift(coerce(term, target.item), target)
         if isinstance(term, t.Literal):
-            return t.Literal(term.value, target, term.span)
+            if term.value is None:
+                return t.Literal(None, target, term.span)
+            return coerce(t.Literal(term.value, kind.item, term.span), target)
     elif isinstance(kind, Option):
         if isinstance(term, t.Literal) and term.value is not None:
             return coerce(t.Literal(term.value, kind.item, term.span), target)

@@ -22,6 +22,7 @@ variables:
   queue: {type: sequence of 0..9 up to 3, initial: "[4, 5]"}
   hand: {type: bag of 0..9 up to 3, initial: "[7]"}
   point: {type: Point, initial: "Point(1, 2)"}
+  last: {type: optional 0..9, initial: none}
   done: {type: bool, initial: "false"}
 definitions:
   twice(k): k * 2
@@ -52,6 +53,7 @@ def effects(text: str) -> str:
 
 CASES = {
     "n += 3": ("n", {"5"}),
+    "k = 4 if n == 2 else none\nlast = k": ("last", {"4"}),
     "k = n\nk = k + 1\nn = k": ("n", {"3"}),
     "k = 0\nfor i in range(3):\n    k += i\nn = k": ("n", {"3"}),
     "k = 0\nfor i in range(3):\n    for j in range(2):\n        k += 1\nn = k": ("n", {"6"}),
@@ -129,6 +131,9 @@ def test_what_goes_wrong_in_a_step(machine: Elaborating, text: str, code: str) -
         ("Point = 3", "N203"),
         ("n = kitchen", "Y301"),
         ("n = 12", "Y301"),
+        ("last = 12", "Y301"),
+        ("last = 12 if done else none", "Y301"),
+        ("last = twice(6) if true else none", "Y301"),
         ("some.add(12)", "Y301"),
         ("n.add(1)", "Y303"),
         ("some.append(1)", "Y303"),
