@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from .anew import ANEW
 from .comparing import judge
 from .drawing_several import KINDS, Files
 from .explorer import Explorer
@@ -27,6 +28,7 @@ def test_drawn_specifications_are_judged_as_the_manual_says(kind: str, examples:
         deadline=None,
         derandomize=True,
         database=None,
+        backend=ANEW,
         suppress_health_check=list(HealthCheck),
     )
     @given(KINDS[kind]())
