@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from checker.cli.options import Command, model_options, output_options, override
 from checker.conformance.bind import Bound, bind
 from checker.conformance.log import greatest_times, least_times, sized
 from checker.conformance.mapping import Mapping, read_mapping
-from checker.conformance.recording import Recording
-from checker.elaborate import elaborate
+from checker.conformance.recording import Lines, Recording
+from checker.elaborate import check_settings, elaborate
 from checker.errors import UsageError
 from checker.frozen import frozen
 from checker.machine.machine import Machine
@@ -75,9 +76,9 @@ class Decided:
     greatest: tuple[tuple[str, int], ...]
 
 
-def decided_by(recording: Recording, logs: tuple[Path, ...]) -> Decided:
-    """Return what logs decide, read as a mapping says."""
-    constants = {**dict(recording.constants), **sized(logs, recording.sizes)}
+def decided_by(recording: Recording, logs: tuple[Path, ...], lines: Lines | None) -> Decided:
+    """Return what logs decide, read as a mapping says; `lines` have a form for some value."""
+    constants = {**dict(recording.constants), **sized(logs, recording.sizes, lines)}
     least, greatest = (of(logs, recording.timers) for of in (least_times, greatest_times))
     return Decided(tuple(constants.items()), tuple(least.items()), tuple(greatest.items()))
 
@@ -98,32 +99,37 @@ def mapped(
     Raises SpecificationError where they do not fit, UsageError where there is none.
     """
     mapping = read_mapping(mapping_file(spec, given, recorded=decided is not None))
+    constants = dict(decided.constants if decided is not None else ())
+    sizes = mapping.recording.sizes
     if decided is not None:
+        mapping = mapping.decided(constants)
         timed = mapping.recording.timed(dict(decided.least), dict(decided.greatest))
         mapping = replace(mapping, recording=timed)
+    own = {definition.name.text for definition in mapping.definitions}
     request = flow.Request(
         spec,
         instance or "default",
-        {**dict(decided.constants if decided is not None else ()), **overrides(settings)},
+        {
+            **{name: value for name, value in constants.items() if name not in own},
+            **overrides(settings),
+        },
         properties=(),
         symmetry=False,
     )
     document = flow.document_of(request, observer)
     if decided is not None:
-        known = {constant.name.text for constant in document.constants}
-        named = tuple(word for one in mapping.recording.variants for word in one.named)
-        _refuse_unknown(named, known, "N209", "constant")
+        known = own | {constant.name.text for constant in document.constants}
+        _refuse_unknown(tuple(size.constant for size in sizes), known, "N209", "constant")
+        _refuse_settings(document, mapping.recording, request, overrides(settings).keys())
     machine = flow.elaborated(document, request, observer)
     if decided is not None and mapping.recording.unlimited:
         document = _without_budgets(document, mapping.recording.unlimited)
         machine = _machine(document, request)
     bound = bind(document, machine, mapping, dict(request.overrides))
-    own = bound
     if decided is not None:
-        sizes = {size.constant for size in mapping.recording.sizes}
-        told = {name for name, _ in decided.constants}
-        own = bound.for_recorded(frozenset(sizes & told - overrides(settings).keys()))
-    return Mapped(flow.spec_name(document.path), mapping, own)
+        sized_here = {size.constant.text for size in sizes} & constants.keys()
+        bound = bound.for_recorded(frozenset(sized_here - overrides(settings).keys()))
+    return Mapped(flow.spec_name(document.path), mapping, bound)
 
 
 def bound_again(
@@ -137,6 +143,21 @@ def bound_again(
 def _machine(document: Document, request: flow.Request) -> Machine:
     machine = elaborate(document, request.instance, request.overrides)
     return flow.reduced(flow.select(machine, request.properties), request.symmetry)
+
+
+def _refuse_settings(
+    document: Document, recording: Recording, request: flow.Request, said: Iterable[str]
+) -> None:
+    """Raise SpecificationError for constants of a mapping or its variants that do not fit.
+
+    What the log decides, or the command line has `said`, stands above them.
+    """
+    above = {*said, *(size.constant.text for size in recording.sizes)}
+    for one in (recording, *(recording.varied(variant) for variant in recording.variants)):
+        settings = tuple(setting for setting in one.settings if setting[0].text not in above)
+        named = {word.text for word, _, _ in settings}
+        others = {name: v for name, v in request.overrides.items() if name not in named}
+        check_settings(document, request.instance, settings, others)
 
 
 def _without_budgets(document: Document, unlimited: tuple[Word, ...]) -> Document:

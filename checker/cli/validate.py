@@ -188,7 +188,7 @@ class _Judge:
             recording = recorded.of(value)
             asked = recording.constants, recording.sizes
             if asked not in self.decided:
-                self.decided[asked] = decided_by(recording, self.logs)
+                self.decided[asked] = decided_by(recording, self.logs, recorded.lines)
             decided = self.decided[asked]
             alone = run_file is not None or not value
             same = decided, story.key(value) if alone else Log(self.logs, recording).digest()

@@ -63,6 +63,7 @@ class BoundTimer:
     fires: Terms
     least: int
     greatest: int | None
+    anew: tuple[tuple[str, int], ...] = ()
     usual: bool = False
 
 
@@ -280,6 +281,7 @@ class _Binder:
             self._terms_of_rows(mapped.fires),
             mapped.least,
             mapped.greatest,
+            tuple((form.text, within) for form, within in mapped.anew),
             mapped.usual,
         )
 

@@ -95,6 +95,8 @@ class Doubts:
 
         It is explained if only `soon` left that out, else undecided.
         """
+        if found.event is not None and found.event.contradicts is not None:
+            return found
         bound, cut = space.bound, space.cut
         ways = _ways(bound.soon)
         # Without all of these there are all the runs that there are without one of them.

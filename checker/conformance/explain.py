@@ -259,6 +259,8 @@ class _Explainer:
         self, number: int, first: Event, places: dict[Place, Came], lines: _Lines
     ) -> dict[Place, Came]:
         """Return where the lines that may be next lead; without errors of clocks the first."""
+        if first.contradicts is not None:
+            return {}
         orders: dict[tuple[int, ...], list[tuple[Event, tuple[int, ...]]]] = {}
         if not lines.widest:
             orders[()] = [(first, ())]
@@ -268,6 +270,7 @@ class _Explainer:
                     orders[place.ahead] = list(_orders(number, place.ahead, lines))
         nexts = [event for order in orders.values() for event, _ in order]
         for event in nexts:
+            self.steps.hear(event, self._times(event)[1])
             if event.do is not None and event.id is not None:
                 self.open[event.id] = event
                 if event.within is not None:
@@ -492,14 +495,9 @@ class _Explainer:
         assert event is not None
         wide = self._closed(places, self._times(event)[1], [event])
         shown = wide[:SHOWN]
-        why = None
-        if self.cut:
-            limit = min(self.limits.places, self.beginnings or self.limits.places)
-            why = f"more than {limit:,} states fitted, and some were dropped"
-        elif event.at is not None and all(one.now > self._times(event)[1] for one in wide):
-            why = "the line lies before the one that it follows, by more than the clock's error"
+        verdict, why = self._why(event, wide)
         whole = _merged(event, self.open)
-        found = self._ended("inconclusive" if self.cut else "diverges", number, places, event, why)
+        found = self._ended(verdict, number, places, event, why)
         found.places, found.possible = tuple(shown), len(wide)
         found.allowed = tuple(
             sorted(
@@ -515,6 +513,19 @@ class _Explainer:
         found.nearest = nearest(self.steps, shown, whole)
         found.early = too_early(self.steps)
         return found
+
+    def _why(self, event: Event, places: Iterable[Place]) -> tuple[Verdict, str | None]:
+        """Return the verdict where no place explains a line, and why, if that can be said."""
+        if event.contradicts is not None:
+            return "diverges", event.contradicts
+        if self.cut:
+            limit = min(self.limits.places, self.beginnings or self.limits.places)
+            return "inconclusive", f"more than {limit:,} states fitted, and some were dropped"
+        if event.at is not None and all(one.now > self._times(event)[1] for one in places):
+            return "diverges", (
+                "the line lies before the one that it follows, by more than the clock's error"
+            )
+        return "diverges", None
 
 
 def _orders(

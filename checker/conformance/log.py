@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 from typing import Any, TypeVar
 
+from checker.conformance.facts import Facts
 from checker.conformance.paths import NOTHING, Path
 from checker.conformance.recording import (
     Clock,
@@ -75,6 +76,8 @@ class Event:
     """What pairs a request with its answer, where the mapping says."""
     promised: str | None = None
     """Of a request the form of its answer, if that stands not far ahead."""
+    contradicts: str | None = None
+    """What the line says that contradicts one of the mapping's facts."""
 
     @property
     def lasts(self) -> bool:
@@ -131,10 +134,26 @@ class Log:
             yield from events
 
     def _forms(self, reader: _Reader, file: File) -> Iterator[list[Event]]:
+        facts = self._facts(file, reader)
         for line in _answered(_objects(file), reader.lines):
+            begun = float("-inf") if facts is None else reader.begun(line)
             events = reader.read(line)
             self.left_out += not events
+            if facts is not None and events:
+                _look_at(facts, events, line.said, begun)
             yield events
+
+    def _facts(self, file: File, reader: _Reader) -> Facts | None:
+        """Return what is known of facts, if this log lets one change and its clock is right."""
+        facts = self.recording.facts
+        if not facts or len(self.files) > 1 or reader.clock.error or reader.clock.errors:
+            return None
+        found: set[str] = set()
+        forms = [form for form in reader.lines.forms if any(form.name in f.changes for f in facts)]
+        for _, _, said in _objects(file) if forms else ():
+            found |= {form.name for form in forms if _fits(form, said, {}, {}, {})}
+        judged = [fact for fact in facts if not found.isdisjoint(fact.changes)]
+        return Facts(judged) if judged else None
 
 
 @dataclass(slots=True)
@@ -163,6 +182,16 @@ def _answered(objects: Iterable[tuple[int, str, dict[str, Any]]], lines: Lines) 
     """Yield lines, each with its answer where the mapping asks for that."""
     found = (_Line(number, text, said, _pair(lines, said)) for number, text, said in objects)
     return _looking_ahead(found, _Line.pairs, _Line.take) if lines.look_ahead else found
+
+
+def _look_at(facts: Facts, events: list[Event], said: dict[str, Any], begun: float) -> None:
+    """Note at the events of a line which fact it contradicts."""
+    first = events[0]
+    if first.at is not None:
+        forms = [event.form for event in events]
+        found = facts.contradicted(forms, first.line, said, min(begun, first.at), first.at)
+        for event in events:
+            event.contradicts = found
 
 
 def _pair(lines: Lines, said: dict[str, Any]) -> str | None:
@@ -220,12 +249,19 @@ def _objects(file: File) -> Iterator[tuple[int, str, dict[str, Any]]]:
         raise UsageError(f"{file} is not UTF-8: {failure.reason}") from failure
 
 
-def sized(files: Iterable[File], sizes: Iterable[Size]) -> dict[str, int]:
-    """Return the constants that a log decides, those of which it says something."""
+def sized(
+    files: Iterable[File], sizes: Iterable[Size], lines: Lines | None = None
+) -> dict[str, int]:
+    """Return the constants that a log decides, those of which it says something.
+
+    Where there are forms of `lines` that is only asked of what has one.
+    """
     texts: dict[Size, set[str]] = {size: set() for size in sizes}
     numbers: dict[Size, int] = {}
     asked: dict[Size, int] = {}
     for said in _said(files if texts else ()):
+        if lines is not None and not any(_may_fit(form, said) for form in lines.forms):
+            continue
         for size, found in texts.items():
             if size.path.asks:
                 asked[size] = asked.get(size, 0) + (size.path.at(said, {}) is True)
@@ -239,7 +275,8 @@ def sized(files: Iterable[File], sizes: Iterable[Size]) -> dict[str, int]:
     for size, found in texts.items():
         if found or size in numbers or size in asked:
             number = len(found) + numbers.get(size, 0) + asked.get(size, 0) + size.more
-            sums[size.constant] = sums.get(size.constant, 0) + number
+            name = size.constant.text
+            sums[name] = sums.get(name, 0) + number
     return sums
 
 
@@ -401,6 +438,13 @@ class _Reader:
                     break
         return found
 
+    def begun(self, line: _Line) -> float:
+        """Return when what a line ends has begun; long ago where nobody saw that."""
+        request = {} if line.pair is None else self.pairs.get(line.pair, {})
+        at = NOTHING if self.lines.at is None else self.lines.at.at(request)
+        time = _time(self.file, line.number, None if at is NOTHING else at, self.clock)
+        return float("-inf") if time is None else time
+
     def _event(
         self, form: LineForm, number: int, text: str, key: str | None, *known: dict[str, Any]
     ) -> Event:
@@ -457,6 +501,14 @@ class _Reader:
 
 def _fits(form: LineForm, *known: dict[str, Any]) -> bool:
     return all(_text(path.at(*known)) == text for path, text in form.where)
+
+
+def _may_fit(form: LineForm, said: dict[str, Any]) -> bool:
+    """Whether a line may have a form, for some value of names in braces and some other lines."""
+    return all(
+        "{" in text or path.is_open or path.within != "line" or _text(path.at(said)) == text
+        for path, text in form.where
+    )
 
 
 def _text(value: object) -> str | None:

@@ -6,6 +6,8 @@ does that against a machine.
 
 from __future__ import annotations
 
+import ast
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -40,6 +42,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "late",
         "together",
         "told",
+        "facts",
         "observe",
         "known",
         "constants",
@@ -123,6 +126,25 @@ class Mapping:
     known: tuple[KnownDifference, ...]
     recording: Recording
     span: Span
+
+    def decided(self, numbers: dict[str, int | bool | str]) -> Mapping:
+        """Return it with the numbers that a log decides in place of what defines their names."""
+        definitions = tuple(
+            replace(one, body=_literal(one.body, numbers[one.name.text]))
+            if one.name.text in numbers
+            else one
+            for one in self.definitions
+        )
+        return replace(self, definitions=definitions)
+
+
+def _literal(cell: Cell, value: int | bool | str) -> Cell:
+    """Return a cell with a number in it."""
+    text = str(value)
+    tree = ast.Constant(
+        value, lineno=1, col_offset=0, end_lineno=1, end_col_offset=len(text.encode())
+    )
+    return replace(cell, text=text, tree=tree)
 
 
 def read_mapping(path: Path) -> Mapping:

@@ -63,6 +63,12 @@ class Path:
         """Whether it asks something of what stands there, rather than for it."""
         return self.there or self.held is not None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a name in braces stands in it."""
+        words = (word for step in self.steps for word in (step.key, step.text))
+        return any("{" in word for word in (*words, self.held or ""))
+
     def of(self, name: str, value: str) -> Path:
         """Return it with a value in place of a name in braces."""
         steps = tuple(step.of(name, value) for step in self.steps)

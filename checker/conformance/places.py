@@ -133,6 +133,8 @@ class Steps:
         self.lasting = self.holding.alike & space.bound.enough - _drawn(space.bound.machine)
         """Types whose names keep their ids: there is one for each, and no step draws a free one."""
         self.timers = space.bound.timers
+        self.anew = [float("-inf")] * len(self.timers)
+        """Until when each timer may have been set anew, whoever it is of."""
         named = space.bound.hidden | space.bound.soon | space.bound.late
         self.hidden = frozenset(
             number
@@ -173,6 +175,13 @@ class Steps:
             tuple[Key, Binding, tuple[int, ...], tuple[bytes, bytes]],
             tuple[tuple[Place, Edge | None], ...],
         ] = {}
+
+    def hear(self, event: Event, latest: float) -> None:
+        """Note which timers may be set anew after a line."""
+        for number, timer in enumerate(self.timers):
+            for form, within in timer.anew:
+                if form == event.form:
+                    self.anew[number] = max(self.anew[number], latest + within)
 
     def initial(self) -> list[Place]:
         """Return the places to begin at."""
@@ -488,7 +497,7 @@ class Steps:
             timer = self.timers[one.timer]
             low = max(low, one.earliest + timer.least)
             if timer.greatest is not None:
-                high = min(high, one.latest + timer.greatest)
+                high = min(high, self._set_by(one) + timer.greatest)
             if low > high + _TOLERANCE:
                 self.early.note(edge.row, one, low - high)
                 return None
@@ -523,9 +532,13 @@ class Steps:
     def _overdue(self, armed: tuple[Armed, ...], now: float) -> bool:
         for one in armed:
             greatest = self.timers[one.timer].greatest
-            if greatest is not None and one.latest + greatest < now - _TOLERANCE:
+            if greatest is not None and self._set_by(one) + greatest < now - _TOLERANCE:
                 return True
         return False
+
+    def _set_by(self, armed: Armed) -> float:
+        """Return when a timer was set at the latest."""
+        return max(armed.latest, self.anew[armed.timer])
 
     def _slid(self, key: Key, bases: tuple[int | None, ...]) -> tuple[Key, tuple[int | None, ...]]:
         """Return a state with the least numbers of each window, and what the bases then are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -25,11 +25,23 @@ ASKS: Final = ("call", "fire", "complete")
 
 RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "clock": ("unit", "error", "errors"),
-    "timer": ("armed", "sets", "fires", "least", "least_of", "greatest", "greatest_of", "usual"),
+    "timer": (
+        "armed",
+        "sets",
+        "fires",
+        "least",
+        "least_of",
+        "greatest",
+        "greatest_of",
+        "anew",
+        "usual",
+    ),
     "window": ("values", "when", "do"),
     "form of lines": ("at", "stream", "pairs", "of", "each", "read"),
     "each": ("values", "ranges"),
     "rows that go together": ("rows", "before", "all"),
+    "fact": ("value", "is", "is_not", "changes", "known_within"),
+    "change of a fact": ("to", "within"),
     "line": (
         *ASKS,
         *("where", "outcome", "with", "answer", "fields"),
@@ -62,7 +74,8 @@ class MappedTimer:
 
     It fires `least` to `greatest` milliseconds after it was set; None: there is no limit.
     `least_of` and `greatest_of` say where the log has these times, and by what they are multiplied:
-    the least number there, and the greatest one. `usual`: these times are what was seen, not what
+    the least number there, and the greatest one. After a line of a form in `anew` all of them may
+    be set anew, within so many milliseconds. `usual`: these times are what was seen, not what
     is promised.
     """
 
@@ -74,6 +87,7 @@ class MappedTimer:
     greatest: int | None
     least_of: tuple[Path, int] | None = None
     greatest_of: tuple[Path, int] | None = None
+    anew: tuple[tuple[Word, int], ...] = ()
     usual: bool = False
 
 
@@ -198,6 +212,31 @@ class Told:
     forms: tuple[Word, ...]
 
 
+@frozen(eq=False, slots=False)
+class Change:
+    """A fact may change within some milliseconds: `to` what stands there, or to anything."""
+
+    to: Path | None
+    within: int
+
+
+@frozen(eq=False, slots=False)
+class Fact:
+    """What has one value at a time, of which lines alone tell: those of some forms.
+
+    A line of a form in `holds` says that it has the value that stands there, one of a form in
+    `fails` that it has another one. It changes only where a line of a form in `changes` lets it;
+    nobody goes by the old value longer than for `known_within` milliseconds.
+    """
+
+    name: Word
+    value: Path
+    holds: frozenset[str]
+    fails: frozenset[str]
+    changes: dict[str, Change]
+    known_within: int
+
+
 @frozen()
 class Size:
     """A constant that a log decides: what stands at a path in it, and how much is added.
@@ -206,34 +245,35 @@ class Size:
     one constant are added up.
     """
 
-    constant: str
+    constant: Word
     path: Path
     more: int
 
 
 @frozen()
 class Variant:
-    """Constants of other runs, such as those of another release: a log may be of them, too.
-
-    `named` are they where they stand in the mapping.
-    """
+    """Constants of other runs, such as those of another release: a log may be of them, too."""
 
     name: str
-    constants: tuple[tuple[str, int | bool | str], ...]
-    named: tuple[Word, ...]
+    settings: Settings
+
+    @property
+    def constants(self) -> tuple[tuple[str, int | bool | str], ...]:
+        """What it sets, without the places of that."""
+        return _values(self.settings)
 
 
 @frozen(eq=False, slots=False)
 class Recording:
     """What a mapping says of recorded runs.
 
-    `constants` are those of the instance that explains them, where nobody says otherwise, and
+    `settings` are constants of the instance that explains them, where nobody says otherwise, and
     `variants` have others; `sizes` are constants that the log decides. `unlimited` are faults
     without a budget in them; `alike` are types of ids that the model tells apart, and not with
     these constants; `assume` is true in each state of them.
     """
 
-    constants: tuple[tuple[str, int | bool | str], ...] = ()
+    settings: Settings = ()
     variants: tuple[Variant, ...] = ()
     sizes: tuple[Size, ...] = ()
     unlimited: tuple[Word, ...] = ()
@@ -245,6 +285,12 @@ class Recording:
     lines: Lines | None = None
     together: tuple[Together, ...] = ()
     told: tuple[Told, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def constants(self) -> tuple[tuple[str, int | bool | str], ...]:
+        """What it sets, without the places of that."""
+        return _values(self.settings)
 
     def of(self, value: Value) -> Recording:
         """Return it with values in place of names in braces."""
@@ -258,8 +304,9 @@ class Recording:
 
     def varied(self, variant: Variant) -> Recording:
         """Return it with a variant's constants."""
-        constants = {**dict(self.constants), **dict(variant.constants)}
-        return replace(self, constants=tuple(constants.items()))
+        named = {word.text: (word, value, span) for word, value, span in self.settings}
+        named |= {word.text: (word, value, span) for word, value, span in variant.settings}
+        return replace(self, settings=tuple(named.values()))
 
     def timed(self, least: dict[str, int], greatest: dict[str, int]) -> Recording:
         """Return it with the least and the greatest times of some timers."""
@@ -280,7 +327,7 @@ def read_recording(fields: Fields) -> Recording:
     time, written = fields.get("time"), fields.get("lines")
     lines = None if written is None else _lines(written, problems)
     return Recording(
-        constants=_values(read_settings(fields.get("constants"), "constants", problems)),
+        settings=read_settings(fields.get("constants"), "constants", problems),
         variants=tuple(_variant(word, node, problems) for word, node in fields.named("variants")),
         sizes=tuple(
             size for word, node in fields.named("sizes") for size in _sizes(word, node, problems)
@@ -289,17 +336,17 @@ def read_recording(fields: Fields) -> Recording:
         alike=fields.names("alike"),
         assume=fields.expressions("assume"),
         clock=Clock() if time is None else _clock(time, problems),
-        timers=tuple(_timer(word, node, problems) for word, node in fields.named("timers")),
+        timers=tuple(_timer(word, node, lines, problems) for word, node in fields.named("timers")),
         windows=tuple(_window(word, node, problems) for word, node in fields.named("windows")),
         lines=lines,
         together=tuple(_together(node, problems) for _, node in fields.named("together")),
         told=tuple(_told(word, node, lines, problems) for word, node in fields.named("told")),
+        facts=tuple(_fact(word, node, lines, problems) for word, node in fields.named("facts")),
     )
 
 
 def _variant(word: Word, node: Node, problems: Problems) -> Variant:
-    settings = read_settings(node, word.text, problems)
-    return Variant(word.text, _values(settings), tuple(name for name, _, _ in settings))
+    return Variant(word.text, read_settings(node, word.text, problems))
 
 
 def _values(settings: Settings) -> tuple[tuple[str, int | bool | str], ...]:
@@ -308,6 +355,32 @@ def _values(settings: Settings) -> tuple[tuple[str, int | bool | str], ...]:
 
 def _told(word: Word, node: Node, lines: Lines | None, problems: Problems) -> Told:
     forms = read_names(node, word.text, problems)
+    _forms_exist(forms, lines, problems)
+    return Told(word, forms)
+
+
+def _fact(word: Word, node: Node, lines: Lines | None, problems: Problems) -> Fact:
+    fields = Fields(node, "fact", problems, RECORDING_KEYS["fact"])
+    holds, fails = fields.names("is", required=True), fields.names("is_not")
+    fields.need("value")
+    changes = {}
+    for form, entry in fields.named("changes"):
+        inside = Fields(entry, "change of a fact", problems, RECORDING_KEYS["change of a fact"])
+        inside.need("within")
+        changes[form] = Change(_path(inside, "to"), inside.integer("within") or 0)
+    _forms_exist((*holds, *fails, *changes), lines, problems)
+    return Fact(
+        word,
+        _path(fields, "value") or Path(()),
+        frozenset(form.text for form in holds),
+        frozenset(form.text for form in fails),
+        {form.text: change for form, change in changes.items()},
+        fields.integer("known_within") or 0,
+    )
+
+
+def _forms_exist(forms: Iterable[Word], lines: Lines | None, problems: Problems) -> None:
+    """Note names of forms of lines that there are not."""
     known = set() if lines is None else {form.name for form in lines.forms}
     for form in forms:
         if form.text not in known:
@@ -318,7 +391,6 @@ def _told(word: Word, node: Node, lines: Lines | None, problems: Problems) -> To
                 form.span,
                 help=f"did you mean `{close}`?" if close else None,
             )
-    return Told(word, forms)
 
 
 def _together(node: Node, problems: Problems) -> Together:
@@ -338,7 +410,7 @@ def _sizes(word: Word, node: Node, problems: Problems) -> list[Size]:
     if not paths or not last.isdigit():
         paths, last = [*paths, last], "0"
     return [
-        Size(word.text, _parsed(path, node.span, problems), 0 if number else int(last))
+        Size(word, _parsed(path, node.span, problems), 0 if number else int(last))
         for number, path in enumerate(paths)
     ]
 
@@ -354,8 +426,9 @@ def _clock(node: Node, problems: Problems) -> Clock:
     return Clock(unit, fields.integer("error") or 0, errors)  # type: ignore[arg-type]
 
 
-def _timer(word: Word, node: Node, problems: Problems) -> MappedTimer:
+def _timer(word: Word, node: Node, lines: Lines | None, problems: Problems) -> MappedTimer:
     fields = Fields(node, "timer", problems, RECORDING_KEYS["timer"])
+    _forms_exist((form for form, _ in fields.named("anew")), lines, problems)
     least, greatest = fields.integer("least"), fields.integer("greatest")
     fields.need("fires")
     if least is not None and greatest is not None and greatest < least:
@@ -376,6 +449,10 @@ def _timer(word: Word, node: Node, problems: Problems) -> MappedTimer:
         greatest=greatest,
         least_of=_time_of(fields, "least_of"),
         greatest_of=_time_of(fields, "greatest_of"),
+        anew=tuple(
+            (form, read_integer(value, form.text, problems, 0))
+            for form, value in fields.named("anew")
+        ),
         usual=fields.boolean("usual", default=False),
     )
 

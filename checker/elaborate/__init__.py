@@ -2,6 +2,12 @@
 
 # The modules of the first line register the forms that they elaborate.
 from checker.elaborate import collections, functions, lookup, messaging, operators, statements  # noqa: F401
-from checker.elaborate.elaborate import elaborate, instances, judged, world_of
+from checker.elaborate.elaborate import (
+    check_settings,
+    elaborate,
+    instances,
+    judged,
+    world_of,
+)
 
-__all__ = ["elaborate", "instances", "judged", "world_of"]
+__all__ = ["check_settings", "elaborate", "instances", "judged", "world_of"]

@@ -35,7 +35,7 @@ from checker.machine import terms as t
 from checker.machine.machine import Action, Expectation, Machine, Property, Trigger
 from checker.machine.types import Id
 from checker.machine.walk import walk
-from checker.source import NOWHERE
+from checker.source import NOWHERE, Span
 from checker.table.document import Cell, Document, InstanceEntry, PropertyEntry, Word
 from checker.table.problems import Problems, nearest
 
@@ -96,6 +96,24 @@ def world_of(
     Raises what `elaborate` raises of names, types and constants.
     """
     return _declared(document, _instance(document, instance), overrides or {})
+
+
+def check_settings(
+    document: Document,
+    instance: str,
+    settings: tuple[tuple[Word, Setting, Span], ...],
+    overrides: Mapping[str, Setting],
+) -> None:
+    """Refuse constants that another file sets, as if they stood in the instance.
+
+    Raises SpecificationError with each one that is none, or has a value that is none of its.
+    """
+    entry = _instance(document, instance)
+    entry = replace(entry, settings=(*entry.settings, *settings))
+    world = World(document, Problems(document.headings))
+    found = settings_of(world, entry, overrides)
+    world.problems.raise_any()
+    declare_constants(world, found)
 
 
 def judged(document: Document, instance: str) -> frozenset[str]:

@@ -74,6 +74,8 @@ def test_the_schema_knows_every_key_of_a_mapping() -> None:
         "form of lines": found["$defs"]["lines"],
         "each": found["$defs"]["lines"]["properties"]["each"]["additionalProperties"],
         "rows that go together": found["properties"]["together"]["additionalProperties"],
+        "fact": found["$defs"]["fact"],
+        "change of a fact": found["$defs"]["fact"]["properties"]["changes"]["additionalProperties"],
         "line": found["$defs"]["line"],
     }
     assert {name: set(part["properties"]) for name, part in parts.items()} == {

@@ -1,0 +1,200 @@
+"""Goal: a fact has one value at a time and changes where a log lets it, whatever a model allows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from checker.cli.validate import validate
+from checker.errors import SpecificationError
+
+SPEC = """\
+system: desks
+about: Clients ask at one of several desks; the model knows of one.
+constants:
+  Client: {ids: 3}
+variables:
+  asked: {type: set of Client, initial: empty}
+rows:
+  - row: ask
+    for: {c: Client}
+    when: c not in asked
+    do: asked.add(c)
+  - row: hear
+    for: {c: Client}
+    when: c in asked
+    do: asked.discard(c)
+properties:
+  there_is_a_desk:
+    always: len(asked) >= 0
+    why: nothing is asked of it here.
+"""
+
+MAPPING = """\
+conformance: desks
+rows:
+  ask: {call: ask, with: {client: c}}
+  hear: {call: hear, with: {client: c}}
+observe: {asked: asked}
+definitions:
+  moves(): "0"
+sizes:
+  moves: kind has move
+facts:
+  open:
+    value: desk
+    is: [served]
+    is_not: [sent_away]
+    changes:
+      moved: {to: desk, within: 100}
+      closed: {within: 1000}
+    known_within: 20
+timers:
+  patience:
+    armed: "{c for c in asked if moves() > 0}"
+    fires: {}
+    greatest: 500
+    anew: {moved: 100}
+lines:
+  at: at
+  pairs: id
+  read:
+    moved: {where: {kind: move}}
+    closed: {where: {kind: close}}
+    asked: {where: {kind: ask}, call: ask, with: {client: who}}
+    served: {where: {kind: answer, ok: "true"}, call: hear, with: {client: who}}
+    sent_away: {where: {kind: answer}, call: hear, with: {client: who}}
+"""
+
+Line = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("desks.yaml").write_text(SPEC)
+    Path("recorded.yaml").write_text(MAPPING)
+
+
+def judged(*lines: Line) -> dict[str, Any]:
+    Path("run.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    outcome = CliRunner().invoke(
+        validate,
+        ["desks.yaml", "run.jsonl", "--progress", "none", "--format", "json"],
+        standalone_mode=False,
+    )
+    if outcome.exception is not None:
+        raise outcome.exception
+    found = json.loads(outcome.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def at(desk: str, begun: int, ended: int, *, ok: bool = True, who: str = "c1") -> tuple[Line, Line]:
+    """A client asks at a desk, and is served there or sent away."""
+    name = f"{who}.{begun}"
+    return (
+        {"kind": "ask", "who": who, "id": name, "at": begun, "desk": desk},
+        {"kind": "answer", "who": who, "id": name, "at": ended, "desk": desk, "ok": ok},
+    )
+
+
+def move(desk: str, when: int) -> Line:
+    return {"kind": "move", "desk": desk, "at": when}
+
+
+def verdict(*lines: Line) -> str:
+    return str(judged(*lines)["verdict"])
+
+
+def test_who_serves_is_one_until_a_line_lets_it_change() -> None:
+    begun = at("one", 0, 5)
+    assert verdict(*begun, move("two", 10), *at("two", 60, 65)) == "explained"
+    assert verdict(*begun, move("two", 10), *at("one", 300, 305)) == "explained", "or it does not"
+    found = judged(*begun, move("two", 10), *at("two", 60, 65), *at("one", 300, 305))
+    assert (found["verdict"], found["line"]) == ("diverges", 7)
+    assert found["why"] == (
+        "the line says that `open` is one, but it is two since line 3 and cannot have changed"
+    )
+    assert verdict(
+        *begun, move("two", 10), *at("two", 60, 65), move("one", 200), *at("one", 250, 255)
+    ) == ("explained")
+
+
+def test_who_sends_away_is_not_the_one() -> None:
+    begun = (*at("one", 0, 5), move("two", 10))
+    assert verdict(*begun, *at("one", 60, 65, ok=False), *at("two", 70, 75)) == "explained"
+    assert verdict(*at("one", 0, 5), *at("one", 6, 9, ok=False), move("two", 10)) == "diverges"
+    assert verdict(*begun, *at("one", 60, 65, ok=False), *at("one", 70, 75)) == "diverges"
+    assert verdict(*begun, *at("one", 200, 205, ok=False)) == "explained", "it is two since"
+    late = at("one", 130, 200, ok=False)
+    assert verdict(*begun, *at("one", 125, 128), *late) == "diverges", "a move takes 100 ms at most"
+
+
+def test_what_was_asked_before_a_change_may_be_answered_after_it() -> None:
+    asks, hears = at("one", 8, 100, who="c2")
+    others = at("two", 60, 65)
+    assert verdict(*at("one", 0, 5), asks, move("two", 10), *others, hears) == "explained"
+
+
+def test_who_was_the_one_may_not_know_for_a_while() -> None:
+    begun = (*at("one", 0, 5), move("two", 10), *at("two", 60, 65))
+    assert verdict(*begun, *at("one", 80, 85, who="c2")) == "explained"
+    assert verdict(*begun, *at("one", 90, 95, who="c2")) == "diverges"
+    away = at("one", 70, 72, ok=False, who="c2")
+    assert verdict(*begun, *away, *at("one", 75, 79)) == "diverges", "it has said that it knows"
+
+
+def test_a_change_to_anything_leaves_all_open_for_a_time() -> None:
+    begun = (*at("one", 0, 5), {"kind": "close", "at": 10})
+    both = (*at("two", 60, 65), *at("one", 70, 75), *at("two", 80, 85))
+    assert verdict(*begun, *both, *at("two", 1200, 1205)) == "explained"
+    after = (*at("two", 1200, 1205), *at("one", 1300, 1305))
+    assert verdict(*begun, *both, *after) == "diverges"
+
+
+def test_a_log_that_tells_of_no_change_is_not_judged_by_a_fact() -> None:
+    assert verdict(*at("one", 0, 5), *at("two", 60, 65), *at("one", 70, 75)) == "explained"
+
+
+def test_of_many_changes_none_is_forgotten_that_may_matter() -> None:
+    desks = ("two", "one") * 10
+    lines = [
+        line
+        for n, desk in enumerate(desks)
+        for line in (move(desk, 1000 * n + 10), *at(desk, 1000 * n + 200, 1000 * n + 205))
+    ]
+    assert verdict(*at("one", 0, 5), *lines) == "explained"
+    wrong = at("two", 19900, 19905)
+    assert verdict(*at("one", 0, 5), *lines, *wrong) == "diverges"
+    untaken = [move("two" if n % 2 else "one", 1000 * n) for n in range(1, 40)]
+    assert verdict(*at("one", 0, 5), *untaken) == "explained"
+
+
+def test_a_timer_may_be_set_anew_after_a_line() -> None:
+    asks, hears = at("one", 0, 520)
+    assert verdict(asks, hears) == "explained", "no desk moves, so nobody is impatient"
+    assert verdict(asks, hears, move("one", 530)) == "diverges"
+    assert verdict(move("one", 0), asks, hears | {"at": 590}) == "explained"
+    assert verdict(move("one", 0), asks, hears | {"at": 610}) == "diverges"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("is: [served]", "is: [serves]"),
+        ("closed: {within", "closes: {within"),
+        ("anew: {moved", "anew: {mov"),
+    ],
+)
+def test_forms_that_there_are_not_are_told_with_their_place(old: str, new: str) -> None:
+    Path("recorded.yaml").write_text(MAPPING.replace(old, new))
+    with pytest.raises(SpecificationError) as caught:
+        judged(*at("one", 0, 5))
+    (diagnostic,) = caught.value.diagnostics
+    assert "no form of lines is called" in diagnostic.message
+    assert diagnostic.span.source.name.endswith("recorded.yaml")
