@@ -30,6 +30,7 @@ VARIANTS = {
     "stale_records_archived",
     "bound_by_fetched_data",
     "gap_bounds_batch",
+    "overlap_is_of_the_whole_batch",
     "write_wakes_fetches",
     "leader_change_wakes_fetches",
     "archiving_resumes",
