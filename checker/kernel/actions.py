@@ -148,6 +148,8 @@ class ActionWriter:
             selection, self.selection = self.selection, None
             self._selected(selection, skip)
             return
+        if not self.frame.code.open:
+            return  # nothing leads here: what is known, such as another kind's field, is no value
         if index == len(self.stages):
             self._instance()
             return

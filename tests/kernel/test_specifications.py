@@ -25,3 +25,29 @@ def test_specification(path: Path) -> None:
 
 def test_there_are_specifications() -> None:
     assert len(SPECIFICATIONS) > 10
+
+
+TOLD = """
+system: told
+about: Who is told counts it; what is told stays in the channel, beside messages of another kind.
+constants:
+  Node: {ids: 3}
+messages:
+  Told: {node: Node}
+  Done: {}
+variables:
+  heard: {type: "0..2", initial: "0", per: Node}
+channels:
+  wire: {carries: [Told, Done], order: retained}
+rows:
+  - {row: tell, for: {n: Node}, send: "wire, Told(n)"}
+  - {row: end, send: "wire, Done()"}
+  - {row: hear, on: wire.Told(n), when: "heard[n] < 2", do: "heard[n] += 1"}
+"""
+
+
+def test_a_field_names_a_place_and_other_kinds_are_there(tmp_path: Path) -> None:
+    """Rounds of a loop over all messages are written out, also those whose kind is not asked for."""
+    path = tmp_path / "told.yaml"
+    path.write_text(TOLD)
+    assert require_agreement(elaborate(read(path), "default", {}), states=60) == 60
