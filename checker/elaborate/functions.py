@@ -86,7 +86,7 @@ def call(context: Context, node: ast.expr, hint: Type | None) -> Term:
             "Y309",
             f"`{word}` cannot stand here",
             span,
-            expected="a statement in effects, in which it is evaluated in any case, and once",
+            expected="the right side of an assignment in effects, or an argument, evaluated in any case and once",
             help=_INSTEAD.get(word, f"assign it to a name first: x = {word}(...)"),
         )
     if word in world.procedures:
