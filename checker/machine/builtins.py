@@ -163,7 +163,8 @@ BUILT_INS: tuple[BuiltIn, ...] = (
         "pick",
         "choice",
         "pick(x for x in s if p)`, `pick(s)",
-        "any of them, each a successor of its own; E508 of nothing",
+        "any of them, each a successor of its own; E508 of nothing. One `for`; "
+        "`pick(f(x) for x in s)` chooses `x`, so that two of one `f(x)` are two successors",
         binds=True,
     ),
     BuiltIn(
