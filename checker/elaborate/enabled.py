@@ -11,7 +11,7 @@ import ast
 
 from checker.elaborate import build, convert
 from checker.elaborate.context import Context, Term
-from checker.elaborate.functions import bound_by_call, built_in, no_row
+from checker.elaborate.functions import always_in_time, bound_by_call, built_in, no_row
 from checker.elaborate.rows import action_of
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
@@ -43,7 +43,8 @@ def enabled(context: Context, node: ast.Call, _hint: Type | None) -> Term:
             unique = context.allocator.unique(f"enabled {name}")
             bound.append((unique, value))
             given[name] = t.Local(unique, value.type, value.span)
-    condition = _instances(action, 0, given, span)
+    in_time = always_in_time(context, node, action)
+    condition = build.conjunction([*in_time, _instances(action, 0, given, span)], span)
     for unique, value in reversed(bound):
         condition = t.Let(unique, value, condition, convert.BOOL, span)
     return condition

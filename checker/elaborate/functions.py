@@ -14,6 +14,7 @@ from checker.elaborate.definitions import inline
 from checker.elaborate.lookup import calls_target, unknown
 from checker.elaborate.operators import pair
 from checker.elaborate.picks import PICKS
+from checker.elaborate.world import CANCELLED
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.builtins import NAMED
@@ -86,7 +87,7 @@ def call(context: Context, node: ast.expr, hint: Type | None) -> Term:
             "Y309",
             f"`{word}` cannot stand here",
             span,
-            expected="the right side of an assignment in effects, or an argument, evaluated in any case and once",
+            expected="what effects assign or pass on, where it is evaluated in any case, and once",
             help=_INSTEAD.get(word, f"assign it to a name first: x = {word}(...)"),
         )
     if word in world.procedures:
@@ -523,7 +524,8 @@ def _ran(context: Context, node: ast.Call, _hint: Type | None) -> Term:
         if row in {entry.name.text for entry in world.document.rows}:
             return convert.truth(False, span)
         raise no_row(context, node.args[0])
-    return t.Ran(row, tuple(bound_by_call(context, node, action)), span)
+    ran = t.Ran(row, tuple(bound_by_call(context, node, action)), span)
+    return build.conjunction([ran, *always_in_time(context, node, action)], span)
 
 
 def no_row(context: Context, node: ast.Name) -> Wrong:
@@ -544,6 +546,8 @@ def bound_by_call(context: Context, node: ast.Call, action: Action) -> Iterator[
     """Yield what `ran(row, name=value)` binds: the name in the action, and the value."""
     kinds = {name.split("#")[0]: (name, kind) for name, kind in action.shown.items()}
     for keyword in node.keywords:
+        if _is_in_time(action, keyword):
+            continue
         if keyword.arg not in kinds:
             raise Wrong(
                 "N208",
@@ -556,6 +560,26 @@ def bound_by_call(context: Context, node: ast.Call, action: Action) -> Iterator[
         value = context.infer(keyword.value, kind)
         both = isinstance(value.type, Range) and isinstance(kind, Range)
         yield name, value if both else convert.coerce(value, kind)
+
+
+def always_in_time(context: Context, node: ast.Call, action: Action) -> list[Term]:
+    """Return what `cancelled=value` asks of a timer whose cancels all come in time: that it is no.
+
+    So a property says the same of instances with late cancels and of those without.
+    """
+    return [
+        build.negation(convert.coerce(context.infer(item.value, convert.BOOL), convert.BOOL), span)
+        for item in node.keywords
+        if _is_in_time(action, item)
+        for span in [context.span(item)]
+    ]
+
+
+def _is_in_time(action: Action, keyword: ast.keyword) -> bool:
+    """Whether it asks for late cancels of an expiry that has none."""
+    if action.trigger.kind != "expiry" or keyword.arg != CANCELLED:
+        return False
+    return all(name.split("#")[0] != CANCELLED for name in action.shown)
 
 
 @built_in("requests", "responses")

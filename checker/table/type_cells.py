@@ -66,13 +66,13 @@ def parse_type(passage: Passage, problems: Problems, *, enum: bool = False) -> T
 
 def looks_like_type(text: str) -> bool:
     """Return whether the entry of a `for:` is a range, a name or a type form, not an expression."""
-    tokens = _TOKEN.findall(text)
+    tokens = _TOKEN.findall(text.lstrip("( "))
     if not tokens:
         return False
     if len(tokens) == 1:
         return bool(re.fullmatch(r"[^\W\d]\w*", tokens[0]))
     forms = tokens[0] in _KEYWORDS and re.fullmatch(r"\w+", tokens[1]) is not None
-    return forms or ".." in tokens
+    return forms or tokens[0] == "optional" or tokens[1] == "or" or ".." in tokens
 
 
 class _TypeParser:

@@ -47,7 +47,7 @@ rows:
 
 
 def test_a_field_names_a_place_and_other_kinds_are_there(tmp_path: Path) -> None:
-    """Rounds of a loop over all messages are written out, also those whose kind is not asked for."""
+    """The loop over all messages is unrolled, also where the kind is not the one asked for."""
     path = tmp_path / "told.yaml"
     path.write_text(TOLD)
     assert require_agreement(elaborate(read(path), "default", {}), states=60) == 60

@@ -161,6 +161,28 @@ properties:
 """
 
 
+ASKED = """\
+  none_runs_late:
+    step: not ran(lock_expires, cancelled=true)
+    why: it is the same property whether cancels can be late or not.
+  none_can_run_late:
+    always: not enabled(lock_expires, cancelled=true)
+    why: as none_runs_late, of what could happen.
+  some_run_in_time:
+    always: not enabled(lock_expires, cancelled=false)
+    why: it is violated.
+"""
+
+
+@pytest.mark.parametrize(("late", "verdict"), [(0, "holds"), (1, "violated")])
+def test_properties_may_ask_for_late_ones_where_all_are_in_time(
+    tmp_path: Path, late: int, verdict: str
+) -> None:
+    found = outcomes(run(tmp_path, LOCKS + ASKED, keep_going=True, late=late))
+    assert found["none_runs_late"] == found["none_can_run_late"] == verdict
+    assert found["some_run_in_time"] == "violated"
+
+
 def test_several_of_one_key_are_cancelled_by_what_they_remember(tmp_path: Path) -> None:
     result = run(tmp_path, SEVERAL)
     assert result.verdict.overall == "holds"

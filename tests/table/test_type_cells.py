@@ -115,6 +115,12 @@ def test_misspelt_words_are_recognised() -> None:
         ("set", True),
         ("a | b", False),
         ("range(3)", False),
+        ("optional (set of Room)", True),
+        ("Told or Asked", True),
+        ("(Told or Asked)", True),
+        ("(optional Room)", True),
+        ("(rooms | halls)", False),
+        ("(", False),
         ("", False),
     ],
 )
