@@ -137,10 +137,11 @@ def _one_process() -> ProcessPoolExecutor:
 
 def _end(pool: ProcessPoolExecutor) -> None:
     """End a process whatever it does: where the caller leaves early nobody waits for it."""
-    processes = list((getattr(pool, "_processes", None) or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
+    for process in list((getattr(pool, "_processes", None) or {}).values()):
         process.kill()
+    # Its thread has nothing left to wait for. Where it ends later than this process it is woken
+    # through pipes that are closed, and Python says so.
+    pool.shutdown(cancel_futures=True)
 
 
 def leave_endings_to_the_parent() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import time
 
 import pytest
@@ -69,3 +70,11 @@ def test_whoever_leaves_early_waits_for_nobody() -> None:
 
 def test_processes_share_the_memory() -> None:
     assert Processes(4).memory == pytest.approx(Processes(1).memory / 4, rel=0.2)
+
+
+def test_no_thread_of_a_process_outlives_its_runs() -> None:
+    """One that does may fail while Python ends, in words that nobody understands."""
+    before = threading.active_count()
+    for _ in Processes(2).each(math.factorial, range(6)):
+        break
+    assert threading.active_count() == before

@@ -11,7 +11,7 @@ MISLED = {
     "variables:\n  n: {type: 0..1, per: [K, K], initial: '0'}\n": ("T111", "map of a map"),
     "variables:\n  n: {type: int, initial: '0'}\n": ("N206", "0..9"),
     "variables:\n  n: {type: 'union(Rd, Wr)', initial: '0'}\n": ("T130", "A or B"),
-    "rows:\n  - {row: a, for: {r: Rd or Wr}, do: pass}\n": ("Y303", "`types:`"),
+    "rows:\n  - {row: a, when: any(true for x in (Rd or Wr)), do: pass}\n": ("Y303", "`types:`"),
     "rows:\n  - {row: a, for: {r: '{x for x in 0..3}'}, do: pass}\n": ("T130", "range(4)"),
     "definitions:\n  low(): 1 == 2\n": ("N203", "a name of its own"),
     "variables:\n  n: {type: 0..1, initial: any}\n": ("N201", "write it so"),
