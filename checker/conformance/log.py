@@ -152,6 +152,8 @@ class Log:
         forms = [form for form in reader.lines.forms if any(form.name in f.changes for f in facts)]
         for _, _, said in _objects(file) if forms else ():
             found |= {form.name for form in forms if _fits(form, said, {}, {}, {})}
+            if not any(found.isdisjoint(fact.changes) for fact in facts):
+                break
         judged = [fact for fact in facts if not found.isdisjoint(fact.changes)]
         return Facts(judged) if judged else None
 

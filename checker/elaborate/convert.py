@@ -88,16 +88,14 @@ def coerce(term: Term, target: Type) -> Term:
         return empty(target, term.span)
     if not fits(kind, target):
         raise _unfit(term, target)
+    if isinstance(kind, Option) and isinstance(term, t.Literal) and term.value is not None:
+        return coerce(t.Literal(term.value, kind.item, term.span), target)
     if isinstance(target, Option):
         if not isinstance(kind, Option):
             return _lift(coerce(term, target.item), target)
         if isinstance(term, t.Literal):
-            if term.value is None:
-                return t.Literal(None, target, term.span)
-            return coerce(t.Literal(term.value, kind.item, term.span), target)
+            return t.Literal(None, target, term.span)
     elif isinstance(kind, Option):
-        if isinstance(term, t.Literal) and term.value is not None:
-            return coerce(t.Literal(term.value, kind.item, term.span), target)
         return coerce(t.Cast(term, kind.item, term.span), target)
     return _inside(term, target)
 

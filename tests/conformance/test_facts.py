@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from validating import validated
 
-from checker.cli.validate import validate
 from checker.errors import SpecificationError
 
 SPEC = """\
@@ -82,16 +81,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def judged(*lines: Line) -> dict[str, Any]:
     Path("run.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    outcome = CliRunner().invoke(
-        validate,
-        ["desks.yaml", "run.jsonl", "--progress", "none", "--format", "json"],
-        standalone_mode=False,
-    )
-    if outcome.exception is not None:
-        raise outcome.exception
-    found = json.loads(outcome.stdout)
-    assert isinstance(found, dict)
-    return found
+    return validated("desks.yaml", "run.jsonl")
 
 
 def at(desk: str, begun: int, ended: int, *, ok: bool = True, who: str = "c1") -> tuple[Line, Line]:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from validating import validated
 
-from checker.cli.validate import validate
 from checker.conformance.log import Log, sized
 from checker.conformance.mapping import read_mapping
 from checker.conformance.paths import NOTHING, parsed
@@ -105,18 +104,7 @@ def judge(
     for n, log in enumerate(logs):
         own = [line for line in lines if files == 1 or line["stream"] == n]
         log.write_text("".join(f"{json.dumps(line)}\n" for line in own))
-    outcome = CliRunner().invoke(
-        validate,
-        ["leases.yaml", *map(str, logs), "--progress", "none", "--format", "json", *options],
-        standalone_mode=False,
-    )
-    if outcome.exception is not None:
-        raise outcome.exception
-    found = json.loads(outcome.stdout)
-    assert isinstance(found, dict)
-    exits = {"explained": 0, "diverges": 1, "inconclusive": 20}
-    assert outcome.return_value == exits[found["verdict"]]
-    return found
+    return validated("leases.yaml", *map(str, logs), *options)
 
 
 def verdict(lines: list[dict[str, Any]], mapping: str, *options: str, files: int = 1) -> str:

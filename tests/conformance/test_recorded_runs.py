@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from validating import validated
 
 from checker.cli.mapped import Mapped, mapped
-from checker.cli.validate import validate
 
 RECORDED = Path(__file__).parent / "recorded"
 JOINS = RECORDED / "three_consumers_join_4.4.0.jsonl"
@@ -41,16 +40,7 @@ def _models() -> Iterator[None]:
 
 
 def judge(log: Path, *options: str, system: str = "consumer_group_848") -> dict[str, Any]:
-    outcome = CliRunner().invoke(
-        validate,
-        [system, str(log), "--progress", "none", "--format", "json", *options],
-        standalone_mode=False,
-    )
-    if outcome.exception is not None:
-        raise outcome.exception
-    found = json.loads(outcome.stdout)
-    assert isinstance(found, dict)
-    return found
+    return validated(system, str(log), *options)
 
 
 def lines() -> list[dict[str, Any]]:

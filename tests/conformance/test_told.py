@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from validating import validated
 
-from checker.cli.validate import validate
 from checker.conformance.doubts import Doubts
 from checker.conformance.matching import Binding
 from checker.conformance.places import LOST, WAITING, Armed, Place, Sooner
@@ -88,16 +87,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def judge(lines: list[Line], mapping: str) -> dict[str, Any]:
     Path("conformance.yaml").write_text(mapping)
     Path("run.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    outcome = CliRunner().invoke(
-        validate,
-        ["desk.yaml", "run.jsonl", "--progress", "none", "--format", "json"],
-        standalone_mode=False,
-    )
-    if outcome.exception is not None:
-        raise outcome.exception
-    found = json.loads(outcome.stdout)
-    assert isinstance(found, dict)
-    return found
+    return validated("desk.yaml", "run.jsonl")
 
 
 def line(kind: str, who: str, number: int) -> Line:

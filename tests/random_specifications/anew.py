@@ -1,8 +1,8 @@
 """Drawing each specification anew, for Hypothesis as one of its backends.
 
-By itself Hypothesis makes five of six examples out of one that it has drawn, with parts of it
-exchanged. Of these a third are texts that were judged already, and the rest are much alike. What
-is found is still made smaller by Hypothesis.
+By itself Hypothesis makes up to five further examples out of each that it has drawn, with parts of
+it exchanged: of 150 texts 53 had been judged already. What is found is still made smaller by
+Hypothesis.
 """
 
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
