@@ -19,7 +19,7 @@ from checker.mutation.campaign import Judged, Step, all_mutants, chosen_instance
 from checker.mutation.mistakes import declared_mistakes
 from checker.mutation.report import Campaign
 from checker.mutation.shown import Shown, jobs_of, judge_all
-from checker.mutation.weaving import Mutant
+from checker.mutation.weaver import KINDS, USUAL, Kind, Mutant
 from checker.report.files import encoded
 from checker.table import Document, read
 from checker.table.problems import nearest
@@ -45,6 +45,15 @@ KEPT = "kept"
     multiple=True,
     metavar="NAME",
     help="Change only this row, procedure or definition. Repeatable.",
+)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(KINDS),
+    metavar="KIND",
+    help="Make changes of this kind; by default guard, effect, target, message and definition. "
+    "Also there: loss, order, confusion. Repeatable.",
 )
 @click.option(
     "--sample",
@@ -79,6 +88,7 @@ def mutate(
     names: tuple[str, ...],
     every_tier: bool,
     rows: tuple[str, ...],
+    kinds: tuple[Kind, ...],
     sample: int | None,
     seed: int,
     declared: bool,
@@ -93,9 +103,10 @@ def mutate(
     """Change SPEC in one small place at a time, and see which instance notices.
 
     Guards are weakened, negated, dropped; effects dropped and changed; machines go to another
-    state; messages are dropped or carry something else. Exit code 0: everything that changes a
-    step is noticed, by a verdict or by a declared figure; 1: something is not; 20: of something it
-    is not known.
+    state; messages are dropped or carry something else. With --kind also slips: values that are
+    lost at the end of a row, another order, one thing mistaken for another. Exit code 0:
+    everything that changes a step is noticed, by a verdict or by a declared figure; 1: something
+    is not; 20: of something it is not known.
 
     With --declared: exit code 0 if every property is shown to be able to fail, 1 if not.
     """
@@ -103,11 +114,11 @@ def mutate(
     where.refuse()
     document = read(library.find(spec))
     if declared:
-        if every_tier or rows or sample is not None or directory is not None:
-            raise UsageError("--declared goes with none of --all, --row, --sample, --out")
+        if every_tier or rows or kinds or sample is not None or directory is not None:
+            raise UsageError("--declared goes with none of --all, --row, --kind, --sample, --out")
         return _declared(document, names, where, form, progress)
     instances = chosen_instances(document, names, every=every_tier)
-    mutants = _chosen(document, rows, sample, seed)
+    mutants = _chosen(document, rows, kinds or USUAL, sample, seed)
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
     kept = None if directory is None else directory / KEPT
@@ -170,7 +181,11 @@ def _tell_shown(item: Shown, done: int, of: int, progress: Style) -> None:
 
 
 def _chosen(
-    document: Document, rows: tuple[str, ...], sample: int | None, seed: int
+    document: Document,
+    rows: tuple[str, ...],
+    kinds: tuple[Kind, ...],
+    sample: int | None,
+    seed: int,
 ) -> list[Mutant]:
     """Return the mutants to judge; UsageError for a name that nothing has."""
     known = {item.name.text for item in document.rows}
@@ -183,7 +198,7 @@ def _chosen(
             raise UsageError(
                 f"{document.name.text} has no row, procedure or definition {name!r}{hint}"
             )
-    mutants = list(all_mutants(document, rows))
+    mutants = list(all_mutants(document, rows, kinds))
     if sample is None or sample >= len(mutants):
         return mutants
     places = random.Random(seed).sample(range(len(mutants)), sample)  # noqa: S311 - the same ones

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,8 @@ from checker.errors import EnvironmentFailure, SpecificationError
 from checker.frozen import frozen
 from checker.kernel.build import fingerprint
 from checker.mutation.subject import Sight, Subject
-from checker.mutation.weaving import TOO_LARGE, Mutant, catalogue, weave
+from checker.mutation.weaver import USUAL, Kind, Mutant
+from checker.mutation.weaving import TOO_LARGE, catalogue, weave
 from checker.runs import Lost, Spread
 from checker.table import Document, read
 from checker.verdict.expectation import expected_verdict
@@ -245,6 +246,9 @@ def declared_states(document: Document, instance: str) -> int | None:
     return None
 
 
-def all_mutants(document: Document, where: Sequence[str]) -> tuple[Mutant, ...]:
+def all_mutants(
+    document: Document, where: Sequence[str], kinds: Collection[Kind] = USUAL
+) -> tuple[Mutant, ...]:
     """Return the mutants of these rows, procedures and definitions; of all where none is named."""
-    return tuple(mutant for mutant in catalogue(document) if not where or mutant.name in where)
+    found = catalogue(document, kinds)
+    return tuple(mutant for mutant in found if not where or mutant.name in where)

@@ -13,6 +13,7 @@ from typing import Final
 from checker.elaborate import instances
 from checker.frozen import frozen
 from checker.mutation.edits import Edit, edit
+from checker.mutation.weaver import KINDS
 from checker.mutation.weaving import catalogue
 from checker.table.document import Document, Word
 from checker.table.fields import Fields
@@ -122,7 +123,7 @@ class _Reader:
     def _mutant(self, place: Word, what: Word) -> str:
         """Return the key of a mutant of the weaver (N206)."""
         if not self.mutants:
-            for item in catalogue(self.document):
+            for item in catalogue(self.document, KINDS):
                 self.mutants.setdefault(item.name, {})[item.what] = item.key
         there = self.mutants.get(place.text, {})
         self.known(place, "row, procedure or definition", self.mutants)

@@ -10,6 +10,7 @@ from checker import __version__
 from checker.frozen import frozen
 from checker.mutation.campaign import Fate, Judged
 from checker.mutation.subject import Sight
+from checker.mutation.weaver import KINDS
 from checker.report.headline import plural
 
 FATES: dict[Fate, str] = {
@@ -20,7 +21,6 @@ FATES: dict[Fate, str] = {
     "refused": "refused: no specification",
     "undecided": "undecided",
 }
-KINDS = ("guard", "effect", "target", "message", "definition")
 
 SHOWN = 40
 """Mutants of a list that are printed; all of them are in the files of --out."""
@@ -203,11 +203,12 @@ def _markdown(campaign: Campaign) -> Iterator[str]:
     if doubt := _undecided(campaign):
         yield f"{doubt[0].upper()}{doubt[1:]}."
     yield ""
-    yield "| | " + " | ".join(KINDS) + " | all |"
-    yield "| --- |" + " ---: |" * (len(KINDS) + 1)
+    shown = [kind for kind in KINDS if any(item.mutant.kind == kind for item in campaign.judged)]
+    yield "| | " + " | ".join((*shown, "all")) + " |"
+    yield "| --- |" + " ---: |" * (len(shown) + 1)
     for fate, words in FATES.items():
         kinds = Counter[str](item.mutant.kind for item in campaign.of(fate))
-        cells = [*(kinds[kind] for kind in KINDS), sum(kinds.values())]
+        cells = [*(kinds[kind] for kind in shown), sum(kinds.values())]
         yield f"| {words} | " + " | ".join(f"{cell:,}" for cell in cells) + " |"
     for fate in ("unnoticed", "undecided", "counted", "equal", "refused"):
         yield from _list(campaign, fate)

@@ -26,7 +26,8 @@ from checker.layout import pack
 from checker.layout.codec import decode_all
 from checker.llvm.meta import ACTION_MASK, CUT
 from checker.mutation.parts import VARIABLE
-from checker.mutation.weaving import Mutant, Woven
+from checker.mutation.weaver import Mutant
+from checker.mutation.weaving import Woven
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits

@@ -18,7 +18,8 @@ from checker.library import find
 from checker.machine.machine import LIVENESS
 from checker.mutation.campaign import declared_states
 from checker.mutation.subject import Sight, Subject
-from checker.mutation.weaving import Mutant, catalogue, weave
+from checker.mutation.weaver import Mutant
+from checker.mutation.weaving import catalogue, weave
 from checker.table import Document
 
 CONTROLLER = verified.document("controller")

@@ -1,0 +1,246 @@
+"""Goal: what can be lost, exchanged or confused in a row is found, and is what it says it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.cli.main import run as command
+from checker.elaborate import elaborate
+from checker.machine.machine import Machine
+from checker.mutation.mistakes import declared_mistakes
+from checker.mutation.parts import VARIABLE
+from checker.mutation.weaver import KINDS, USUAL
+from checker.mutation.weaving import catalogue, weave
+from checker.semantics.successor import State
+from checker.semantics.successors import initial_states, successors
+from checker.table import Document, read
+
+LAST = """\
+      teller.state = busy
+      send(Told(teller.sum))
+      teller.sum = 0
+"""
+
+COUNTERS = """
+system: counters
+about: Two counters that a teller moves, and what it was told.
+constants:
+  Place: {ids: 2, prefix: p}
+messages:
+  Told: {amount: "0..3"}
+channels:
+  wire: {carries: [Told], order: fifo, capacity: "2", when_full: block}
+components:
+  teller:
+    machines:
+      state: {table: teller}
+    variables:
+      last: {type: "0..3", initial: "0"}
+      sum: {type: "0..3", initial: "0"}
+      open: {type: bool, initial: "false"}
+      moves: {type: "0..3", initial: "0", observed: true}
+  counter:
+    per: Place
+    variables:
+      value: {type: "0..3", initial: "1"}
+definitions:
+  both(): teller.last + teller.sum
+procedures:
+  finish(): |
+    teller.open = true
+    teller.last = 0
+deadlock: false
+rows:
+  - row: begins
+    in: {teller.state: idle}
+    for: {p: Place, q: Place}
+    when: counter[p].value == 1 and counter[q].value == 1 and teller.last <= 2
+    do: |
+      teller.last = counter[p].value
+      teller.sum = teller.last + 1
+      counter[q].value = 2
+    to: {teller.state: busy}
+    send: Told(teller.sum)
+  - row: ends
+    on: Told(amount)
+    in: {teller.state: busy}
+    when: amount + 1 == both()
+    do: |
+      finish()
+      teller.last = amount
+      teller.moves = 1
+    to: {teller.state: idle}
+properties:
+  small: {always: "teller.sum < 3", why: it stays small.}
+"""
+
+TELLER = """
+table: teller
+about: What a teller does.
+source: none
+states:
+  idle: {about: It waits., initial: true}
+  busy: {about: It works.}
+transitions:
+  - {from: idle, event: asked, to: busy}
+  - {from: busy, event: answered, to: idle}
+"""
+
+
+@pytest.fixture
+def counters(tmp_path: Path) -> Document:
+    path = tmp_path / "counters.yaml"
+    path.write_text(COUNTERS)
+    (tmp_path / "teller.yaml").write_text(TELLER)
+    return read(path)
+
+
+def of_kind(document: Document, kind: str) -> list[str]:
+    return [item.key for item in catalogue(document, KINDS) if item.kind == kind]
+
+
+def test_a_row_may_lose_what_its_process_keeps(counters: Document) -> None:
+    assert of_kind(counters, "loss") == [
+        "row begins: `teller.state` is `idle` at the end",
+        "row begins: `teller.last` is `0` at the end",
+        "row begins: `teller.sum` is `0` at the end",
+        "row begins: `teller.open` is `false` at the end",
+        "row begins: `counter[p].value` is `1` at the end",
+        "row begins: `counter[q].value` is `1` at the end",
+        "row ends: `teller.state` is `idle` at the end",
+        "row ends: `teller.last` is `0` at the end",
+        "row ends: `teller.sum` is `0` at the end",
+        "row ends: `teller.open` is `false` at the end",
+    ]
+
+
+def test_only_statements_that_meet_are_exchanged(counters: Document) -> None:
+    """`counter[q].value = 2` meets nothing before it; `finish()` writes `last` two lines down."""
+    assert (
+        of_kind(counters, "order")
+        == [
+            "procedure finish: `teller.last = 0` before `teller.open = true`",
+            "row begins: `teller.sum = teller.last + 1` before `teller.last = counter[p].value`",
+            "row begins: `send(Told(teller.sum))` twice",
+            "row ends: `teller.last = amount` before `finish()`",
+        ][1:]
+    )
+
+
+def test_things_of_one_type_are_confused(counters: Document) -> None:
+    found = of_kind(counters, "confusion")
+    assert "row begins: `teller.sum` for `teller.last` in column 63" in found
+    assert "definition both: `teller.sum` for `teller.last` in column 11" in found
+    assert "definition both: `teller.last` for `teller.sum` in column 25" in found
+    assert not any("open" in key or "moves" in key for key in found)
+
+
+def test_a_name_is_confused_with_one_of_its_type(counters: Document) -> None:
+    path = Path(counters.path)
+    path.write_text(COUNTERS.replace("teller.last <= 2", "teller.last <= 2 and p != q"))
+    found = of_kind(read(path), "confusion")
+    assert any("`q` for `p` in column" in key for key in found)
+    assert any("`counter[p].value` for `counter[q].value` in column" in key for key in found)
+
+
+def steps_from(machine: Machine, number: int | None) -> set[object]:
+    """Return all steps of a machine; those of one mutant, without its number, where it has any."""
+    names = [item.name for item in machine.variables]
+    place = None if number is None else names.index(VARIABLE)
+
+    def bare(state: State | None) -> State | None:
+        if state is None or place is None:
+            return state
+        return (*state[:place], *state[place + 1 :])
+
+    states = [item.state for item in initial_states(machine) if item.state is not None]
+    todo = [state for state in states if place is None or state[place] == number]
+    seen, steps = set(todo), set[object]()
+    while todo:
+        state = todo.pop()
+        for step in successors(machine, state):
+            steps.add((bare(state), step.action, bare(step.state)))
+            if step.state is not None and step.state not in seen:
+                seen.add(step.state)
+                todo.append(step.state)
+    return steps
+
+
+@pytest.mark.parametrize(
+    ("slip", "old", "new"),
+    [
+        (
+            "row begins: `teller.sum` is `0` at the end",
+            "value = 2\n    to: {teller.state: busy}\n    send: Told(teller.sum)\n",
+            "value = 2\n" + LAST,
+        ),
+        (
+            "row begins: `counter[p].value` is `1` at the end",
+            "value = 2\n",
+            "value = 2\n      counter[p].value = 1\n",
+        ),
+        (
+            "row ends: `teller.last = amount` before `finish()`",
+            "      finish()\n      teller.last = amount\n",
+            "      teller.last = amount\n      finish()\n",
+        ),
+        (
+            "row begins: `send(Told(teller.sum))` twice",
+            "send: Told(teller.sum)",
+            "send: [Told(teller.sum), Told(teller.sum)]",
+        ),
+        (
+            "definition both: `teller.sum` for `teller.last` in column 11",
+            "teller.last + teller.sum",
+            "teller.sum + teller.sum",
+        ),
+        (
+            "row begins: `counter[q].value` for `counter[p].value` in column 11",
+            "when: counter[p].value",
+            "when: counter[q].value",
+        ),
+    ],
+)
+def test_a_slip_is_what_somebody_would_write(
+    counters: Document, tmp_path: Path, slip: str, old: str, new: str
+) -> None:
+    """The woven mutant takes the steps of a specification in which the slip stands as text."""
+    assert COUNTERS.count(old) == 1
+    path = tmp_path / "written.yaml"
+    path.write_text(COUNTERS.replace(old, new))
+    woven = weave(counters, {slip})
+    assert [mutant.number for mutant in woven.mutants] == [1]
+    slipped = steps_from(elaborate(woven.document), 1)
+    assert slipped == steps_from(elaborate(read(path)), None)
+    assert slipped != steps_from(elaborate(counters), None)
+
+
+def test_slips_are_made_where_they_are_asked_for(
+    counters: Document, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def kinds(*options: str) -> set[str]:
+        command(["mutate", counters.path, *options, "--workers", "1", "--format", "json"])
+        return {item["kind"] for item in json.loads(capsys.readouterr().out)["list"]}
+
+    assert kinds() <= set(USUAL)
+    assert kinds("--kind", "loss", "--kind", "order") == {"loss", "order"}
+    command(["mutate", counters.path, "--kind", "confusion", "--workers", "1"])
+    assert "[confusion]" in capsys.readouterr().out
+    assert command(["mutate", counters.path, "--kind", "lost"]) == 2
+    assert "'lost' is not one of 'guard'" in capsys.readouterr().err
+    assert command(["mutate", counters.path, "--kind", "loss", "--declared"]) == 2
+
+
+def test_a_slip_can_be_a_declared_mistake(counters: Document) -> None:
+    Path(counters.path).with_name("mistakes.yaml").write_text("""\
+mistakes: counters
+properties:
+  small:
+    in: begins
+    mutant: "`teller.sum` is `0` at the end"
+""")
+    (mistake,) = declared_mistakes(counters)
+    assert mistake.mutant == "row begins: `teller.sum` is `0` at the end"
