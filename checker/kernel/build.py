@@ -28,7 +28,7 @@ NESTING = 100_000
 """Python frames that writing may need: definitions are inlined, so terms nest deeply."""
 
 CHECKS_MAX = 62
-STEPS_MAX = 40
+STEPS_MAX = 44
 ACTIONS_MAX = ACTION_MASK + 1
 """Properties and actions that fit the flags and meta words."""
 

@@ -1,8 +1,8 @@
 """The words by which native functions say more of a state or step than the state itself.
 
-A successor's meta word: bits 0..15 the action; ILLEGAL: it made an illegal transition; ERROR: the
+A successor's meta word: bits 0..11 the action; ILLEGAL: it made an illegal transition; ERROR: the
 step failed (the words are its source state's); DROPPED: a cut without a state (ids ran out; the
-words are the source's); CUT: the state lies outside the bounds; bits STEP.. (up to 40): step
+words are the source's); CUT: the state lies outside the bounds; bits STEP.. (up to 44): step
 property s (`Kernel.steps[s]`) is violated by this step; the bits from `Kernel.instance_shift` on:
 one more than the number of the fair row instance (`semantics.fairness`) that made the step, 0 for
 none. They are 0 in every word where the machine has no liveness property. Where there is `explore`,
@@ -11,12 +11,12 @@ the bits NUMBER.. up to 61 are the number that is the arrival of the state, if i
 
 from __future__ import annotations
 
-ACTION_MASK = 0xFFFF
-ILLEGAL = 1 << 16
-ERROR = 1 << 17
-DROPPED = 1 << 18
-CUT = 1 << 19
-STEP = 20
+ACTION_MASK = 0xFFF
+ILLEGAL = 1 << 12
+ERROR = 1 << 13
+DROPPED = 1 << 14
+CUT = 1 << 15
+STEP = 16
 CHECK_ERROR = 1 << 62
 NUMBER = 53
 SKIPPED = 1 << 62
