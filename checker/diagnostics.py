@@ -84,6 +84,7 @@ CODES: Final[dict[str, str]] = {
     "L421": "a definition that is never used",
     "L430": "an outcome or expiry that no row handles",
     "L431": "a call that nobody can answer",
+    "L432": "a value that is a name where it stands",
     "L440": "a message that no row handles in some states",
     "L450": "two rows that take the same message under the same guard",
     "L451": "a row that can never fire",

@@ -11,7 +11,7 @@ from itertools import islice
 from checker.elaborate import build
 from checker.elaborate.context import Context, expression
 from checker.elaborate.folded import constant_truth
-from checker.elaborate.triggers import Owner, kinds_of, name_of, outcomes_of, parse
+from checker.elaborate.triggers import Owner, binds, kinds_of, name_of, outcomes_of, parse
 from checker.elaborate.unused import warn_of_fair_faults, warn_of_unused
 from checker.elaborate.world import EXPIRED, World
 from checker.elaborate.wrong import TooMuch, Wrong, collecting
@@ -84,6 +84,9 @@ def check_machine(world: World, machine: Machine) -> Machine:
     _unread(world, machine)
     warn_of_unused(world)
     warn_of_fair_faults(world)
+    for row in rows:
+        with _lenient(world):
+            _values_bound(world, row)
     _outcomes(world)
     _messages(world, machine, rows)
     found = sorted(
@@ -326,6 +329,40 @@ def _patterns(world: World, rows: tuple[Row, ...]) -> dict[str, tuple[Owner, str
                 pattern = parse(Context(world, row.on), expression(row.on))
                 found[row.name.text] = (pattern.owner, pattern.kind)
     return found
+
+
+def _values_bound(world: World, row: Row) -> None:
+    """Report a value in `on:` that its field cannot be, so that it is a name for the field (L432).
+
+    Such a name that the row uses, or that is the field's own, is meant as one.
+    """
+    if row.on is None:
+        return
+    context = Context(world, row.on)
+    pattern = parse(context, expression(row.on))
+    fields = dict(kinds_of(pattern.owner)[pattern.kind])
+    used = {word for cell in _others(row) for word in cell.loaded}
+    for field, node in pattern.arguments:
+        if not isinstance(node, ast.Name) or node.id in {field, *used}:
+            continue
+        if node.id in world.values and binds(context, node, fields[field]):
+            able = [name for name, kind in fields.items() if not binds(context, node, kind)]
+            compared = f"{able[0]}={node.id}" if able else "the field that has it"
+            world.warn(
+                "L432",
+                f"`{node.id}` is no value of `{field}`, so here it is a name for whatever that is",
+                context.span(node),
+                f"write `{compared}` to compare, or `_` where any value will do",
+            )
+
+
+def _others(row: Row) -> Iterator[Cell]:
+    """Yield the cells of a row beside its trigger."""
+    yield from (cell for cell in (row.when, row.do) if cell is not None)
+    yield from (cell for _, cell in row.lets)
+    yield from row.send
+    yield from (entry.place for entry in (*row.inside, *row.to))
+    yield from (entry.cell for entry in row.bindings if entry.cell is not None)
 
 
 def _outcomes(world: World) -> None:

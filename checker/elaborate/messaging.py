@@ -15,6 +15,7 @@ from checker.machine import terms as t
 from checker.machine.relations import bare, show, variants_of
 from checker.machine.types import Map, Record, Type
 from checker.source import Span
+from checker.table.problems import nearest
 
 Term = t.Term
 
@@ -86,12 +87,14 @@ def _channel(effects: Effects, frame: Frame, node: ast.expr) -> tuple[ChannelInf
     name = _base(node)
     info = effects.world.channels.get(name or "")
     if info is None or name is None or name in frame.context.names:
+        close = nearest(name or "", effects.world.channels)
         raise Wrong(
             "N206",
             "no channel is named here",
             frame.context.span(node),
             expected=", ".join(effects.world.channels) or "a channel",
             found=ast.unparse(node)[:60],
+            help=f"did you mean `{close}`?" if close else None,
         )
     return info, keyed_place(effects, frame, node, name, info.keys)
 
@@ -126,12 +129,14 @@ def start(effects: Effects, frame: Frame, node: ast.Call) -> None:
     name = _base(given.func) if isinstance(given, ast.Call) else None
     info = effects.world.operations.get(name or "")
     if info is None or name is None or not isinstance(given, ast.Call):
+        close = nearest(name or "", effects.world.operations)
         raise Wrong(
             "N206",
             "no operation is named here",
             span,
             expected=", ".join(effects.world.operations) or "an operation",
             found=ast.unparse(given)[:60],
+            help=f"did you mean `{close}`?" if close else None,
         )
     keys = () if info.key is None else (info.key,)
     place = keyed_place(effects, frame, given.func, name, keys)

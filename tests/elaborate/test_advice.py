@@ -15,6 +15,10 @@ MISLED = {
     "rows:\n  - {row: a, for: {r: '{x for x in 0..3}'}, do: pass}\n": ("T130", "range(4)"),
     "definitions:\n  low(): 1 == 2\n": ("N203", "a name of its own"),
     "variables:\n  n: {type: 0..1, initial: any}\n": ("N201", "write it so"),
+    "channels:\n  wires: {carries: [Rd], order: bag, capacity: '1', when_full: drop}\n"
+    "rows:\n  - {row: a, do: 'send(wire, Rd(1))'}\n": ("N206", "did you mean `wires`"),
+    "operations:\n  write: {captures: {}, capacity: '1', outcomes: {ok: {}}}\n"
+    "rows:\n  - {row: a, do: start(writ())}\n": ("N206", "did you mean `write`"),
     "properties:\n  p: {eventually_alway: true, why: x.}\n": ("T113", "eventually_always"),
 }
 
