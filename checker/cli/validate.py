@@ -217,7 +217,7 @@ class _Judge:
         most = self.limits.places
         # A run that begins anywhere is looked for among few beginnings first.
         for beginnings in sorted({min(n, most) for n in BEGINNINGS}) if midway else (0,):
-            log = Log(self.logs, recording)
+            log = Log(self.logs, recording, midway=midway)
             run = None if run_file is None else _of(run_file, value)
             explanation = _explained(space, log, self.limits, self.interrupt, run, beginnings)
             if explanation.verdict == "explained" or self.interrupt.is_set():

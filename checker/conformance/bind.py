@@ -64,6 +64,7 @@ class BoundTimer:
     least: int
     greatest: int | None
     anew: tuple[tuple[str, int], ...] = ()
+    or_never: bool = False
     usual: bool = False
 
 
@@ -282,6 +283,7 @@ class _Binder:
             mapped.least,
             mapped.greatest,
             tuple((form.text, within) for form, within in mapped.anew),
+            mapped.or_never,
             mapped.usual,
         )
 

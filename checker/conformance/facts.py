@@ -4,7 +4,8 @@ A fact has one value at a time, and lines alone tell of it, such as which broker
 some say that it has a value at some time between a request and its answer, others that it has
 another one then, and it changes only where a line lets it. All histories of a fact that the lines
 leave open are kept; a line that none of them agrees with contradicts it. Who a line is of may hear
-of a change late, but does not go back: of what it says itself there are histories, too.
+of a change late, but does not go back: of what it says itself there are histories, too. A fact may
+be somebody's, such as which broker a client asks: then each has its own.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class _Said:
 class _Stretch:
     """A time in which a fact has one value, or any where it is `open`: from when to when it begins.
 
-    `value` is what it has, by a `line`, None as long as that is not known, but what it has `not`.
+    `value` is what it has, by a `line`, None as long as that is not known, but what is `wrong`.
+    Until `stale` somebody may go by the value before.
     """
 
     earliest: float
@@ -50,6 +52,7 @@ class _Stretch:
     line: int = 0
     wrong: frozenset[str] = frozenset()
     open: bool = False
+    stale: float = -EVER
 
     def told(self, said: _Said) -> _Stretch | None:
         """Return it with what a line says of its value; None where it has another one."""
@@ -67,50 +70,119 @@ class _Stretch:
 _History = tuple[_Stretch, ...]
 
 
+@frozen()
+class _Changed:
+    """A line after which a fact may change: once `to` a value or from one to another, or freely."""
+
+    line: int
+    at: float
+    until: float
+    to: str | None = None
+    away: str | None = None
+    stale: float = -EVER
+
+
+_Of = tuple[Fact, str | None]
+"""A fact, and whose it is, where each has its own."""
+
+
 class Facts:
     """What the lines so far leave open of each fact: by all lines, and by those of one value."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts = tuple(facts)
-        self.changes: dict[Fact, list[tuple[int, float, int, str | None]]] = {}
-        self.histories: dict[tuple[Fact, str | None], list[_History]] = {}
+        self.changes: dict[_Of, list[_Changed]] = {}
+        self.histories: dict[_Of, dict[str | None, list[_History]]] = {}
+
+    @property
+    def look_ahead(self) -> bool:
+        """Whether it matters when a line is answered."""
+        return any(fact.unanswered is not None for fact in self.facts)
 
     def contradicted(
-        self, forms: Iterable[str], line: int, said: dict[str, Any], begun: float, at: float
+        self,
+        forms: Iterable[str],
+        line: int,
+        said: dict[str, Any],
+        times: tuple[float, float],
+        answered: float | None = None,
     ) -> str | None:
-        """Take a line of some forms that ends what has begun at a time; say what it contradicts."""
+        """Take a line of some forms, say what it contradicts.
+
+        The times are when what it ends has begun, and its own; it may be `answered` at another.
+        """
         found = None
         for form in forms:
             for fact in self.facts:
-                if form in fact.changes:
-                    self._change(fact, line, said, form, at)
-                value = plain(fact.value.at(said))
-                if value is not None and form in fact.holds | fact.fails:
-                    holds = form in fact.holds
-                    own = _Said(line, value, holds, begun, at)
-                    late = replace(own, begun=begun - fact.known_within)
-                    found = found or self._told(fact, None, late) or self._told(fact, value, own)
+                whose = None if fact.of is None else plain(fact.of.at(said))
+                if fact.of is None or whose is not None:
+                    of = fact, whose
+                    found = self._taken(of, form, line, said, times) or found
+                    self._waits(of, form, line, times[1], answered)
         return found
 
-    def _change(self, fact: Fact, line: int, said: dict[str, Any], form: str, at: float) -> None:
-        change = fact.changes[form]
-        to = None if change.to is None else plain(change.to.at(said))
-        changed = line, at, change.within, to
-        self.changes.setdefault(fact, []).append(changed)
-        for which, histories in self.histories.items():
-            if which[0] is fact:
-                self.histories[which] = _kept(_changed(histories, *changed))
+    def settled(self) -> dict[str, float]:
+        """Return of forms that let a fact change when what they let happen was over at the latest.
 
-    def _told(self, fact: Fact, whose: str | None, said: _Said) -> str | None:
+        That is known once every history that the lines leave open has ended with it.
+        """
+        found: dict[str, float] = {}
+        for (fact, _), told in self.histories.items():
+            latest = max((history[-1].latest for history in told.get(None, ())), default=EVER)
+            found |= {form: max(found.get(form, -EVER), latest) for form in fact.changes}
+        return found
+
+    def _taken(
+        self, of: _Of, form: str, line: int, said: dict[str, Any], times: tuple[float, float]
+    ) -> str | None:
+        """Take a line of one form for one fact."""
+        fact, whose = of
+        begun, at = times
+        if whose is not None:  # what it says of itself it says of now
+            begun = at
+        if form in fact.changes:
+            self._change(of, _change(fact, form, line, said, at))
+        value = plain(fact.value.at(said))
+        if value is None or form not in fact.holds | fact.fails:
+            return None
+        own = _Said(line, value, form in fact.holds, begun, at)
+        late = replace(own, begun=begun - fact.known_within)
+        return self._told(of, None, late) or self._told(of, value, own)
+
+    def _waits(self, of: _Of, form: str, line: int, at: float, answered: float | None) -> None:
+        """Let a fact change while what a line of some form asks waits for an answer for long."""
+        fact, _ = of
+        if fact.unanswered is None or form not in fact.holds:
+            return
+        after, within = fact.unanswered
+        until = at + within if answered is None else answered
+        if until > at + after:
+            self._change(of, _Changed(line, at, until))
+
+    def _change(self, of: _Of, changed: _Changed) -> None:
+        self.changes.setdefault(of, []).append(changed)
+        told = self.histories.get(of, {})
+        for value, histories in told.items():
+            told[value] = _kept(_changed(histories, changed, alone=value is not None))
+
+    def _told(self, of: _Of, value: str | None, said: _Said) -> str | None:
         """Take what is said of a fact, by all or by lines of one value; say what it contradicts."""
-        histories = self.histories.get((fact, whose))
+        told = self.histories.setdefault(of, {})
+        histories = told.get(value)
         if histories is None:
             histories = [(_Stretch(-EVER, -EVER),)]
-            for changed in self.changes.get(fact, ()):
-                histories = _kept(_changed(histories, *changed))
+            for changed in self.changes.get(of, ()):
+                histories = _kept(_changed(histories, changed, alone=value is not None))
         agreed = [after for history in histories for after in _agreed(history, said)]
-        self.histories[fact, whose] = _kept(agreed)
-        return _contradiction(fact, histories, said) if histories and not agreed else None
+        told[value] = _kept(agreed)
+        return _contradiction(of[0], histories, said) if histories and not agreed else None
+
+
+def _change(fact: Fact, form: str, line: int, said: dict[str, Any], at: float) -> _Changed:
+    change = fact.changes[form]
+    to = None if change.to is None else plain(change.to.at(said))
+    away = None if change.away is None else plain(change.away.at(said))
+    return _Changed(line, at, at + change.within, to, away, at + change.known_within)
 
 
 def _kept(histories: Iterable[_History]) -> list[_History]:
@@ -127,22 +199,26 @@ def _latest(history: _History) -> _History:
     return (replace(first, open=True), *rest)
 
 
-def _changed(
-    histories: list[_History], line: int, at: float, within: int, to: str | None
-) -> Iterator[_History]:
+def _changed(histories: list[_History], changed: _Changed, *, alone: bool) -> Iterator[_History]:
     """Yield what histories become where a fact may change.
 
-    It changes to a value once or not at all; without a value to any, as often as it likes.
+    It changes to a value, or from one to another, once or not at all; else to any, as often as it
+    likes. What lines of one value say `alone` is never stale.
     """
-    until = at + within
+    at, until = changed.at, changed.until
+    stale = -EVER if alone else changed.stale
     for history in histories:
-        if to is None:
+        last = history[-1].value
+        if changed.to is None and changed.away is None:
             begun = tuple(one for one in history if one.earliest < at)
             yield (*begun, _Stretch(at, at, open=True), _Stretch(until, until))
             continue
         yield history
-        if history[-1].value != to:
-            yield (*history, _Stretch(at, until, to, line))
+        if changed.to is not None and last != changed.to:
+            yield (*history, _Stretch(at, until, changed.to, changed.line, stale=stale))
+        if changed.away is not None and last in (None, changed.away):
+            wrong = frozenset({changed.away})
+            yield (*history, _Stretch(at, until, wrong=wrong, stale=stale))
 
 
 def _agreed(history: _History, said: _Said) -> Iterator[_History]:
@@ -154,7 +230,7 @@ def _agreed(history: _History, said: _Said) -> Iterator[_History]:
         # It has begun by then, and the next one had not begun before.
         told = replace(told, latest=min(told.latest, said.at))
         rest = history[number + 1 :]
-        if rest:
+        if rest and said.begun > rest[0].stale:
             rest = (replace(rest[0], earliest=max(rest[0].earliest, said.begun)), *rest[1:])
         found = _ordered((*history[:number], told, *rest))
         if found is not None:

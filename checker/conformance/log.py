@@ -23,6 +23,7 @@ from checker.conformance.recording import (
     Size,
     Value,
 )
+from checker.conformance.turns import Connections
 from checker.errors import UsageError
 
 LINE_MAX = 1 << 20
@@ -77,7 +78,9 @@ class Event:
     promised: str | None = None
     """Of a request the form of its answer, if that stands not far ahead."""
     contradicts: str | None = None
-    """What the line says that contradicts one of the mapping's facts."""
+    """What the line says that contradicts one of the mapping's facts, or its place is wrong."""
+    settled: dict[str, float] = field(default_factory=dict)
+    """Of forms of lines before when what they let happen was over, where lines say that."""
 
     @property
     def lasts(self) -> bool:
@@ -91,11 +94,15 @@ class Event:
 
 @dataclass
 class Log:
-    """Several observers' lines, in the order of their times; `left_out` counts lines not read."""
+    """Several observers' lines, in the order of their times; `left_out` counts lines not read.
+
+    One that begins `midway` may have answers to what was asked before.
+    """
 
     files: tuple[File, ...]
     recording: Recording = field(default_factory=Recording)
     left_out: int = 0
+    midway: bool = False
 
     def events(self) -> Iterator[Event]:
         """Yield the events; UsageError for a line that is none."""
@@ -134,27 +141,42 @@ class Log:
             yield from events
 
     def _forms(self, reader: _Reader, file: File) -> Iterator[list[Event]]:
-        facts = self._facts(file, reader)
-        for line in _answered(_objects(file), reader.lines):
+        facts, turns = self._facts(file, reader), reader.lines.turns
+        connections = None
+        if turns is not None and self._in_order(reader):
+            connections = Connections(turns, midway=self.midway)
+        ahead = reader.lines.look_ahead or (facts is not None and facts.look_ahead)
+        for line in _answered(_objects(file), reader.lines, ahead=ahead):
             begun = float("-inf") if facts is None else reader.begun(line)
             events = reader.read(line)
             self.left_out += not events
+            wrong = None
+            if connections is not None:
+                wrong = connections.contradicted(line.number, line.said, line.pair)
             if facts is not None and events:
-                _look_at(facts, events, line.said, begun)
+                _look_at(facts, events, line.said, begun, reader.time_of(line.answer, line.number))
+            if wrong is not None:
+                for event in events:
+                    event.contradicts = wrong
             yield events
+
+    def _in_order(self, reader: _Reader) -> bool:
+        """Whether the lines stand in the order in which they happened."""
+        return len(self.files) == 1 and not (reader.clock.error or reader.clock.errors)
 
     def _facts(self, file: File, reader: _Reader) -> Facts | None:
         """Return what is known of facts, if this log lets one change and its clock is right."""
-        facts = self.recording.facts
-        if not facts or len(self.files) > 1 or reader.clock.error or reader.clock.errors:
+        asked = {fact: fact.only_with or frozenset(fact.changes) for fact in self.recording.facts}
+        if not asked or not self._in_order(reader):
             return None
         found: set[str] = set()
-        forms = [form for form in reader.lines.forms if any(form.name in f.changes for f in facts)]
+        sought = frozenset().union(*asked.values())
+        forms = [form for form in reader.lines.forms if form.name in sought]
         for _, _, said in _objects(file) if forms else ():
             found |= {form.name for form in forms if _fits(form, said, {}, {}, {})}
-            if not any(found.isdisjoint(fact.changes) for fact in facts):
+            if not any(found.isdisjoint(some) for some in asked.values()):
                 break
-        judged = [fact for fact in facts if not found.isdisjoint(fact.changes)]
+        judged = [fact for fact, some in asked.items() if not found.isdisjoint(some)]
         return Facts(judged) if judged else None
 
 
@@ -180,20 +202,26 @@ class _Line:
         self.answer = answer.said
 
 
-def _answered(objects: Iterable[tuple[int, str, dict[str, Any]]], lines: Lines) -> Iterator[_Line]:
-    """Yield lines, each with its answer where the mapping asks for that."""
+def _answered(
+    objects: Iterable[tuple[int, str, dict[str, Any]]], lines: Lines, *, ahead: bool
+) -> Iterator[_Line]:
+    """Yield lines, each with its answer where that is asked for."""
     found = (_Line(number, text, said, _pair(lines, said)) for number, text, said in objects)
-    return _looking_ahead(found, _Line.pairs, _Line.take) if lines.look_ahead else found
+    return _looking_ahead(found, _Line.pairs, _Line.take) if ahead else found
 
 
-def _look_at(facts: Facts, events: list[Event], said: dict[str, Any], begun: float) -> None:
-    """Note at the events of a line which fact it contradicts."""
+def _look_at(
+    facts: Facts, events: list[Event], said: dict[str, Any], begun: float, answered: float | None
+) -> None:
+    """Note at the events of a line which fact it contradicts, and what is known since."""
     first = events[0]
     if first.at is not None:
         forms = [event.form for event in events]
-        found = facts.contradicted(forms, first.line, said, min(begun, first.at), first.at)
+        times = min(begun, first.at), first.at
+        found = facts.contradicted(forms, first.line, said, times, answered)
+        settled = facts.settled()
         for event in events:
-            event.contradicts = found
+            event.contradicts, event.settled = found, settled
 
 
 def _pair(lines: Lines, said: dict[str, Any]) -> str | None:
@@ -443,9 +471,13 @@ class _Reader:
     def begun(self, line: _Line) -> float:
         """Return when what a line ends has begun; long ago where nobody saw that."""
         request = {} if line.pair is None else self.pairs.get(line.pair, {})
-        at = NOTHING if self.lines.at is None else self.lines.at.at(request)
-        time = _time(self.file, line.number, None if at is NOTHING else at, self.clock)
+        time = self.time_of(request, line.number)
         return float("-inf") if time is None else time
+
+    def time_of(self, said: dict[str, Any], number: int) -> float | None:
+        """Return when a line was that has to do with that of a number."""
+        at = NOTHING if self.lines.at is None else self.lines.at.at(said)
+        return _time(self.file, number, None if at is NOTHING else at, self.clock)
 
     def _event(
         self, form: LineForm, number: int, text: str, key: str | None, *known: dict[str, Any]

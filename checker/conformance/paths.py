@@ -11,7 +11,9 @@ from checker.frozen import frozen
 NOTHING: Final = object()
 """What stands at a path where nothing does."""
 
-_PATH = re.compile(r"(?P<keys>[^\s?!]+)(?P<end>\?|!| count| has (?P<held>\S(?:.*\S)?))?")
+_PATH = re.compile(
+    r"(?P<keys>[^\s?!]+)(?P<end>\?|!| count| to (?P<mark>\S)| has (?P<held>\S(?:.*\S)?))?"
+)
 _KEY = re.compile(
     r"(?P<key>[^.\[\]]+)"
     r"(\[((?P<low>\d+)<=(?P<inside>[^\]<]+)<=(?P<high>\d+)|(?P<field>[^=<\]]+)=(?P<text>[^\]]+))\])?"
@@ -46,9 +48,10 @@ class Path:
 
     `optional`: null where it is not there. `there`: whether it is there, neither null nor an empty
     text. `counted`: of an array how many elements it has. `held`: of an array whether it has that,
-    of an object the keys whose value is that or has it, of anything else whether it is that. It
-    stands `within` the line at hand, the `request` that it is paired with, the `answer` that comes
-    to it, or the `previous` one of the same.
+    of an object the keys whose value is that or has it, of anything else whether it is that.
+    `mark`: of a text what stands before the last such character. It stands `within` the line at
+    hand, the `request` that it is paired with, the `answer` that comes to it, or the `previous` one
+    of the same.
     """
 
     steps: tuple[Step, ...]
@@ -57,6 +60,7 @@ class Path:
     held: str | None = None
     within: str = "line"
     counted: bool = False
+    mark: str | None = None
 
     @property
     def asks(self) -> bool:
@@ -87,6 +91,8 @@ class Path:
             return _holder(value, self.held)
         if self.counted and isinstance(value, list):
             return len(value)
+        if self.mark is not None and isinstance(value, str):
+            return value.rpartition(self.mark)[0] or NOTHING
         return None if value is NOTHING and self.optional else value
 
 
@@ -103,7 +109,8 @@ def parsed(text: str) -> Path | None:
     other = len(steps) > 1 and steps[0].key in ("request", "previous", "answer")
     within = steps[0].key if other else "line"
     end = found["end"]
-    return Path(steps[other:], end == "?", end == "!", found["held"], within, end == " count")
+    counted, mark = end == " count", found["mark"]
+    return Path(steps[other:], end == "?", end == "!", found["held"], within, counted, mark)
 
 
 def _step(key: re.Match[str]) -> Step:

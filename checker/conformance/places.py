@@ -135,6 +135,8 @@ class Steps:
         self.timers = space.bound.timers
         self.anew = [float("-inf")] * len(self.timers)
         """Until when each timer may have been set anew, whoever it is of."""
+        self.changes: dict[tuple[int, str], float] = {}
+        """The same, by the timer's number and the form of the line that lets it."""
         named = space.bound.hidden | space.bound.soon | space.bound.late
         self.hidden = frozenset(
             number
@@ -177,11 +179,17 @@ class Steps:
         ] = {}
 
     def hear(self, event: Event, latest: float) -> None:
-        """Note which timers may be set anew after a line."""
+        """Note which timers may be set anew after a line, and which no longer."""
         for number, timer in enumerate(self.timers):
             for form, within in timer.anew:
+                until = self.changes.setdefault((number, form), float("-inf"))
                 if form == event.form:
-                    self.anew[number] = max(self.anew[number], latest + within)
+                    until = max(until, latest + within)
+                until = min(until, event.settled.get(form, until))
+                self.changes[number, form] = until
+            self.anew[number] = max(
+                [self.changes[number, form] for form, _ in timer.anew], default=float("-inf")
+            )
 
     def initial(self) -> list[Place]:
         """Return the places to begin at."""
@@ -514,11 +522,10 @@ class Steps:
     def _as_far_as_it_matters(self, armed: Armed, now: float) -> Armed:
         """Return a timer without times on which nothing depends any more."""
         timer = self.timers[armed.timer]
-        if timer.greatest is not None:
-            return armed
         over = armed.earliest + timer.least <= now
         return armed._replace(
-            earliest=float("-inf") if over else armed.earliest, latest=float("inf")
+            earliest=float("-inf") if over else armed.earliest,
+            latest=float("inf") if timer.greatest is None else armed.latest,
         )
 
     def _waited(self, place: Place, earliest: float) -> Place | None:
@@ -531,7 +538,8 @@ class Steps:
 
     def _overdue(self, armed: tuple[Armed, ...], now: float) -> bool:
         for one in armed:
-            greatest = self.timers[one.timer].greatest
+            timer = self.timers[one.timer]
+            greatest = None if timer.or_never else timer.greatest
             if greatest is not None and self._set_by(one) + greatest < now - _TOLERANCE:
                 return True
         return False

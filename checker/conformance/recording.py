@@ -34,14 +34,20 @@ RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
         "greatest",
         "greatest_of",
         "anew",
+        "or_never",
         "usual",
     ),
     "window": ("values", "when", "do"),
-    "form of lines": ("at", "stream", "pairs", "of", "each", "read"),
+    "form of lines": ("at", "stream", "pairs", "turns", "of", "each", "read"),
+    "turns": ("of", "answers", "same"),
     "each": ("values", "ranges"),
     "rows that go together": ("rows", "before", "all"),
-    "fact": ("value", "is", "is_not", "changes", "known_within"),
-    "change of a fact": ("to", "within"),
+    "fact": (
+        *("value", "of", "is", "is_not", "changes", "known_within"),
+        *("unanswered", "only_with"),
+    ),
+    "change of a fact": ("to", "away", "within", "known_within"),
+    "what is not answered": ("after", "within"),
     "line": (
         *ASKS,
         *("where", "outcome", "with", "answer", "fields"),
@@ -75,8 +81,8 @@ class MappedTimer:
     It fires `least` to `greatest` milliseconds after it was set; None: there is no limit.
     `least_of` and `greatest_of` say where the log has these times, and by what they are multiplied:
     the least number there, and the greatest one. After a line of a form in `anew` all of them may
-    be set anew, within so many milliseconds. `usual`: these times are what was seen, not what
-    is promised.
+    be set anew, within so many milliseconds. `or_never`: where it does not fire in time it never
+    does, and nothing waits for it. `usual`: these times are what was seen, not what is promised.
     """
 
     name: Word
@@ -88,6 +94,7 @@ class MappedTimer:
     least_of: tuple[Path, int] | None = None
     greatest_of: tuple[Path, int] | None = None
     anew: tuple[tuple[Word, int], ...] = ()
+    or_never: bool = False
     usual: bool = False
 
 
@@ -171,6 +178,18 @@ class Each:
 
 
 @frozen(eq=False, slots=False)
+class Turns:
+    """Requests that are answered one after the other: those of one connection, what stands at `of`.
+
+    Which lines are `answers`, by what stands where; `same` is what a request and its answer share.
+    """
+
+    of: Path
+    answers: tuple[tuple[Path, str], ...]
+    same: tuple[Path, ...]
+
+
+@frozen(eq=False, slots=False)
 class Lines:
     """How the lines of a log in another form are read; lines without a form are left out.
 
@@ -184,6 +203,7 @@ class Lines:
     of: Path | None
     each: tuple[Each, ...]
     forms: tuple[LineForm, ...]
+    turns: Turns | None = None
 
     @property
     def look_ahead(self) -> bool:
@@ -214,10 +234,16 @@ class Told:
 
 @frozen(eq=False, slots=False)
 class Change:
-    """A fact may change within some milliseconds: `to` what stands there, or to anything."""
+    """A fact may change within some milliseconds: `to` what stands there, or to anything.
+
+    Or `away` from what stands there to something else, once. For `known_within` milliseconds after
+    the line somebody may still go by the value before.
+    """
 
     to: Path | None
+    away: Path | None
     within: int
+    known_within: int
 
 
 @frozen(eq=False, slots=False)
@@ -226,7 +252,10 @@ class Fact:
 
     A line of a form in `holds` says that it has the value that stands there, one of a form in
     `fails` that it has another one. It changes only where a line of a form in `changes` lets it;
-    nobody goes by the old value longer than for `known_within` milliseconds.
+    nobody goes by the old value longer than for `known_within` milliseconds. It may be `of` what
+    stands there: each has its own. A line of a form in `holds` that is not answered within the
+    first number of `unanswered` lets it change until it is, or within the second number. In a log
+    without a line of a form in `only_with` it is not looked at.
     """
 
     name: Word
@@ -235,6 +264,9 @@ class Fact:
     fails: frozenset[str]
     changes: dict[str, Change]
     known_within: int
+    of: Path | None = None
+    unanswered: tuple[int, int] | None = None
+    only_with: frozenset[str] = frozenset()
 
 
 @frozen()
@@ -367,8 +399,10 @@ def _fact(word: Word, node: Node, lines: Lines | None, problems: Problems) -> Fa
     for form, entry in fields.named("changes"):
         inside = Fields(entry, "change of a fact", problems, RECORDING_KEYS["change of a fact"])
         inside.need("within")
-        changes[form] = Change(_path(inside, "to"), inside.integer("within") or 0)
-    _forms_exist((*holds, *fails, *changes), lines, problems)
+        times = inside.integer("within") or 0, inside.integer("known_within") or 0
+        changes[form] = Change(_path(inside, "to"), _path(inside, "away"), *times)
+    only_with, unanswered = fields.names("only_with"), fields.get("unanswered")
+    _forms_exist((*holds, *fails, *changes, *only_with), lines, problems)
     return Fact(
         word,
         _path(fields, "value") or Path(()),
@@ -376,7 +410,16 @@ def _fact(word: Word, node: Node, lines: Lines | None, problems: Problems) -> Fa
         frozenset(form.text for form in fails),
         {form.text: change for form, change in changes.items()},
         fields.integer("known_within") or 0,
+        _path(fields, "of"),
+        None if unanswered is None else _unanswered(unanswered, problems),
+        frozenset(form.text for form in only_with),
     )
+
+
+def _unanswered(node: Node, problems: Problems) -> tuple[int, int]:
+    fields = Fields(node, "what is not answered", problems, RECORDING_KEYS["what is not answered"])
+    fields.need("within")
+    return fields.integer("after") or 0, fields.integer("within") or 0
 
 
 def _forms_exist(forms: Iterable[Word], lines: Lines | None, problems: Problems) -> None:
@@ -453,6 +496,7 @@ def _timer(word: Word, node: Node, lines: Lines | None, problems: Problems) -> M
             (form, read_integer(value, form.text, problems, 0))
             for form, value in fields.named("anew")
         ),
+        or_never=fields.boolean("or_never", default=False),
         usual=fields.boolean("usual", default=False),
     )
 
@@ -498,6 +542,27 @@ def _lines(node: Node, problems: Problems) -> Lines:
         of=_path(fields, "of"),
         each=_each(fields, problems),
         forms=forms,
+        turns=_turns(fields, problems),
+    )
+
+
+def _turns(fields: Fields, problems: Problems) -> Turns | None:
+    node = fields.get("turns")
+    if node is None:
+        return None
+    inside = Fields(node, "turns", problems, RECORDING_KEYS["turns"])
+    inside.need("of")
+    return Turns(
+        _path(inside, "of") or Path(()),
+        _conditions(inside, "answers", problems),
+        tuple(_parsed(one.text, one.span, problems) for one in _texts(inside, "same")),
+    )
+
+
+def _conditions(fields: Fields, key: str, problems: Problems) -> tuple[tuple[Path, str], ...]:
+    return tuple(
+        (_parsed(word.text, word.span, problems), read_word(value, word.text, problems).text)
+        for word, value in fields.entries(key, required=True)
     )
 
 
@@ -552,10 +617,7 @@ def _form(word: Word, node: Node, problems: Problems) -> LineForm:
     outcome, request = fields.name("outcome"), fields.name("request")
     return LineForm(
         name=word.text,
-        where=tuple(
-            (_parsed(key.text, key.span, problems), read_word(value, key.text, problems).text)
-            for key, value in fields.entries("where", required=True)
-        ),
+        where=_conditions(fields, "where", problems),
         do=asks[0] if asks else None,
         target=None if target is None else target.text,
         outcome=None if outcome is None else outcome.text,
@@ -597,6 +659,6 @@ def _parsed(text: str, span: Span, problems: Problems) -> Path:
             span,
             expected="keys joined by dots, as `value.epoch`, `parts[p=0].acquired`, `members.0`",
             found=text,
-            help="end it with `?`, `!`, ` count` or ` has VALUE`, or with nothing",
+            help="end it with `?`, `!`, ` count`, ` to .` or ` has VALUE`, or with nothing",
         )
     return found or Path(())

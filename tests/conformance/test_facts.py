@@ -41,8 +41,11 @@ rows:
 observe: {asked: asked}
 definitions:
   moves(): "0"
+  returns(): "0"
 sizes:
+  Client: who
   moves: kind has move
+  returns: kind has return
 facts:
   open:
     value: desk
@@ -51,19 +54,40 @@ facts:
     changes:
       moved: {to: desk, within: 100}
       closed: {within: 1000}
+      shut: {away: desk, within: 100, known_within: 300}
     known_within: 20
+  gone_to:
+    value: desk
+    of: who
+    is: [asked]
+    changes:
+      sent_away: {within: 50}
+    unanswered: {after: 40, within: 100}
+    only_with: [told]
 timers:
   patience:
     armed: "{c for c in asked if moves() > 0}"
     fires: {}
     greatest: 500
     anew: {moved: 100}
+  coming_back:
+    armed: "{c for c in Client if c not in asked and returns() > 0}"
+    fires: {ask: "c if returns() > 0 else none"}
+    greatest: 1000
+    or_never: true
 lines:
   at: at
   pairs: id
+  turns:
+    of: line to .
+    answers: {kind: answer}
+    same: [who, desk]
   read:
     moved: {where: {kind: move}}
     closed: {where: {kind: close}}
+    shut: {where: {kind: shut}}
+    told: {where: {kind: told}}
+    returns: {where: {kind: return}}
     asked: {where: {kind: ask}, call: ask, with: {client: who}}
     served: {where: {kind: answer, ok: "true"}, call: hear, with: {client: who}}
     sent_away: {where: {kind: answer}, call: hear, with: {client: who}}
@@ -173,10 +197,96 @@ def test_a_timer_may_be_set_anew_after_a_line() -> None:
     assert verdict(move("one", 0), asks, hears | {"at": 610}) == "diverges"
 
 
+def test_a_timer_is_set_anew_no_later_than_what_lets_it_is_over() -> None:
+    """Desk two has served by 60, so it had opened by then."""
+    before = (*at("one", -100, -90, who="c2"), move("two", 0), *at("two", 50, 60, who="c2"))
+    asks, hears = at("two", -50, 590)
+    begun = (*before[:2], asks, *before[2:])
+    assert verdict(*begun, hears) == "diverges", "two has it since 60 at the latest"
+    assert verdict(*begun, hears | {"at": 555}) == "explained"
+    untold = (*before[:2], asks, before[2])
+    assert verdict(*untold, hears) == "explained", "it may have moved at 100"
+
+
+def test_a_fact_may_change_away_from_a_value_once() -> None:
+    begun = (*at("one", 0, 5), {"kind": "shut", "desk": "one", "at": 10})
+    assert verdict(*begun, *at("two", 60, 65), *at("two", 500, 505)) == "explained"
+    assert verdict(*begun, *at("two", 60, 65), *at("three", 70, 75)) == "diverges", "once"
+    assert verdict(*begun, *at("two", 60, 65), *at("one", 200, 205)) == "explained", "it is stale"
+    assert verdict(*begun, *at("two", 60, 65), *at("one", 400, 405)) == "diverges"
+    away = (*at("one", 200, 205, ok=False), *at("one", 210, 215))
+    assert verdict(*begun, *at("two", 60, 65), *away) == "diverges", "it knows by then"
+    others = {"kind": "shut", "desk": "two", "at": 10}
+    assert verdict(*at("one", 0, 5), others, *at("two", 60, 65)) == "diverges", "one has it"
+
+
+def test_a_fact_may_be_somebodys() -> None:
+    told = {"kind": "told", "at": 0}
+    asks = (*at("one", 1, 5), *at("two", 2, 6, who="c2"))
+    assert verdict(told, *asks[:1], asks[2], asks[1], asks[3], *at("one", 10, 15)) == "explained"
+    assert verdict(*at("one", 1, 5), *at("two", 10, 15)) == "explained", "no line tells of it"
+    found = judged(told, *at("one", 1, 5), *at("two", 10, 15))
+    assert (found["verdict"], found["line"]) == ("diverges", 4)
+    assert verdict(told, *at("one", 1, 5, ok=False), *at("two", 10, 15)) == "explained"
+    assert verdict(told, *at("one", 1, 5, ok=False), *at("one", 7, 9), *at("two", 10, 15)) == (
+        "explained"
+    ), "it was sent away not long ago"
+    later = (*at("one", 60, 65), *at("two", 70, 75))
+    assert verdict(told, *at("one", 1, 5, ok=False), *later) == "diverges"
+
+
+def test_who_waits_for_long_may_go_elsewhere() -> None:
+    told = {"kind": "told", "at": 0}
+    assert verdict(told, *at("one", 1, 60), *at("two", 70, 75)) == "explained"
+    assert verdict(told, *at("one", 1, 40), *at("two", 70, 75)) == "diverges"
+
+
+def test_a_timer_that_may_never_fire_does_so_in_time_or_not_at_all() -> None:
+    returns = {"kind": "return", "at": 6}
+    assert verdict(*at("one", 0, 5), returns, *at("one", 900, 905)) == "explained"
+    assert verdict(*at("one", 0, 5), returns, *at("one", 1010, 1015)) == "diverges"
+    others = at("one", 1010, 1015, who="c2")
+    assert verdict(*at("one", 0, 5), returns, *at("one", 900, 905, who="c2"), *others) == (
+        "explained"
+    ), "c1 never comes back, and nobody waits for that"
+
+
+def on(line: str, *lines: Line) -> list[Line]:
+    """Lines that were seen on a connection."""
+    return [one | {"line": f"{line}.{one['at']}"} for one in lines]
+
+
+def test_requests_of_a_connection_are_answered_in_turn() -> None:
+    first, second = at("one", 0, 20), at("one", 10, 30, who="c2")
+    assert verdict(*on("a", first[0], second[0], first[1], second[1])) == "explained"
+    assert verdict(*on("a", first[0], second[0], second[1], first[1])) == "diverges"
+    apart = on("a", first[0]) + on("b", second[0], second[1] | {"at": 15}) + on("a", first[1])
+    assert verdict(*apart) == "explained"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda run: run[:2] + run[3:], "answers what no line asks, or what is answered already"),
+        (lambda run: [*run[:2], run[1], *run[2:]], "answers what no line asks"),
+        (lambda run: [*run[:1], *run[2:]], "line 1, which was asked before"),
+        (lambda run: [run[0], run[1] | {"desk": "two"}, *run[2:]], "says otherwise who asked whom"),
+        (lambda run: [run[0], *run], "asks what another one asks already"),
+        (lambda run: run[1:], "answers what no line asks"),
+    ],
+)
+def test_what_is_wrong_with_the_turns_of_a_connection_is_told(change: Any, why: str) -> None:
+    several = [line for n in range(3) for line in at("one", 10 * n, 10 * n + 5, who=f"c{n + 1}")]
+    found = judged(*change(on("a", *several)))
+    assert found["verdict"] == "diverges"
+    assert why in found["why"]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         ("is: [served]", "is: [serves]"),
+        ("only_with: [told]", "only_with: [tells]"),
         ("closed: {within", "closes: {within"),
         ("anew: {moved", "anew: {mov"),
     ],

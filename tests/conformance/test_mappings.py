@@ -76,6 +76,8 @@ def test_the_schema_knows_every_key_of_a_mapping() -> None:
         "rows that go together": found["properties"]["together"]["additionalProperties"],
         "fact": found["$defs"]["fact"],
         "change of a fact": found["$defs"]["fact"]["properties"]["changes"]["additionalProperties"],
+        "what is not answered": found["$defs"]["fact"]["properties"]["unanswered"],
+        "turns": found["$defs"]["lines"]["properties"]["turns"],
         "line": found["$defs"]["line"],
     }
     assert {name: set(part["properties"]) for name, part in parts.items()} == {
