@@ -6,6 +6,9 @@ steps leads to with the same answer and the same fields, as far as the line know
 
 Lines of observers whose clocks differ are taken in every order that the clocks leave open: a place
 says which lines were taken `ahead` of earlier ones. How many can be is bounded by the clocks.
+
+Where too many places fit, some are put aside: the log is gone on with from a part of them, and from
+the next part when that one fails. So few are kept at a time, and none is forgotten.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Literal
 
 from checker.conformance.log import Event
 from checker.conformance.nearest import Nearest, TooEarly, nearest, too_early
+from checker.conformance.ordered import Lines, StoppedError
 from checker.conformance.places import Coming, Place, Sooner, Steps, Taken, words_of
 from checker.conformance.recording import Clock
 from checker.conformance.space import Space
@@ -35,7 +39,13 @@ _LAST = 8
 """Steps of the run up to there that are shown."""
 
 _DEEPER = 25
-"""By how much fewer places are kept once some were dropped."""
+"""By how much fewer places are gone on with where too many fit."""
+
+_MORE = 20
+"""How many times as many places as may be kept are looked at once some were put aside."""
+
+_LONG = 5_000
+"""Lines for which places are put aside."""
 
 _TIDY = 32
 """Lines after which is looked whether much is remembered of states."""
@@ -88,8 +98,34 @@ class Explanation:
     most: int = 0
 
 
-class _StoppedError(Exception):
-    """Why nothing can be decided any more."""
+@frozen(eq=False)
+class _Memory:
+    """What is known at a line besides the places, to come back to."""
+
+    history: tuple[dict[Place, Came], ...]
+    last: tuple[Taken, ...]
+    counted: tuple[int, ...]
+    hidden: int
+    held: tuple[Taken, ...]
+    open: dict[str, Event]
+    until: dict[str, float]
+    overdue: frozenset[str]
+    promised: dict[str, str]
+    anew: tuple[float, ...]
+    changes: dict[tuple[int, str], float]
+
+
+@frozen(eq=False)
+class _Aside:
+    """Places before a line that were put aside, part by part, and what was known then."""
+
+    number: int
+    parts: list[dict[Place, Came]]
+    memory: _Memory
+
+
+class _TooManyError(Exception):
+    """More places fit before a line than may be kept."""
 
 
 def explain(
@@ -111,72 +147,6 @@ def explain(
     explainer.steps.blind = beginnings > 0
     explainer.beginnings = beginnings
     return explainer.explained(events)
-
-
-class _Lines:
-    """The lines of a log from the first that some place has not taken, in the order of times."""
-
-    def __init__(self, events: Iterable[Event], clock: Clock, limit: int) -> None:
-        self.events, self.clock, self.limit = iter(events), clock, limit
-        self.widest = max([clock.error, *(error for _, error in clock.errors)])
-        self.kept: deque[Event] = deque()
-        self.first = 0
-        self.read = 0
-
-    def line(self, number: int) -> Event | None:
-        """Return a line by its number; None after the last."""
-        while number >= self.read:
-            event = next(self.events, None)
-            if event is None:
-                return None
-            if self.widest and event.at is None:
-                raise UsageError(
-                    f"line {event.line}: the mapping gives clocks an error, so each line needs a "
-                    "time"
-                )
-            self.kept.append(event)
-            self.read += 1
-            if len(self.kept) > self.limit:
-                raise _StoppedError(
-                    f"more than {self.limit:,} lines lie within the error of the clocks"
-                )
-        return self.kept[number - self.first]
-
-    def forget(self, number: int) -> None:
-        """Forget the lines before one."""
-        while self.first < number:
-            self.kept.popleft()
-            self.first += 1
-
-    def next(self, base: int, ahead: tuple[int, ...]) -> Iterator[int]:
-        """Yield the lines that may be the next one: those that none must come before."""
-        first = self.line(base)
-        if first is None:
-            return
-        yield base
-        if not self.widest:
-            return
-        latest, seen, number = self._latest(first), {first.stream}, base
-        while True:
-            number += 1
-            event = self.line(number)
-            assert first.at is not None
-            if event is None or (event.at or 0) - self.widest > latest:
-                return
-            if number in ahead:
-                continue
-            if event.stream not in seen and self._earliest(event) <= latest:
-                yield number
-            seen.add(event.stream)
-            latest = min(latest, self._latest(event))
-
-    def _earliest(self, event: Event) -> float:
-        assert event.at is not None
-        return event.at - self.clock.error_of(event.stream)
-
-    def _latest(self, event: Event) -> float:
-        assert event.at is not None
-        return event.at + self.clock.error_of(event.stream)
 
 
 class _Explainer:
@@ -205,18 +175,35 @@ class _Explainer:
         self.ways: dict[Place, tuple[Place, tuple[Taken, ...]]] = {}
         self.promised: dict[str, str] = {}
         """The form of the answer to the request under way, by each text that the request names."""
+        self.aside: list[_Aside] = []
+        self.deepest: tuple[int, dict[Place, Came], _Memory] | None = None
+        """Where what failed came farthest."""
+        self.looked_at = 0
+        """Places that were looked at since some were put aside."""
+        self.held: list[Taken] = []
+        """Steps that are told once nothing is put aside any more."""
+        self.apart = False
+        """Whether places can be put aside: lines have one order."""
 
     def explained(self, events: Iterable[Event]) -> Explanation:
-        lines = _Lines(events, self.clock, self.limits.lines)
+        lines = Lines(events, self.clock, self.limits.lines)
         places = self._begun([(place, Came(None, ())) for place in self.steps.initial()])
         number = 0
+        self.apart = self.limits.drop and not lines.widest
         try:
             while (event := lines.line(number)) is not None:
                 if interrupted(self.interrupt):
                     return self._ended("inconclusive", number, places, why="an interrupt")
-                found = self._line(number, event, places, lines)
+                try:
+                    found = self._line(number, event, places, lines)
+                except _TooManyError:
+                    places = self._part(number, places)
+                    continue
                 if not found:
-                    return self._unexplained(number, places, lines)
+                    if not self.aside:
+                        return self._unexplained(*self._farthest(number, places), lines)
+                    number, places = self._back(number, places)
+                    continue
                 places = self._kept(found)
                 if self.cut and not self.limits.drop:
                     why = f"more than {self.limits.places:,} states fitted"
@@ -228,14 +215,82 @@ class _Explainer:
                     places = self._fewest(places, self._times(event)[1])
                 self._remember(places)
                 number += 1
-                lines.forget(number - _most_ahead(places) if lines.widest else number)
+                self._forget(number, places, lines)
                 if number % _SWEEP == 0:
                     self._sweep()
-        except _StoppedError as stop:
+        except StoppedError as stop:
             return self._ended("inconclusive", number, places, why=str(stop))
         if not places:
             return self._ended("diverges", number, places, why="the model has no initial state")
         return self._ended("explained", number, places)
+
+    def _forget(self, number: int, places: dict[Place, Came], lines: Lines) -> None:
+        """Forget the lines before one that nothing goes back to."""
+        if self.aside and number - self.aside[0].number > _LONG:
+            self._give_up()
+        first = number - _most_ahead(places) if lines.widest else number
+        lines.forget(self.aside[0].number if self.aside else first)
+
+    # ------------------------------------------------------------------- what is put aside
+
+    def _part(self, number: int, places: dict[Place, Came]) -> dict[Place, Came]:
+        """Return a part of the places before a line, and put the other parts aside.
+
+        Each has some of all that are near each other, as those that one step leads to are.
+        """
+        several = max(2, -(-len(places) * _DEEPER // self.limits.places))
+        parts = [dict(list(places.items())[n::several]) for n in range(several)]
+        first, *rest = [part for part in parts if part]
+        self.aside.append(_Aside(number, rest, self._memory()))
+        return first
+
+    def _back(self, number: int, places: dict[Place, Came]) -> tuple[int, dict[Place, Came]]:
+        """Return the line before which places were put aside last, and the next part of them."""
+        if self.deepest is None or number > self.deepest[0]:
+            self.deepest = number, places, self._memory()
+        last = self.aside[-1]
+        part = last.parts.pop(0)
+        if not last.parts:
+            self.aside.pop()
+        self._recall(last.memory)
+        return last.number, part
+
+    def _farthest(self, number: int, places: dict[Place, Came]) -> tuple[int, dict[Place, Came]]:
+        """Return the line, and the places before it, at which the last of all that failed did."""
+        if self.deepest is None or number >= self.deepest[0]:
+            return number, places
+        number, places, memory = self.deepest
+        self._recall(memory)
+        return number, places
+
+    def _give_up(self) -> None:
+        """Forget what is put aside: only a run can be found from now on, no divergence."""
+        self.aside.clear()
+        self.cut = True
+
+    def _memory(self) -> _Memory:
+        return _Memory(
+            tuple(self.history),
+            tuple(self.last),
+            tuple(self.counted),
+            self.found.hidden,
+            tuple(self.held),
+            dict(self.open),
+            dict(self.until),
+            frozenset(self.overdue),
+            dict(self.promised),
+            tuple(self.steps.anew),
+            dict(self.steps.changes),
+        )
+
+    def _recall(self, memory: _Memory) -> None:
+        self.history = list(memory.history)
+        self.last = deque(memory.last, maxlen=_LAST)
+        self.counted, self.held = list(memory.counted), list(memory.held)
+        self.found.hidden = memory.hidden
+        self.open, self.until = dict(memory.open), dict(memory.until)
+        self.overdue, self.promised = set(memory.overdue), dict(memory.promised)
+        self.steps.anew, self.steps.changes = list(memory.anew), dict(memory.changes)
 
     def _begun(self, found: Iterable[tuple[Place, Came]]) -> dict[Place, Came]:
         places = dict(found)
@@ -256,7 +311,7 @@ class _Explainer:
     # --------------------------------------------------------------------------- one line
 
     def _line(
-        self, number: int, first: Event, places: dict[Place, Came], lines: _Lines
+        self, number: int, first: Event, places: dict[Place, Came], lines: Lines
     ) -> dict[Place, Came]:
         """Return where the lines that may be next lead; without errors of clocks the first."""
         if first.contradicts is not None:
@@ -353,13 +408,15 @@ class _Explainer:
         sooner = Sooner() if self.steps.timers else None
         found = [place for place in places if sooner is None or not sooner.has(place)]
         if len(found) == 1 and self.steps.is_still(found[0]):
-            self.found.most = max(self.found.most, 1)
+            self._count(found)
             return found
         known = set(found)
         passed: set[Place] = set()
         limit = self.beginnings if self.steps.blind else self.limits.places
         for place in found:
             if len(found) >= limit:
+                if self.apart and not (self.cut or self.steps.blind) and len(places) > 1:
+                    raise _TooManyError
                 self.cut = True
                 break
             hurried = self.steps.hurried(place, until, coming)
@@ -371,8 +428,15 @@ class _Explainer:
                     known.add(kept)
                     found.append(kept)
                     self.ways[kept] = (place, steps)
-        self.found.most = max(self.found.most, len(found))
+        self._count(found)
         return [place for place in found if place not in passed] if passed else found
+
+    def _count(self, found: list[Place]) -> None:
+        """Note how many places fit at a time; with too many of the parts it is given up."""
+        self.found.most = max(self.found.most, len(found))
+        self.looked_at += len(found) if self.aside else 0
+        if self.looked_at > _MORE * self.limits.places:
+            self._give_up()
 
     def _came(self, place: Place, step: Taken | None) -> Came:
         """Return how a place of this line was come to, by the way to the one before it."""
@@ -388,6 +452,8 @@ class _Explainer:
         Once some were dropped only a run can be found, no divergence: then fewer are kept, those
         with the fewest hidden steps, so that more steps can be looked at from each.
         """
+        if self.apart and not self.cut:
+            return found  # the next line puts some aside
         limit = self.limits.places
         if self.cut:
             limit = max(1, limit // _DEEPER)
@@ -462,8 +528,17 @@ class _Explainer:
             self.counted[taken[2].row] += 1
             self.found.hidden += taken[0] is None
             self.last.append(taken)
-            if self.sink is not None:
+        if self.sink is not None:
+            self.held.extend(steps)
+            if not self.aside:
+                self._hand_on()
+
+    def _hand_on(self) -> None:
+        """Hand on the steps that are certain by now."""
+        if self.sink is not None:
+            for taken in self.held:
                 self.sink(taken)
+        self.held.clear()
 
     # ------------------------------------------------------------------------- the verdict
 
@@ -477,6 +552,7 @@ class _Explainer:
     ) -> Explanation:
         if places:
             self._tell(next(iter(places)))
+        self._hand_on()
         found = self.found
         found.steps = sum(self.counted)
         found.rows = {
@@ -488,7 +564,7 @@ class _Explainer:
         found.last = tuple(self.last)
         return found
 
-    def _unexplained(self, number: int, places: dict[Place, Came], lines: _Lines) -> Explanation:
+    def _unexplained(self, number: int, places: dict[Place, Came], lines: Lines) -> Explanation:
         """Return what is known where no place explains the next line."""
         place = max(places, key=lambda one: number - len(one.ahead))
         event = lines.line(number - len(place.ahead))
@@ -529,7 +605,7 @@ class _Explainer:
 
 
 def _orders(
-    number: int, ahead: tuple[int, ...], lines: _Lines
+    number: int, ahead: tuple[int, ...], lines: Lines
 ) -> Iterator[tuple[Event, tuple[int, ...]]]:
     """Yield the lines that may be the next one with what is taken ahead of others then."""
     base = number - len(ahead)

@@ -5,9 +5,11 @@ import random
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from validating import validated
 
 from checker.cli.validate import validate
 from checker.errors import UsageError
@@ -169,6 +171,70 @@ def test_beyond_the_limit_nothing_is_decided(lease: Path) -> None:
     code, found = run_json(log, "--limit-states", "2")
     assert code == 20
     assert "more than 2 states" in str(found["why"])
+
+
+CARDS = """\
+system: cards
+about: A card is drawn, laid down with another one on it, and shown.
+constants:
+  Card: {ids: 40, prefix: c}
+variables:
+  drawn: {type: optional Card, initial: none}
+  laid: {type: optional Card, initial: none}
+rows:
+  - row: draw
+    for: {c: Card}
+    when: drawn is none
+    do: drawn = c
+  - row: draw_another
+    for: {c: Card}
+    when: drawn is not none and laid is none
+    do: laid = c
+  - row: show
+    when: drawn is not none and laid is not none
+    do: pass
+properties:
+  nothing_is_drawn_from_nowhere:
+    always: implies(laid is not none, drawn is not none)
+    why: a second card needs a first one.
+"""
+
+CARDS_SEEN = """\
+conformance: cards
+rows:
+  draw: {call: draw}
+  draw_another: {call: again}
+  show: {call: show, with: {first: drawn, second: laid}}
+observe: {drawn: drawn}
+"""
+
+
+@pytest.mark.parametrize(("limit", "explained"), [("100", True), ("5000", True), ("6", False)])
+def test_what_does_not_fit_at_a_time_is_looked_at_part_by_part(
+    limit: str, explained: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After two draws 1,600 states fit, and the last lines tell which it was."""
+    monkeypatch.chdir(tmp_path)
+    Path("cards.yaml").write_text(CARDS)
+    Path("conformance.yaml").write_text(CARDS_SEEN)
+
+    def verdict(*shown: tuple[str, str]) -> tuple[dict[str, Any], list[str]]:
+        asked = [("draw", {}), ("again", {})]
+        asked += [("show", {"first": one, "second": other}) for one, other in shown]
+        lines = [json.dumps({"do": "call", "name": name, "with": rest}) for name, rest in asked]
+        Path("run.jsonl").write_text("\n".join(lines))
+        given = ("cards.yaml", "run.jsonl", "--limit-states", limit, "--run", "steps.jsonl")
+        return validated(*given), Path("steps.jsonl").read_text().splitlines()
+
+    found, steps = verdict(("c37", "c21"), ("c37", "c21"))
+    if not explained:
+        assert "some were dropped" in found["why"]
+        return
+    assert found["verdict"] == "explained"
+    assert [json.loads(step)["line"] for step in steps] == [1, 2, 3, 4]
+    found, steps = verdict(("c37", "c21"), ("c37", "c22"))
+    assert (found["verdict"], found["line"]) == ("diverges", 4)
+    assert [json.loads(step)["line"] for step in steps] == [1, 2, 3]
 
 
 @pytest.mark.usefixtures("lease")
