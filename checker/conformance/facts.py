@@ -145,6 +145,8 @@ class Facts:
         value = plain(fact.value.at(said))
         if value is None or form not in fact.holds | fact.fails:
             return None
+        if form in fact.fails and None not in self.histories.get(of, {}):
+            return None  # it may have had no value at all so far
         own = _Said(line, value, form in fact.holds, begun, at)
         late = replace(own, begun=begun - fact.known_within)
         return self._told(of, None, late) or self._told(of, value, own)

@@ -149,6 +149,13 @@ def test_who_sends_away_is_not_the_one() -> None:
     assert verdict(*begun, *at("one", 125, 128), *late) == "diverges", "a move takes 100 ms at most"
 
 
+def test_at_first_a_fact_may_have_no_value() -> None:
+    """A desk that has not opened yet sends away whoever comes, and no line says when it opens."""
+    begun = (*at("one", 0, 5, ok=False), *at("one", 6, 9), move("two", 500))
+    assert verdict(*begun) == "explained"
+    assert verdict(*begun[:-1], *at("one", 10, 12, ok=False), begun[-1]) == "diverges"
+
+
 def test_what_was_asked_before_a_change_may_be_answered_after_it() -> None:
     asks, hears = at("one", 8, 100, who="c2")
     others = at("two", 60, 65)
