@@ -41,7 +41,7 @@ _LAST = 8
 _DEEPER = 25
 """By how much fewer places are gone on with where too many fit."""
 
-_MORE = 20
+_MORE = 5
 """How many times as many places as may be kept are looked at once some were put aside."""
 
 _LONG = 5_000

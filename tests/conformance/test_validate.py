@@ -209,7 +209,7 @@ observe: {drawn: drawn}
 """
 
 
-@pytest.mark.parametrize(("limit", "explained"), [("100", True), ("5000", True), ("6", False)])
+@pytest.mark.parametrize(("limit", "explained"), [("400", True), ("5000", True), ("6", False)])
 def test_what_does_not_fit_at_a_time_is_looked_at_part_by_part(
     limit: str, explained: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
