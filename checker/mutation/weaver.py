@@ -404,7 +404,7 @@ class Weaver:
             case ast.BoolOp(ast.Or()):
                 node.values = [self._alternative(item) for item in node.values]
             case ast.UnaryOp(ast.Not(), operand):
-                return self.either(
+                return self._either(
                     node, f"`{parts.words(node)}` without not", copy.deepcopy(operand)
                 )
             case ast.IfExp():
@@ -415,9 +415,9 @@ class Weaver:
             case ast.BinOp():
                 return self._operation(node)
             case ast.Constant(bool(value)):
-                return self.either(node, f"`{value}` wrong", ast.Constant(not value))
+                return self._either(node, f"`{value}` wrong", ast.Constant(not value))
             case ast.Constant(int(value)):
-                return self.either(node, f"`{value}` one more", ast.Constant(value + 1))
+                return self._either(node, f"`{value}` one more", ast.Constant(value + 1))
             case ast.Name():
                 return self._name(node)
             case ast.Attribute():
@@ -454,30 +454,30 @@ class Weaver:
         if len(node.ops) > 1 or kind not in SWAPS:
             return node
         other.ops = [SWAPS[kind]()]
-        return self.either(node, f"`{parts.words(other)}`", other)
+        return self._either(node, f"`{parts.words(other)}`", other)
 
     def _operation(self, node: ast.BinOp) -> ast.expr:
         """Weave `a op b`, which can become `a` where it is one of sets, and be off by one."""
         left = copy.deepcopy(node.left)
         what = f"`{parts.words(left)}` for `{parts.words(node)}`"
-        node.left, node.right = self._value(node.left), self._value(node.right)
         number = isinstance(node.right, ast.Constant | ast.IfExp) or not isinstance(
             node.op, ast.BitOr | ast.BitAnd | ast.Sub
         )
-        return node if number else self.either(node, what, left)
+        node.left, node.right = self._value(node.left), self._value(node.right)
+        return node if number else self._either(node, what, left)
 
     def _name(self, node: ast.Name) -> ast.expr:
         if node.id in {"true", "false"}:
             other = "false" if node.id == "true" else "true"
-            return self.either(node, f"`{other}` for `{node.id}`", ast.Name(other, ast.Load()))
+            return self._either(node, f"`{other}` for `{node.id}`", ast.Name(other, ast.Load()))
         if node.id in self.names_alike:
             other = self.names_alike[node.id]
-            return self.confused(node, node, ast.Name(other, ast.Load()), self._place(node).column)
+            return self._confused(node, node, ast.Name(other, ast.Load()), self._place(node).column)
         woven: ast.expr = node
         if node.id in self.values and node.id not in self.locals:
             for other in self.values[node.id]:
                 what = f"`{other}` for `{node.id}` in column {self._place(node).column}"
-                woven = self.either(woven, what, ast.Name(other, ast.Load()))
+                woven = self._either(woven, what, ast.Name(other, ast.Load()))
         return woven
 
     def _attribute(self, node: ast.Attribute) -> ast.expr:
@@ -485,22 +485,22 @@ class Weaver:
         column = self._place(node).column
         woven: ast.expr = node
         for other in (other_field(node, self.slips.alike), other_key(node, self.names_alike)):
-            woven = self.confused(woven, node, other, column)
+            woven = self._confused(woven, node, other, column)
         return woven
 
     def _is_alike(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and node.id in self.names_alike
 
-    def confused(
+    def _confused(
         self, woven: ast.expr, node: ast.expr, other: ast.expr | None, column: int
     ) -> ast.expr:
         """Weave `node`, woven already, which can be mistaken for another of its type."""
         if other is None:
             return woven
-        what = f"`{parts.words(other)}` for `{parts.words(node)}` in column {column}"
-        return self.either(woven, what, other, "confusion")
+        what = f"`{parts.words(other)}` read for `{parts.words(node)}` in column {column}"
+        return self._either(woven, what, other, "confusion")
 
-    def either(
+    def _either(
         self, node: ast.expr, what: str, other: ast.expr, kind: Kind | None = None
     ) -> ast.expr:
         """Return `node`, or `other` in a mutant of its own."""

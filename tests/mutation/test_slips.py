@@ -9,6 +9,7 @@ import pytest
 
 from checker.cli.main import run as command
 from checker.elaborate import elaborate
+from checker.library import find
 from checker.machine.machine import Machine
 from checker.mutation.mistakes import declared_mistakes
 from checker.mutation.parts import VARIABLE
@@ -132,9 +133,9 @@ def test_only_statements_that_meet_are_exchanged(counters: Document) -> None:
 
 def test_things_of_one_type_are_confused(counters: Document) -> None:
     found = of_kind(counters, "confusion")
-    assert "row begins: `teller.sum` for `teller.last` in column 63" in found
-    assert "definition both: `teller.sum` for `teller.last` in column 11" in found
-    assert "definition both: `teller.last` for `teller.sum` in column 25" in found
+    assert "row begins: `teller.sum` read for `teller.last` in column 63" in found
+    assert "definition both: `teller.sum` read for `teller.last` in column 11" in found
+    assert "definition both: `teller.last` read for `teller.sum` in column 25" in found
     assert not any("open" in key or "moves" in key for key in found)
 
 
@@ -142,8 +143,8 @@ def test_a_name_is_confused_with_one_of_its_type(counters: Document) -> None:
     path = Path(counters.path)
     path.write_text(COUNTERS.replace("teller.last <= 2", "teller.last <= 2 and p != q"))
     found = of_kind(read(path), "confusion")
-    assert any("`q` for `p` in column" in key for key in found)
-    assert any("`counter[p].value` for `counter[q].value` in column" in key for key in found)
+    assert any("`q` read for `p` in column" in key for key in found)
+    assert any("`counter[p].value` read for `counter[q].value` in column" in key for key in found)
 
 
 def steps_from(machine: Machine, number: int | None) -> set[object]:
@@ -193,12 +194,12 @@ def steps_from(machine: Machine, number: int | None) -> set[object]:
             "send: [Told(teller.sum), Told(teller.sum)]",
         ),
         (
-            "definition both: `teller.sum` for `teller.last` in column 11",
+            "definition both: `teller.sum` read for `teller.last` in column 11",
             "teller.last + teller.sum",
             "teller.sum + teller.sum",
         ),
         (
-            "row begins: `counter[q].value` for `counter[p].value` in column 11",
+            "row begins: `counter[q].value` read for `counter[p].value` in column 11",
             "when: counter[p].value",
             "when: counter[q].value",
         ),
@@ -244,3 +245,12 @@ properties:
 """)
     (mistake,) = declared_mistakes(counters)
     assert mistake.mutant == "row begins: `teller.sum` is `0` at the end"
+
+
+@pytest.mark.parametrize("name", ["composed_with_fetches", "classic_group", "share_state"])
+def test_slips_take_no_other_change_its_place_or_name(name: str) -> None:
+    document = read(find(name))
+    usual = [(item.key, item.kind) for item in catalogue(document)]
+    every = [(item.key, item.kind) for item in catalogue(document, KINDS)]
+    assert [item for item in every if item[1] in USUAL] == usual
+    assert len({key for key, _ in every}) == len(every)
