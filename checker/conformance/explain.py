@@ -111,7 +111,6 @@ class _Memory:
     until: dict[str, float]
     overdue: frozenset[str]
     promised: dict[str, str]
-    anew: tuple[float, ...]
     changes: dict[tuple[int, str], float]
 
 
@@ -279,7 +278,6 @@ class _Explainer:
             dict(self.until),
             frozenset(self.overdue),
             dict(self.promised),
-            tuple(self.steps.anew),
             dict(self.steps.changes),
         )
 
@@ -290,7 +288,7 @@ class _Explainer:
         self.found.hidden = memory.hidden
         self.open, self.until = dict(memory.open), dict(memory.until)
         self.overdue, self.promised = set(memory.overdue), dict(memory.promised)
-        self.steps.anew, self.steps.changes = list(memory.anew), dict(memory.changes)
+        self.steps.recall(dict(memory.changes))
 
     def _begun(self, found: Iterable[tuple[Place, Came]]) -> dict[Place, Came]:
         places = dict(found)

@@ -187,8 +187,18 @@ class Steps:
                     until = max(until, latest + within)
                 until = min(until, event.settled.get(form, until))
                 self.changes[number, form] = until
+        self._renew()
+
+    def recall(self, changes: dict[tuple[int, str], float]) -> None:
+        """Go back to what lines had said of timers before."""
+        self.changes = changes
+        self._renew()
+
+    def _renew(self) -> None:
+        for number, timer in enumerate(self.timers):
+            untils = [self.changes.get((number, form)) for form, _ in timer.anew]
             self.anew[number] = max(
-                [self.changes[number, form] for form, _ in timer.anew], default=float("-inf")
+                [until for until in untils if until is not None], default=float("-inf")
             )
 
     def initial(self) -> list[Place]:

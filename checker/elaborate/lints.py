@@ -19,7 +19,16 @@ from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Property
 from checker.machine.once import once
 from checker.machine.walk import Node, children, variables_read, walk
-from checker.table.document import Cell, Channel, Document, InState, PropertyEntry, Row, Unhandled
+from checker.table.document import (
+    Cell,
+    Channel,
+    Document,
+    InState,
+    PropertyEntry,
+    Row,
+    Unhandled,
+    cells_of,
+)
 from checker.table.problems import under_heading
 
 NODES_MAX = 400_000
@@ -341,7 +350,8 @@ def _values_bound(world: World, row: Row) -> None:
     context = Context(world, row.on)
     pattern = parse(context, expression(row.on))
     fields = dict(kinds_of(pattern.owner)[pattern.kind])
-    used = {word for cell in _others(row) for word in cell.loaded}
+    others = (cell for cell in cells_of(row) if cell not in (row.on, row.only_if))
+    used = {word for cell in others for word in cell.loaded}
     for field, node in pattern.arguments:
         if not isinstance(node, ast.Name) or node.id in {field, *used}:
             continue
@@ -354,15 +364,6 @@ def _values_bound(world: World, row: Row) -> None:
                 context.span(node),
                 f"write `{compared}` to compare, or `_` where any value will do",
             )
-
-
-def _others(row: Row) -> Iterator[Cell]:
-    """Yield the cells of a row beside its trigger."""
-    yield from (cell for cell in (row.when, row.do) if cell is not None)
-    yield from (cell for _, cell in row.lets)
-    yield from row.send
-    yield from (entry.place for entry in (*row.inside, *row.to))
-    yield from (entry.cell for entry in row.bindings if entry.cell is not None)
 
 
 def _outcomes(world: World) -> None:

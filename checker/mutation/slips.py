@@ -24,6 +24,7 @@ from checker.table.document import (
     TypeOf,
     TypeRange,
     VariableEntry,
+    cells_of,
 )
 
 
@@ -125,8 +126,13 @@ class Slips:
         return bool(self.words(one) & self.words(two) & self.shared)
 
     def losses(self, row: Row, known: frozenset[str]) -> Iterator[tuple[str, str]]:
-        """Yield for what a row's process keeps the place, and the value that it has at first."""
-        trees = [tree for cell in _cells(row) for tree in _trees(cell)]
+        """Yield for what a row's process keeps the place, and the value that it has at first.
+
+        What is `known` at its end are names of its own, beside those that its trigger binds.
+        """
+        trees = [tree for cell in cells_of(row) for tree in _trees(cell)]
+        if row.on is not None:
+            known |= row.on.names
         words = {word for tree in trees for word in self.words(tree)}
         keys = _keys(trees, known)
         for item in self.kept:
@@ -218,15 +224,6 @@ def other_key(node: ast.Attribute, alike: Mapping[str, str]) -> ast.expr | None:
             other.value.slice = ast.copy_location(ast.Name(alike[key], ast.Load()), node)
             return other
     return None
-
-
-def _cells(row: Row) -> Iterator[Cell]:
-    for cell in (row.on, row.when, row.do):
-        if cell is not None:
-            yield cell
-    yield from (entry.place for entry in (*row.inside, *row.to))
-    yield from (cell for _, cell in row.lets)
-    yield from row.send
 
 
 def _trees(cell: Cell) -> tuple[ast.AST, ...]:

@@ -628,7 +628,7 @@ class Document:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names that stand in any of its cells."""
-        return frozenset().union(*(cell.names for cell in _cells(self)))
+        return frozenset().union(*(cell.names for cell in cells_of(self)))
 
     def is_own(self, span: Span) -> bool:
         """Return whether a place is in a file of this system, not in one of a system it uses."""
@@ -637,7 +637,7 @@ class Document:
         )
 
 
-def _cells(node: object) -> Iterator[Cell]:
+def cells_of(node: object) -> Iterator[Cell]:
     """Yield every cell with an expression or effects below a part of a document."""
     if isinstance(node, Cell):
         yield node
@@ -645,10 +645,10 @@ def _cells(node: object) -> Iterator[Cell]:
         return
     elif is_dataclass(node):
         for item in fields(node):
-            yield from _cells(getattr(node, item.name))
+            yield from cells_of(getattr(node, item.name))
     elif isinstance(node, tuple | list):
         for part in node:
-            yield from _cells(part)
+            yield from cells_of(part)
     elif isinstance(node, Mapping):
         for part in node.values():
-            yield from _cells(part)
+            yield from cells_of(part)

@@ -118,6 +118,15 @@ def test_a_row_may_lose_what_its_process_keeps(counters: Document) -> None:
     ]
 
 
+def test_who_a_message_is_of_may_lose_something_too(counters: Document) -> None:
+    path = Path(counters.path)
+    text = COUNTERS.replace('Told: {amount: "0..3"}', 'Told: {amount: "0..3", of: Place}')
+    text = text.replace("Told(teller.sum)", "Told(teller.sum, p)")
+    text = text.replace("on: Told(amount)", "on: Told(amount, who)")
+    path.write_text(text.replace("amount + 1 ==", "counter[who].value > 0 and amount + 1 =="))
+    assert "row ends: `counter[who].value` is `1` at the end" in of_kind(read(path), "loss")
+
+
 def test_only_statements_that_meet_are_exchanged(counters: Document) -> None:
     """`counter[q].value = 2` meets nothing before it; `finish()` writes `last` two lines down."""
     assert (
