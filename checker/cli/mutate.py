@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -14,8 +15,17 @@ from checker.cli.options import output_options
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import UsageError
-from checker.mutation import abilities, report
-from checker.mutation.campaign import Judged, Step, all_mutants, chosen_instances, run
+from checker.mutation import abilities, bugs, report
+from checker.mutation.bugs import Bug
+from checker.mutation.campaign import (
+    BATCH,
+    BUGS_BATCH,
+    Judged,
+    Step,
+    all_mutants,
+    chosen_instances,
+    run,
+)
 from checker.mutation.mistakes import declared_mistakes
 from checker.mutation.report import Campaign
 from checker.mutation.shown import Shown, jobs_of, judge_all
@@ -74,6 +84,15 @@ KEPT = "kept"
     is_flag=True,
     help="Judge the mistakes of mistakes.yaml instead: each must break its property.",
 )
+@click.option(
+    "--bugs",
+    "bugs_file",
+    is_flag=False,
+    flag_value=bugs.FILE,
+    metavar="[FILE]",
+    help="Judge the bugs that a file lists instead, by default bugs.yaml beside SPEC: each must be "
+    "caught by a verdict, unless it is said to survive.",
+)
 @spreading_options
 @click.option(
     "--out",
@@ -92,6 +111,7 @@ def mutate(
     sample: int | None,
     seed: int,
     declared: bool,
+    bugs_file: str | None,
     engine: str,
     workers: int | None,
     master: str | None,
@@ -108,7 +128,8 @@ def mutate(
     everything that changes a step is noticed, by a verdict or by a declared figure; 1: something
     is not; 20: of something it is not known.
 
-    With --declared: exit code 0 if every property is shown to be able to fail, 1 if not.
+    With --declared: exit code 0 if every property is shown to be able to fail, 1 if not. With
+    --bugs: exit code 0 if a verdict catches each that changes a step and is not said to survive.
     """
     where = Where(engine, workers, master, conf)
     where.refuse()
@@ -116,21 +137,31 @@ def mutate(
     if declared:
         if every_tier or rows or kinds or sample is not None or directory is not None:
             raise UsageError("--declared goes with none of --all, --row, --kind, --sample, --out")
+        if bugs_file is not None:
+            raise UsageError("--declared and --bugs do not go together")
         return _declared(document, names, where, form, progress)
+    if bugs_file is not None and (rows or kinds):
+        raise UsageError("--bugs goes with neither --row nor --kind: the file says what is changed")
+    listed = {} if bugs_file is None else _listed(document, bugs_file)
     instances = chosen_instances(document, names, every=every_tier)
-    mutants = _chosen(document, rows, kinds or USUAL, sample, seed)
+    if bugs_file is None:
+        mutants = _sampled(_chosen(document, rows, kinds or USUAL), sample, seed)
+    else:
+        mutants = _sampled([bug.mutant for bug in listed.values()], sample, seed)
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
     kept = None if directory is None else directory / KEPT
-    judged, finished = _judge(document, instances, mutants, where, kept, progress)
+    judged, finished = _judge(document, instances, mutants, where, kept, progress, listed)
     campaign = Campaign(
-        flow.spec_name(document.path), document.name.text, tuple(instances), judged, finished
+        *(flow.spec_name(document.path), document.name.text, tuple(instances)),
+        *(judged, finished, listed),
     )
     if directory is not None:
-        (directory / "mutants.md").write_bytes(encoded(report.markdown(campaign)))
+        page = directory / f"{campaign.noun}.md"
+        page.write_bytes(encoded(report.markdown(campaign)))
         found = json.dumps(report.as_object(campaign), indent=1, ensure_ascii=False)
-        (directory / "mutants.json").write_bytes(encoded(found + "\n"))
-        click.echo(f"report written to {directory / 'mutants.md'}", err=True)
+        page.with_suffix(".json").write_bytes(encoded(found + "\n"))
+        click.echo(f"report written to {page}", err=True)
     if form == "json":
         click.echo(json.dumps(report.as_object(campaign), ensure_ascii=False))
     else:
@@ -180,14 +211,18 @@ def _tell_shown(item: Shown, done: int, of: int, progress: Style) -> None:
         print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _chosen(
-    document: Document,
-    rows: tuple[str, ...],
-    kinds: tuple[Kind, ...],
-    sample: int | None,
-    seed: int,
-) -> list[Mutant]:
-    """Return the mutants to judge; UsageError for a name that nothing has."""
+def _listed(document: Document, file: str) -> dict[str, Bug]:
+    """Return the bugs that a file lists, by their keys; UsageError where it is not there."""
+    path = Path(file)
+    if file == bugs.FILE:
+        path = Path(document.path).parent / file
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}; docs/mutation.md says what stands in it")
+    return dict(bugs.by_key(bugs.read_bugs(path, document)))
+
+
+def _chosen(document: Document, rows: tuple[str, ...], kinds: tuple[Kind, ...]) -> list[Mutant]:
+    """Return the mutants of rows; UsageError for a name that nothing has."""
     known = {item.name.text for item in document.rows}
     known |= {item.name.text for item in document.procedures}
     known |= {item.name.text for item in document.definitions}
@@ -198,7 +233,11 @@ def _chosen(
             raise UsageError(
                 f"{document.name.text} has no row, procedure or definition {name!r}{hint}"
             )
-    mutants = list(all_mutants(document, rows, kinds))
+    return list(all_mutants(document, rows, kinds))
+
+
+def _sampled(mutants: list[Mutant], sample: int | None, seed: int) -> list[Mutant]:
+    """Return so many of mutants, the same ones for the same seed."""
     if sample is None or sample >= len(mutants):
         return mutants
     places = random.Random(seed).sample(range(len(mutants)), sample)  # noqa: S311 - the same ones
@@ -212,31 +251,35 @@ def _judge(
     where: Where,
     kept: Path | None,
     progress: Style,
+    listed: Mapping[str, Bug],
 ) -> tuple[tuple[Judged, ...], bool]:
     """Return what became of the mutants, and whether all instances were run."""
     judged = [Judged(mutant, (), whole=False) for mutant in mutants]
+
+    def tell(step: Step) -> None:
+        _tell(step, "bugs" if listed else "mutants", progress)
+
+    batch = BUGS_BATCH if listed else BATCH
     try:
         with observing(progress) as observer, where.spread(len(mutants), observer.notice) as spread:
-            for found in run(
-                document, instances, mutants, spread, lambda step: _tell(step, progress), kept
-            ):
+            for found in run(document, instances, mutants, spread, tell, kept, batch, listed):
                 judged = found
     except KeyboardInterrupt:
         return tuple(judged), False
     return tuple(judged), True
 
 
-def _tell(step: Step, progress: Style) -> None:
+def _tell(step: Step, noun: str, progress: Style) -> None:
     """Say on stderr that a batch was judged."""
     if progress == "none":
         return
     if progress == "json":
         event = {"version": 1, "stage": "mutate", "instance": step.instance}
-        event |= {"mutants": step.mutants, "left": step.left, "kept": step.kept}
+        event |= {noun: step.mutants, "left": step.left, "kept": step.kept}
         print(json.dumps(event), file=sys.stderr, flush=True)  # noqa: T201
         return
     known = ", known from before" if step.kept else ""
-    text = f"{step.instance}: {step.mutants} of {step.left} mutants judged{known}"
+    text = f"{step.instance}: {step.mutants} of {step.left} {noun} judged{known}"
     print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
@@ -244,6 +287,8 @@ def _exit_code(campaign: Campaign) -> int:
     counts = campaign.counts
     if not campaign.finished:
         return exits.INTERRUPTED
+    if campaign.bugs:
+        return exits.DIFFERENCE if campaign.not_as_said else exits.HOLDS
     if counts["unnoticed"]:
         return exits.DIFFERENCE
     return exits.INCONCLUSIVE if counts["undecided"] else exits.HOLDS

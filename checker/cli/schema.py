@@ -10,7 +10,7 @@ import click
 
 from checker import table
 
-KINDS = ("system", "part", "table", "mapping", "mistakes")
+KINDS = ("system", "part", "table", "mapping", "mistakes", "bugs")
 
 
 @click.command()
@@ -19,8 +19,8 @@ def schema(kind: str) -> None:
     """Print the JSON Schema of a KIND of file.
 
     A system, a part that `files:` lists, a table, a mapping of `conform` and `validate`, mistakes
-    of `mutate --declared`. An editor with the YAML language server finds it by the first line of a
-    file:
+    of `mutate --declared`, bugs of `mutate --bugs`. An editor with the YAML language server finds
+    it by the first line of a file:
 
         # yaml-language-server: $schema=system.schema.json
     """

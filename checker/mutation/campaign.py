@@ -9,38 +9,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
+from types import MappingProxyType
 from typing import Literal
 
 from checker.cache import code_of
 from checker.elaborate import elaborate, instances
-from checker.errors import EnvironmentFailure, SpecificationError
+from checker.errors import EnvironmentFailure
 from checker.frozen import frozen
 from checker.kernel.build import fingerprint
-from checker.mutation.subject import Sight, Subject
+from checker.mutation.batches import Job, judge_batch
+from checker.mutation.bugs import Bug
+from checker.mutation.sights import Sight
 from checker.mutation.weaver import USUAL, Kind, Mutant
-from checker.mutation.weaving import TOO_LARGE, catalogue, weave
+from checker.mutation.weaving import catalogue
 from checker.runs import Lost, Spread
-from checker.table import Document, read
+from checker.table import Document
 from checker.verdict.expectation import expected_verdict
 
 BATCH = 200
 """Mutants that are woven into one machine."""
 
+BUGS_BATCH = 40
+"""Bugs that are: each is a copy of what it changes."""
+
 Fate = Literal["caught", "counted", "unnoticed", "equal", "refused", "undecided"]
-
-
-@frozen()
-class Job:
-    """Some mutants of the specification in `path`, to be judged on one of its instances."""
-
-    path: str
-    instance: str
-    keys: tuple[str, ...]
-    memory: int
 
 
 @frozen()
@@ -118,20 +115,29 @@ def run(
     tell: Tell,
     kept: Path | None = None,
     batch: int = BATCH,
+    bugs: Mapping[str, Bug] = MappingProxyType({}),
 ) -> Iterator[list[Judged]]:
     """Judge `mutants` on these instances; yield what is known whenever more is, and at the end.
 
-    `kept`: a directory where every batch's results are kept, and taken from.
+    `kept`: a directory where every batch's results are kept, and taken from. `bugs`: by their keys
+    those of `mutants` that are written down.
     """
     found: dict[str, list[Sight]] = {mutant.key: [] for mutant in mutants}
-    remaining = list(names)
+    remaining, token = list(names), token_hex(8)
     while remaining:
         left = [key for key, sights in found.items() if not _settled(sights)]
         parts = [tuple(left[place : place + batch]) for place in range(0, len(left), batch)]
         # So many instances at once that every core has a batch.
         side_by_side = max(1, spread.parallel // max(len(parts), 1)) if parts else len(remaining)
         now, remaining = remaining[:side_by_side], remaining[side_by_side:]
-        jobs = [Job(document.path, name, part, spread.memory) for name in now for part in parts]
+        jobs = [
+            Job(
+                *(document.path, name, part, spread.memory, token),
+                tuple(bugs[key] for key in part if key in bugs),
+            )
+            for name in now
+            for part in parts
+        ]
         seen: dict[Job, dict[str, Sight]] = {}
         for job, sights, known in _judge_all(document, jobs, spread, kept):
             seen[job] = sights
@@ -178,28 +184,6 @@ def _work(jobs: Sequence[Job], spread: Spread) -> Iterator[tuple[Job, dict[str, 
         yield job, sights
 
 
-def judge_batch(job: Job) -> dict[str, Sight]:
-    """Return what one instance sees of some mutants, by their keys."""
-    return _judge(read(Path(job.path)), job, job.keys)
-
-
-def _judge(document: Document, job: Job, keys: Sequence[str]) -> dict[str, Sight]:
-    try:
-        woven = weave(document, set(keys), job.instance)
-        states = declared_states(document, job.instance)
-        subject = Subject(woven, job.instance, job.memory, states)
-    except SpecificationError as error:
-        codes = {item.code for item in error.diagnostics}
-        if len(keys) > 1 and codes & {TOO_LARGE, "R610", "R611"}:
-            half = len(keys) // 2
-            return _judge(document, job, keys[:half]) | _judge(document, job, keys[half:])
-        if len(keys) == 1 and codes & {TOO_LARGE, "R610", "R611"}:
-            return {keys[0]: Sight(job.instance, "refused", note="it is too large")}
-        raise
-    found = {mutant.key: sight for mutant, sight in subject.sights().items()}
-    return {key: found.get(key, Sight(job.instance, "refused")) for key in keys}
-
-
 # ------------------------------------------------------------------------------------ kept results
 
 
@@ -207,7 +191,8 @@ def _file(document: Document, job: Job) -> str:
     """Return the name of the file that a job's results are kept in: what they depend on."""
     machine = elaborate(document, job.instance)
     known = (fingerprint(machine), repr(machine.expectation), _own_code(), job.instance, job.keys)
-    return hashlib.blake2b(repr(known).encode(), digest_size=20).hexdigest() + ".json"
+    edits = [item.edits for item in job.bugs]
+    return hashlib.blake2b(repr((known, edits)).encode(), digest_size=20).hexdigest() + ".json"
 
 
 @cache
@@ -236,14 +221,6 @@ def _load(file: Path) -> dict[str, Sight] | None:
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-
-
-def declared_states(document: Document, instance: str) -> int | None:
-    """Return how many states an instance declares, None where it does not say."""
-    for entry in document.instances:
-        if entry.name.text == instance and entry.expect is not None:
-            return entry.expect.distinct
-    return None
 
 
 def all_mutants(

@@ -8,7 +8,10 @@ from pathlib import Path
 from checker.frozen import frozen
 from checker.source import Source
 from checker.table.document import Document, Word
+from checker.table.fields import Fields
+from checker.table.nodes import Scalar
 from checker.table.problems import Problems, nearest
+from checker.table.words import read_word
 
 
 @frozen()
@@ -36,6 +39,23 @@ def edited(document: Document, edits: Iterable[Edit]) -> dict[Path, str]:
         text = changed.get(item.file, texts[item.file])
         changed[item.file] = text[: item.begin] + item.text + text[item.end :]
     return changed
+
+
+def read_edit(fields: Fields, document: Document) -> Edit | None:
+    """Return the edit that a mapping says by `in`, `replace` and `by`; None after reporting."""
+    problems = fields.problems
+    place, old, new = needed_word(fields, "in"), needed_word(fields, "replace"), fields.get("by")
+    gone = new is None or (isinstance(new, Scalar) and new.kind == "string" and not new.text)
+    by = "" if new is None or gone else read_word(new, "by", problems).text
+    if not (place.text and old.text):
+        return None
+    return edit(document, place, old, by, problems)
+
+
+def needed_word(fields: Fields, key: str) -> Word:
+    """Return the text of a required key."""
+    node = fields.need(key)
+    return Word("", fields.head()) if node is None else read_word(node, key, fields.problems)
 
 
 def edit(document: Document, place: Word, old: Word, new: str, problems: Problems) -> Edit | None:

@@ -12,15 +12,14 @@ from typing import Final
 
 from checker.elaborate import instances
 from checker.frozen import frozen
-from checker.mutation.edits import Edit, edit
+from checker.mutation.edits import Edit, needed_word, read_edit
 from checker.mutation.weaver import KINDS
 from checker.mutation.weaving import catalogue
 from checker.table.document import Document, Word
 from checker.table.fields import Fields
-from checker.table.nodes import Node, Scalar
+from checker.table.nodes import Node
 from checker.table.problems import Problems, nearest
 from checker.table.tables import read_fields
-from checker.table.words import read_word
 
 FILE: Final = "mistakes.yaml"
 
@@ -81,20 +80,15 @@ class _Reader:
         self.known(word, "property", self.properties)
         fields = Fields(node, "mistake", self.problems, KEYS["mistake"])
         fields.prose("about")
-        place = _word(fields, "in")
         instance = fields.name("instance")
         if instance is not None:
             self.known(instance, "instance", self.instances)
         name = "default" if instance is None else instance.text
         if fields.has("mutant"):
             self._alone(fields)
-            return Mistake(word, name, mutant=self._mutant(place, _word(fields, "mutant")))
-        old, new = _word(fields, "replace"), fields.get("by")
-        gone = new is None or (isinstance(new, Scalar) and new.kind == "string" and not new.text)
-        by = "" if new is None or gone else read_word(new, "by", self.problems).text
-        if not (place.text and old.text):
-            return Mistake(word, name)
-        return Mistake(word, name, edit=edit(self.document, place, old, by, self.problems))
+            place, what = needed_word(fields, "in"), needed_word(fields, "mutant")
+            return Mistake(word, name, mutant=self._mutant(place, what))
+        return Mistake(word, name, edit=read_edit(fields, self.document))
 
     def known(self, word: Word, what: str, names: Iterable[str]) -> None:
         """Report a name that the system does not have (N206)."""
@@ -138,8 +132,3 @@ class _Reader:
                 else "`checker mutate SPEC --out DIR` lists them all in mutants.json",
             )
         return there.get(what.text, "")
-
-
-def _word(fields: Fields, key: str) -> Word:
-    node = fields.need(key)
-    return Word("", fields.head()) if node is None else read_word(node, key, fields.problems)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
+from textwrap import wrap
 
 from checker import __version__
 from checker.frozen import frozen
+from checker.mutation.bugs import Bug
 from checker.mutation.campaign import Fate, Judged
-from checker.mutation.subject import Sight
+from checker.mutation.sights import Sight
 from checker.mutation.weaver import KINDS
 from checker.report.headline import plural
 
@@ -21,6 +24,9 @@ FATES: dict[Fate, str] = {
     "refused": "refused: no specification",
     "undecided": "undecided",
 }
+
+WIDTH = 100
+"""Columns of a terminal that texts keep to."""
 
 SHOWN = 40
 """Mutants of a list that are printed; all of them are in the files of --out."""
@@ -35,6 +41,41 @@ class Campaign:
     instances: tuple[str, ...]
     judged: tuple[Judged, ...]
     finished: bool = True
+    bugs: Mapping[str, Bug] = field(default_factory=dict)
+
+    @property
+    def noun(self) -> str:
+        """What was judged."""
+        return "bugs" if self.bugs else "mutants"
+
+    @property
+    def not_as_said(self) -> list[Judged]:
+        """Bugs that are no specification or that no verdict catches, and the caught survivors.
+
+        Of a bug that changes no step nothing is said.
+        """
+        return [
+            item
+            for item in self.judged
+            if item.mutant.key in self.bugs
+            and (
+                item.fate == "refused"
+                or (item.fate == "caught" and self.survives(item))
+                or (item.fate in {"counted", "unnoticed", "undecided"} and not self.survives(item))
+            )
+        ]
+
+    def survives(self, item: Judged) -> str:
+        """Return why no verdict catches a bug, where it is said of it."""
+        bug = self.bugs.get(item.mutant.key)
+        return "" if bug is None else bug.survives
+
+    def what(self, item: Judged) -> str:
+        """Return what a mutant changes, or what a bug is about."""
+        bug = self.bugs.get(item.mutant.key)
+        if bug is None:
+            return item.mutant.what
+        return f"{bug.source}: {bug.about}" if bug.source else bug.about
 
     def of(self, fate: Fate) -> list[Judged]:
         """Return the mutants of this fate, in the order of the file."""
@@ -104,7 +145,7 @@ def remark(item: Judged) -> str:
         return f"{', '.join(sight.by)}, in {sight.instance}{note}{_first(sight)}"
     if item.fate == "unnoticed":
         return _unnoticed(sight)
-    if item.fate == "undecided":
+    if item.fate == "undecided" or sight.note:
         return f"{sight.note}, in {sight.instance}"
     return ""
 
@@ -145,7 +186,8 @@ def _undecided(campaign: Campaign) -> str:
 
 def _text(campaign: Campaign) -> Iterator[str]:
     total = len(campaign.judged)
-    yield f"{campaign.system}: {total:,} mutants, judged by {_names(campaign.instances)}"
+    noun = campaign.noun if total != 1 else campaign.noun.removesuffix("s")
+    yield f"{campaign.system}: {total:,} {noun}, judged by {_names(campaign.instances)}"
     if not campaign.finished:
         yield "interrupted: what was not judged is undecided"
     yield ""
@@ -160,17 +202,32 @@ def _text(campaign: Campaign) -> Iterator[str]:
     yield f"      {percent(campaign.noticed)} with those that declared figures show"
     if doubt := _undecided(campaign):
         yield f"      {doubt}"
-    for fate in ("unnoticed", "undecided", "counted"):
-        items = campaign.of(fate)
-        if items:
-            yield ""
-            yield f"{FATES[fate]}:"
-            for item in items[:SHOWN]:
-                yield f"  {place(item)}  {item.mutant.where}  [{item.mutant.kind}]"
-                yield f"      {item.mutant.what}"
-                yield f"      {remark(item)}"
-            if len(items) > SHOWN:
-                yield f"  and {len(items) - SHOWN:,} more: --out DIR writes all"
+    shown: tuple[Fate, ...] = ("unnoticed", "undecided", "counted")
+    if campaign.bugs:
+        shown = ("refused", *shown, "equal")
+    for fate in shown:
+        yield from _listed(campaign, FATES[fate], campaign.of(fate))
+    changed = [item for item in campaign.of("caught") if campaign.survives(item)]
+    yield from _listed(campaign, "caught, though it is said to survive", changed)
+
+
+def _listed(campaign: Campaign, title: str, items: Sequence[Judged]) -> Iterator[str]:
+    if not items:
+        return
+    yield ""
+    yield f"{title}:"
+    for item in items[:SHOWN]:
+        mutant = item.mutant
+        is_bug = mutant.kind == "bug"
+        named = f"{mutant.what}  [{mutant.where}]" if is_bug else f"{mutant.where}  [{mutant.kind}]"
+        yield f"  {place(item)}  {named}"
+        lines = [campaign.what(item), remark(item)]
+        if why := campaign.survives(item):
+            lines.append(f"survives: {why}")
+        for line in filter(None, lines):
+            yield from wrap(line, WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    if len(items) > SHOWN:
+        yield f"  and {len(items) - SHOWN:,} more: --out DIR writes all"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -188,12 +245,14 @@ def markdown(campaign: Campaign) -> str:
 
 
 def _markdown(campaign: Campaign) -> Iterator[str]:
-    yield f"# Mutants of {campaign.system}"
+    yield f"# {campaign.noun.capitalize()} of {campaign.system}"
     yield ""
-    yield (
-        f"{len(campaign.judged):,} small changes of its rows, procedures and definitions, one at a "
-        f"time. Judged by: {', '.join(campaign.instances) or 'no instance'}."
-    )
+    if campaign.bugs:
+        what = "bugs that somebody made once, or could make"
+    else:
+        what = "small changes of its rows, procedures and definitions, one at a time"
+    judges = ", ".join(campaign.instances) or "no instance"
+    yield f"{len(campaign.judged):,} {what}. Judged by: {judges}."
     yield ""
     yield (
         f"**Score {percent(campaign.score)}** of the {campaign.changing:,} that change a step are "
@@ -210,7 +269,8 @@ def _markdown(campaign: Campaign) -> Iterator[str]:
         kinds = Counter[str](item.mutant.kind for item in campaign.of(fate))
         cells = [*(kinds[kind] for kind in shown), sum(kinds.values())]
         yield f"| {words} | " + " | ".join(f"{cell:,}" for cell in cells) + " |"
-    for fate in ("unnoticed", "undecided", "counted", "equal", "refused"):
+    listed: tuple[Fate, ...] = ("unnoticed", "undecided", "counted", "equal", "refused")
+    for fate in (*listed, "caught") if campaign.bugs else listed:
         yield from _list(campaign, fate)
     yield ""
     yield "## What caught the others"
@@ -228,11 +288,13 @@ def _list(campaign: Campaign, fate: Fate) -> Iterator[str]:
     yield ""
     yield f"## {FATES[fate][0].upper()}{FATES[fate][1:]}"
     yield ""
-    yield "| place | where | kind | change | |"
+    yield f"| place | where | {'bug' if campaign.bugs else 'kind'} | change | |"
     yield "| --- | --- | --- | --- | --- |"
     for item in items:
         mutant = item.mutant
-        cells = (place(item), mutant.where, mutant.kind, mutant.what, remark(item))
+        said = f"; survives: {campaign.survives(item)}" if campaign.survives(item) else ""
+        kind = mutant.what if mutant.kind == "bug" else mutant.kind
+        cells = (place(item), mutant.where, kind, campaign.what(item), remark(item) + said)
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -247,14 +309,22 @@ def as_object(campaign: Campaign) -> dict[str, object]:
         "system": campaign.system,
         "instances": list(campaign.instances),
         "finished": campaign.finished,
-        "mutants": len(campaign.judged),
+        campaign.noun: len(campaign.judged),
         **{str(fate): count for fate, count in campaign.counts.items()},
         "score": campaign.score,
         "least_score": campaign.least_score,
         "noticed": campaign.noticed,
         "catchers": dict(sorted(campaign.catchers.items())),
-        "list": [_mutant(item) for item in campaign.judged],
+        "list": [_mutant(item) | _said(campaign, item) for item in campaign.judged],
     }
+
+
+def _said(campaign: Campaign, item: Judged) -> dict[str, object]:
+    """Return what is said of a bug."""
+    bug = campaign.bugs.get(item.mutant.key)
+    if bug is None:
+        return {}
+    return {"about": bug.about, "source": bug.source or None, "survives": bug.survives or None}
 
 
 def _mutant(item: Judged) -> dict[str, object]:

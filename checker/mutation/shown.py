@@ -20,7 +20,7 @@ from checker.errors import SpecificationError
 from checker.flow import Request, Silent, check_machine, select
 from checker.frozen import frozen
 from checker.machine.machine import LIVENESS
-from checker.mutation.campaign import declared_states
+from checker.mutation.batches import declared_states
 from checker.mutation.edits import edited
 from checker.mutation.mistakes import Mistake
 from checker.mutation.subject import Subject
@@ -91,7 +91,8 @@ def judge(job: Job) -> tuple[Shown, ...]:
         some = [item for item in job.mistakes if item.property.text in judged]
         some = [item for item in some if (judged[item.property.text] in LIVENESS) == endless]
         if len(some) > 1:
-            steps |= _together(document, job, some, versions(document, some))
+            edits = {item.property.text: (item.edit,) for item in some if item.edit is not None}
+            steps |= _together(document, job, some, versions(document, edits))
     return tuple(
         Shown(name, job.instance, steps[name])
         if (name := item.property.text) in steps

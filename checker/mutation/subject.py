@@ -11,14 +11,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.errors import UsageError
-from checker.frozen import frozen
-from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.kernel.calls import Calls, Expansion
 from checker.kernel.kernel import Kernel, Words
@@ -26,52 +22,19 @@ from checker.layout import pack
 from checker.layout.codec import decode_all
 from checker.llvm.meta import ACTION_MASK, CUT
 from checker.mutation.parts import VARIABLE
+from checker.mutation.sights import Sight, search, seen, usual
 from checker.mutation.weaver import Mutant
 from checker.mutation.weaving import Woven
 from checker.search.exploration import Exploration
-from checker.search.explore import explore
 from checker.search.limits import Limits
-from checker.search.options import Options
 from checker.search.stepper import Stepper
-from checker.verdict.expectation import Difference, differences
-from checker.verdict.judge import Verdict, judge
-
-GROWTH = 3
-"""A mutant with so many times the states of its specification is searched no further."""
-
-LEAST = 1000
-"""So many states more a mutant may have in any case."""
-
-BEYOND = 1_000_000
-"""States of a mutant of an instance that must be violated, where the violation is gone."""
+from checker.verdict.judge import Verdict
 
 PROMPT_STATES = 1_000_000
 """States in all mutants together up to which code that is written at once pays."""
 
 CHUNKS = (64, 1024, 8192)
 """States whose steps are compared at once: few at first, most mutants differ soon."""
-
-Seen = Literal["caught", "counted", "different", "same", "refused", "undecided"]
-
-
-@frozen()
-class Sight:
-    """What one instance saw of a mutant.
-
-    `caught`: the verdict is not the declared one, `by` what; `steps` has the length of the run that
-    shows it. `counted`: only figures that the instance declares are others, those in `by`.
-    `different`: its steps are others, and nothing that is declared shows it; `by` are figures that
-    nobody declared and that would. `same`: no step is another. `refused`: it is no specification.
-    `row` made (or did not make) the first step that is another, after `depth` steps.
-    """
-
-    instance: str
-    seen: Seen
-    by: tuple[str, ...] = ()
-    steps: int | None = None
-    row: str | None = None
-    depth: int | None = None
-    note: str = ""
 
 
 class Subject:
@@ -98,18 +61,8 @@ class Subject:
         decoded = decode_all(self.layout, self.states)
         self.numbers = np.array([state[place] for state in decoded], np.int64)
         self.most: int | None = None
-        self.usual, verdict = self.search(0, keep=True)
-        wrong = differences(self.machine.expectation, verdict, self.usual)
-        if wrong:
-            said = "; ".join(map(str, wrong))
-            raise UsageError(
-                f"{self.machine.name} {instance} is not as declared without any mutant ({said}); "
-                "mend that first: checker verify"
-            )
-        self.usually_broken = {item.name for item in verdict.broken}
-        self.most = LEAST + GROWTH * self.usual.distinct
-        if not self.usual.exhaustive:
-            self.most = max(self.most, BEYOND)
+        self.usual = usual(self.machine, *self.search(0, keep=True))
+        self.most = self.usual.most
 
     def sights(self) -> dict[Mutant, Sight]:
         """Return what this instance sees of each mutant."""
@@ -130,7 +83,7 @@ class Subject:
                 clean.append(number)
             else:
                 found[number] = (0, self.machine.initial.name)
-        states = self.usual.states
+        states = self.usual.exploration.states
         assert isinstance(states, np.ndarray)
         start = 0
         for size in _sizes(len(states)):
@@ -158,7 +111,7 @@ class Subject:
 
     def depth(self, place: int) -> int:
         """Return the depth of a state of the specification, by its place in the search."""
-        return int(np.searchsorted(np.cumsum(self.usual.levels), place, side="right"))
+        return int(np.searchsorted(np.cumsum(self.usual.exploration.levels), place, side="right"))
 
     def compare(self, chunk: Words, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
         """Return, of mutants that differ in these states, the first of the states, and the row."""
@@ -222,59 +175,8 @@ class Subject:
         if first is None:
             return Sight(self.instance, "same")
         depth, row = first
-        exploration, verdict = self.search(number)
-        seen, by, steps, note = self.judged(exploration, verdict)
-        return Sight(self.instance, seen, by, steps, row or None, depth, note)
-
-    def judged(
-        self, exploration: Exploration, verdict: Verdict
-    ) -> tuple[Seen, tuple[str, ...], int | None, str]:
-        """Return what a search shows that is not as declared."""
-        expectation = self.machine.expectation
-        wrong = differences(expectation, verdict, exploration)
-        if verdict.error is not None:
-            return "caught", ("evaluation error",), len(verdict.error.path) - 1, ""
-        if not verdict.broken and verdict.overall in {"bounded", "inconclusive"}:
-            return self.unfinished(exploration, wrong)
-        if any(item.what in {"verdict", "property"} for item in wrong):
-            fresh = [item for item in verdict.broken if item.name not in self.usually_broken]
-            if fresh:
-                return "caught", tuple(item.name for item in fresh), fresh[0].length, ""
-            missing = expectation.property if expectation is not None else None
-            text = f"{missing or 'the violation'} is gone or comes later"
-            return "caught", (text,), None, ""
-        if wrong:
-            return "counted", tuple(item.what for item in wrong), None, ""
-        return "different", self.undeclared(exploration), None, ""
-
-    def unfinished(
-        self, exploration: Exploration, wrong: Sequence[Difference]
-    ) -> tuple[Seen, tuple[str, ...], int | None, str]:
-        """Return what is known of a mutant whose search was stopped before its end."""
-        note = f"searched no further than {exploration.distinct:,} states"
-        if exploration.stopped_by is None:
-            note = "what endless runs do is not known"
-        expectation = self.machine.expectation
-        length = None if expectation is None else expectation.length
-        by = []
-        if exploration.distinct > self.usual.distinct:
-            # More will not be fewer: in the end, too, this number is another.
-            by += [item.what for item in wrong if item.what == "distinct"]
-        if length is not None and exploration.depth_complete >= length - 1:
-            by.append("length")
-        return "counted" if by else "undecided", tuple(by), None, note
-
-    def undeclared(self, exploration: Exploration) -> tuple[str, ...]:
-        """Return figures that differ though the instance does not declare them."""
-        usual = self.usual
-        rows = {(row.row, row.fired) for row in usual.rows}
-        figures = (
-            ("distinct", usual.distinct != exploration.distinct),
-            ("depth", usual.depth != exploration.depth),
-            ("generated", usual.generated != exploration.generated),
-            ("rows", rows != {(row.row, row.fired) for row in exploration.rows}),
-        )
-        return tuple(name for name, differs in figures if differs)
+        found = seen(self.usual, *self.search(number))
+        return replace(found, row=row or None, depth=depth)
 
     def search(self, number: int, *, keep: bool = False) -> tuple[Exploration, Verdict]:
         """Search one mutant as its instance is searched by `checker verify`."""
@@ -283,13 +185,7 @@ class Subject:
         address = ctypes.cast(begin, ctypes.c_void_p).value
         kernel = replace(self.kernel, initial_address=address or 0)
         limits = Limits(states=self.most, memory_bytes=self.memory)
-        exploration = explore(
-            self.machine, self.layout, kernel, limits, 1, options=Options(keep=keep)
-        )
-        liveness = judge_endless(self.machine, exploration, limits, (self.layout, kernel), 1)
-        findings = (*exploration.findings, *liveness.findings)
-        exploration = replace(exploration, findings=findings)
-        return exploration, judge(self.machine, exploration, liveness.outcomes)
+        return search(self.machine, self.layout, kernel, limits, keep=keep)
 
 
 def _sizes(count: int) -> list[int]:

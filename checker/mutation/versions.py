@@ -1,4 +1,4 @@
-"""Of mistakes that are edits of a text, what the specification is with each of them.
+"""Of edits of a text, what the specification is with each of them.
 
 Reading a system takes longer than putting an edit into a machine. So edits of different entries
 are read in one text, and told apart by the entries that are others then.
@@ -6,76 +6,80 @@ are read in one text, and told apart by the entries that are others then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
 from checker.errors import SpecificationError
 from checker.mutation.edits import Edit, edited
 from checker.mutation.merging import difference
-from checker.mutation.mistakes import Mistake
 from checker.table import Document, read
 
-Edits = Sequence[tuple[str, Edit]]
-"""Edits with the properties that they are to break."""
+Edits = tuple[Edit, ...]
+"""What is changed together."""
 
 
-def versions(document: Document, mistakes: Sequence[Mistake]) -> dict[str, Document]:
-    """Return, by property, in what a system with an edit differs from the system.
+def versions(document: Document, changes: Mapping[str, Edits]) -> dict[str, Document]:
+    """Return, by name, in what a system with these edits differs from the system.
 
     Without those that cannot be read, or cannot be chosen while a machine runs.
     """
-    rounds: list[dict[str, tuple[str, Edit]]] = []
+    rounds: list[dict[str, Edits]] = []
     found: dict[str, Document] = {}
-    for item in mistakes:
-        if item.edit is None:
+    for name, edits in changes.items():
+        entries = {item.entry for item in edits}
+        if "" in entries:  # of whichever entries, perhaps of those of others
+            found |= _read(document, [(name, edits)])
             continue
-        one = item.property.text, item.edit
-        if not item.edit.entry:  # of whichever entries, perhaps of those of others
-            found |= _read(document, [one])
-            continue
-        place = next((some for some in rounds if item.edit.entry not in some), None)
+        place = next((some for some in rounds if not entries & _entries(some.values())), None)
         if place is None:
             rounds.append(place := {})
-        place[item.edit.entry] = one
+        place[name] = edits
     for some in rounds:
-        found |= _read(document, list(some.values()))
+        found |= _read(document, list(some.items()))
     return found
 
 
-def _read(document: Document, edits: Edits) -> dict[str, Document]:
+def _entries(changes: Iterable[Edits]) -> set[str]:
+    return {item.entry for edits in changes for item in edits}
+
+
+def _read(document: Document, changes: Sequence[tuple[str, Edits]]) -> dict[str, Document]:
     """Return what `versions` does, of edits of different entries."""
-    found = _together(document, edits)
-    if found is None and len(edits) > 1:
-        half = len(edits) // 2
-        return _read(document, edits[:half]) | _read(document, edits[half:])
+    found = _together(document, changes)
+    if found is None and len(changes) > 1:
+        half = len(changes) // 2
+        return _read(document, changes[:half]) | _read(document, changes[half:])
     return found or {}
 
 
-def _together(document: Document, edits: Edits) -> dict[str, Document] | None:
+def _together(
+    document: Document, changes: Sequence[tuple[str, Edits]]
+) -> dict[str, Document] | None:
     """Return the versions that one text with all of these edits says; None where it does not."""
-    texts = edited(document, [item for _, item in edits])
+    texts = edited(document, [item for _, edits in changes for item in edits])
     try:
         changed = difference(document, read(Path(document.path), texts))
     except SpecificationError:
         return None
     if changed is None:
         return None
-    if len(edits) == 1:
-        return {edits[0][0]: changed}
+    if len(changes) == 1:
+        return {changes[0][0]: changed}
     names = {item.name.text for item in changed.definitions}
     names |= {item.name.text for item in changed.procedures}
     names |= {item.name.text for item in changed.rows}
-    if changed.initial or not names <= {item.entry for _, item in edits}:
+    if changed.initial or not names <= _entries(edits for _, edits in changes):
         return None
-    return {name: _of(changed, item.entry) for name, item in edits}
+    return {name: _of(changed, _entries([edits])) for name, edits in changes}
 
 
-def _of(changed: Document, entry: str) -> Document:
-    """Return a difference in one entry alone."""
+def _of(changed: Document, entries: AbstractSet[str]) -> Document:
+    """Return a difference in these entries alone."""
     return replace(
         changed,
-        definitions=tuple(item for item in changed.definitions if item.name.text == entry),
-        procedures=tuple(item for item in changed.procedures if item.name.text == entry),
-        rows=tuple(item for item in changed.rows if item.name.text == entry),
+        definitions=tuple(item for item in changed.definitions if item.name.text in entries),
+        procedures=tuple(item for item in changed.procedures if item.name.text in entries),
+        rows=tuple(item for item in changed.rows if item.name.text in entries),
     )

@@ -17,10 +17,13 @@ from checker.mutation.slips import Slips, other_field, other_key, reset
 from checker.source import Span
 from checker.table.document import Cell, Document, InState, Row, TypeNode, Word
 
-Kind = Literal["guard", "effect", "target", "message", "definition", "loss", "order", "confusion"]
-"""What a mutant changes; `target` is the state that a machine goes to."""
+Kind = Literal[
+    "guard", "effect", "target", "message", "definition", "loss", "order", "confusion", "bug"
+]
+"""What a mutant changes; `target` is the state that a machine goes to, a `bug` is written down."""
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[Kind, ...] = get_args(Kind)[:-1]
+"""What is made without anybody writing it down."""
 
 USUAL: tuple[Kind, ...] = KINDS[:5]
 """Changes of what is written; the others are slips (`slips.py`), made where they are asked for."""

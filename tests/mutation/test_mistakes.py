@@ -338,7 +338,8 @@ properties:
 """)
     document = read(gate)
     rows = {row.name.text: row for row in document.rows}
-    found = versions(document, read_mistakes(gate.parent / FILE, document))
+    mistakes = read_mistakes(gate.parent / FILE, document)
+    found = versions(document, {item.property.text: (item.edit,) for item in mistakes if item.edit})
     changed = {
         name: [(row.name.text, alike(row.when, rows[row.name.text].when)) for row in version.rows]
         for name, version in found.items()

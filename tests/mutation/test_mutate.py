@@ -156,7 +156,7 @@ def test_the_woven_machine_without_a_mutant_is_as_declared() -> None:
         document = read(find(name))
         keys = {mutant.key for mutant in all_mutants(document, ())[::9]}
         subject = Subject(weave(document, keys, "default"), "default")
-        assert subject.usual.exhaustive
+        assert subject.usual.exploration.exhaustive
 
 
 def test_results_are_kept_and_the_same_in_several_processes(lamp: Path, tmp_path: Path) -> None:

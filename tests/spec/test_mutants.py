@@ -17,7 +17,8 @@ from checker.flow import Request, Silent, check
 from checker.library import find
 from checker.machine.machine import LIVENESS
 from checker.mutation.campaign import declared_states
-from checker.mutation.subject import Sight, Subject
+from checker.mutation.sights import Sight
+from checker.mutation.subject import Subject
 from checker.mutation.weaver import Mutant
 from checker.mutation.weaving import catalogue, weave
 from checker.table import Document

@@ -18,7 +18,7 @@ from checker.table.keys import KEYS
 FOLDER = Path(checker.table.__file__).parent / "schema"
 SCHEMAS = {
     name: json.loads((FOLDER / f"{name}.schema.json").read_text())
-    for name in ("system", "part", "table", "mapping", "mistakes")
+    for name in ("system", "part", "table", "mapping", "mistakes", "bugs")
 }
 REGISTRY = Registry().with_resources(
     (schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values()

@@ -1,0 +1,126 @@
+"""What an instance sees of a change that is searched as a text of its own.
+
+For changes that cannot be chosen while a machine runs: of a type, a table, a trigger. The steps of
+such a one are compared with those of the specification where both have states of one form.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from checker.elaborate import elaborate
+from checker.errors import SpecificationError
+from checker.frozen import frozen
+from checker.kernel import build
+from checker.kernel.calls import Calls
+from checker.kernel.kernel import Kernel, Words
+from checker.layout import pack
+from checker.layout.layout import Layout
+from checker.llvm.meta import CUT
+from checker.machine.machine import Machine
+from checker.mutation.sights import Sight, Usual, search, seen, usual
+from checker.search.exploration import Exploration
+from checker.search.limits import Limits
+from checker.search.stepper import Stepper
+from checker.table import Document
+from checker.verdict.judge import Verdict
+
+PROMPT_STATES = 200_000
+"""States up to which code that is written at once pays, for one search."""
+
+CHUNK = 8192
+"""States whose steps are compared at once."""
+
+
+@frozen(slots=False)
+class Built:
+    """An instance, compiled."""
+
+    machine: Machine
+    layout: Layout
+    kernel: Kernel
+
+
+class Apart:
+    """One instance of a specification, beside which changed ones are searched."""
+
+    def __init__(
+        self, document: Document, instance: str, memory: int | None, states: int | None = None
+    ) -> None:
+        """`states` of the instance, where that is known. UsageError where it is not as declared."""
+        self.instance = instance
+        self.memory = memory
+        self.few = states is not None and states <= PROMPT_STATES
+        self.built = self._built(elaborate(document, instance))
+        self.usual: Usual = usual(self.built.machine, *self._searched(self.built, None, keep=True))
+
+    def sight(self, document: Document) -> Sight:
+        """Return what the instance sees of a changed specification."""
+        try:
+            machine = elaborate(document, self.instance)
+            built = self._built(machine)
+        except SpecificationError as error:
+            return Sight(self.instance, "refused", note=error.diagnostics[0].message)
+        if machine.unlike and self.built.machine.symmetry:
+            return Sight(self.instance, "refused", note=machine.unlike[0].message)
+        if self._same_steps(built):
+            return Sight(self.instance, "same")
+        return seen(self.usual, *self._searched(built, self.usual.most))
+
+    def _built(self, machine: Machine) -> Built:
+        layout = pack(machine)
+        kernel = build(machine, layout, use_cache=False, prompt=self.few, brief=self.few)
+        return Built(machine, layout, kernel)
+
+    def _searched(
+        self, built: Built, most: int | None, *, keep: bool = False
+    ) -> tuple[Exploration, Verdict]:
+        limits = Limits(states=most, memory_bytes=self.memory)
+        return search(built.machine, built.layout, built.kernel, limits, keep=keep)
+
+    def _same_steps(self, built: Built) -> bool:
+        """Whether no step and no property is another in all that the specification reaches."""
+        here, there = self.built, built
+        if _said(here) != _said(there):
+            return False
+        one, two = _Steps(here.kernel), _Steps(there.kernel)
+        if not all(map(np.array_equal, one.initial(), two.initial())):
+            return False
+        states = self.usual.exploration.states
+        assert isinstance(states, np.ndarray)
+        chunks = (states[start : start + CHUNK] for start in range(0, len(states), CHUNK))
+        return all(all(map(np.array_equal, one.of(chunk), two.of(chunk))) for chunk in chunks)
+
+
+def _said(built: Built) -> tuple[object, ...]:
+    """Return what steps do not say: the form of states, and what else a machine is judged by."""
+    machine, layout = built.machine, built.layout
+    groups = [(item.name, item.rows, item.per, item.strong) for item in machine.fair_groups]
+    rows = [(item.name, item.fair) for item in machine.actions]
+    properties = [(item.name, item.kind) for item in machine.properties]
+    form = layout.words, layout.variables, layout.shapes, layout.leaves
+    return machine.deadlock, rows, groups, properties, form
+
+
+class _Steps:
+    """All that a kernel says of states, in a form that two kernels have alike."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.calls = Calls(kernel)
+        self.stepper = Stepper(kernel)
+
+    def initial(self) -> tuple[Words, ...]:
+        return self.calls.initial()
+
+    def of(self, states: Words) -> tuple[Words, ...]:
+        """Return steps, and what properties are in these states and in those beyond the bounds."""
+        steps = self.calls.expand(states)
+        meta = steps.meta & ((1 << self.kernel.meta_bits) - 1)
+        found = [steps.status, steps.ends, meta, self.stepper.canonical(steps.words)]
+        if self.kernel.checks:
+            beyond = steps.words[steps.meta & CUT != 0]
+            found += [self.calls.check(states), self.calls.check(beyond)]
+        if self.kernel.observed:
+            found.append(self.calls.observe(states))
+        return tuple(found)

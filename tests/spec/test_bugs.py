@@ -1,0 +1,51 @@
+"""Goal: bugs that were put into the shipped systems by hand go on being caught.
+
+What `checker mutate SYSTEM --bugs` judges: here some of each list, nightly all.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from verified import SYSTEMS, document
+
+from checker.mutation.bugs import FILE, Bug, by_key, read_bugs
+from checker.mutation.campaign import BUGS_BATCH, chosen_instances, run
+from checker.mutation.report import Campaign, remark
+from checker.runs import Processes
+
+SOME = 8
+"""Bugs of a system that are judged in every run of the tests."""
+
+
+@cache
+def listed(system: str) -> tuple[Bug, ...]:
+    path = Path(document(system).path).parent / FILE
+    return read_bugs(path, document(system)) if path.exists() else ()
+
+
+def not_as_said(system: str, bugs: tuple[Bug, ...]) -> list[str]:
+    keyed = by_key(bugs)
+    names = chosen_instances(document(system), (), every=False)
+    mutants = [bug.mutant for bug in bugs]
+    rounds = run(
+        *(document(system), names, mutants, Processes(1), lambda _step: None, None),
+        *(BUGS_BATCH, keyed),
+    )
+    *_, judged = rounds
+    campaign = Campaign(system, system, tuple(names), tuple(judged), bugs=keyed)
+    return [f"{item.mutant.what}: {item.fate}, {remark(item)}" for item in campaign.not_as_said]
+
+
+@pytest.mark.parametrize("system", [name for name in SYSTEMS if listed(name)])
+def test_some_bugs_are_as_they_are_said_to_be(system: str) -> None:
+    bugs = listed(system)
+    assert not_as_said(system, bugs[:: -(-len(bugs) // SOME)]) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("system", [name for name in SYSTEMS if listed(name)])
+def test_all_bugs_are_as_they_are_said_to_be(system: str) -> None:
+    assert not_as_said(system, listed(system)) == []
