@@ -6,11 +6,11 @@ What `checker mutate SYSTEM --bugs` judges: here some of each list, nightly all.
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 from verified import SYSTEMS, document
 
+from checker.library import find
 from checker.mutation.bugs import FILE, Bug, by_key, read_bugs
 from checker.mutation.campaign import BUGS_BATCH, chosen_instances, run
 from checker.mutation.report import Campaign, remark
@@ -20,10 +20,13 @@ SOME = 8
 """Bugs of a system that are judged in every run of the tests."""
 
 
+LISTED = [name for name in SYSTEMS if (find(name).parent / FILE).exists()]
+"""Systems that have a list."""
+
+
 @cache
 def listed(system: str) -> tuple[Bug, ...]:
-    path = Path(document(system).path).parent / FILE
-    return read_bugs(path, document(system)) if path.exists() else ()
+    return read_bugs(find(system).parent / FILE, document(system))
 
 
 def not_as_said(system: str, bugs: tuple[Bug, ...]) -> list[str]:
@@ -39,13 +42,13 @@ def not_as_said(system: str, bugs: tuple[Bug, ...]) -> list[str]:
     return [f"{item.mutant.what}: {item.fate}, {remark(item)}" for item in campaign.not_as_said]
 
 
-@pytest.mark.parametrize("system", [name for name in SYSTEMS if listed(name)])
+@pytest.mark.parametrize("system", LISTED)
 def test_some_bugs_are_as_they_are_said_to_be(system: str) -> None:
     bugs = listed(system)
     assert not_as_said(system, bugs[:: -(-len(bugs) // SOME)]) == []
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("system", [name for name in SYSTEMS if listed(name)])
+@pytest.mark.parametrize("system", LISTED)
 def test_all_bugs_are_as_they_are_said_to_be(system: str) -> None:
     assert not_as_said(system, listed(system)) == []

@@ -16,7 +16,7 @@ import verified
 from checker.flow import Request, Silent, check
 from checker.library import find
 from checker.machine.machine import LIVENESS
-from checker.mutation.campaign import declared_states
+from checker.mutation.batches import declared_states
 from checker.mutation.sights import Sight
 from checker.mutation.subject import Subject
 from checker.mutation.weaver import Mutant
