@@ -18,7 +18,7 @@ from checker.layout import pack
 from checker.layout.layout import Layout
 from checker.llvm.meta import CUT
 from checker.machine.machine import Machine
-from checker.mutation.sights import Sight, Usual, search, seen, usual
+from checker.mutation.sights import Sight, Usual, refused, search, seen, usual
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.search.stepper import Stepper
@@ -60,9 +60,9 @@ class Apart:
             machine = elaborate(document, self.instance)
             built = self._built(machine)
         except SpecificationError as error:
-            return Sight(self.instance, "refused", note=error.diagnostics[0].message)
+            return refused(self.instance, error.diagnostics[0])
         if machine.unlike and self.built.machine.symmetry:
-            return Sight(self.instance, "refused", note=machine.unlike[0].message)
+            return refused(self.instance, machine.unlike[0])
         if self._same_steps(built):
             return Sight(self.instance, "same")
         return seen(self.usual, *self._searched(built, self.usual.most))

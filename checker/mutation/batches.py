@@ -12,7 +12,7 @@ from checker.frozen import frozen
 from checker.mutation.apart import Apart
 from checker.mutation.bugs import Bug, by_key
 from checker.mutation.edits import edited
-from checker.mutation.sights import Sight
+from checker.mutation.sights import Sight, refused
 from checker.mutation.subject import Subject
 from checker.mutation.versions import versions
 from checker.mutation.weaving import TOO_LARGE, weave
@@ -123,5 +123,5 @@ def _alone(document: Document, bug: Bug, apart: Apart) -> Sight:
     try:
         changed = read(Path(document.path), edited(document, bug.edits))
     except SpecificationError as error:
-        return Sight(apart.instance, "refused", note=error.diagnostics[0].message)
+        return refused(apart.instance, error.diagnostics[0])
     return apart.sight(changed)

@@ -145,9 +145,9 @@ def remark(item: Judged) -> str:
         return f"{', '.join(sight.by)}, in {sight.instance}{note}{_first(sight)}"
     if item.fate == "unnoticed":
         return _unnoticed(sight)
-    if item.fate == "undecided" or sight.note:
+    if item.fate == "undecided":
         return f"{sight.note}, in {sight.instance}"
-    return ""
+    return sight.note
 
 
 def _first(sight: Sight) -> str:

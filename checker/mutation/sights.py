@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from checker.diagnostics import Diagnostic
 from checker.errors import UsageError
 from checker.frozen import frozen
 from checker.graph.endless import judge_endless
@@ -112,6 +113,13 @@ def seen(usual: Usual, exploration: Exploration, verdict: Verdict) -> Sight:
     if wrong:
         return Sight(instance, "counted", tuple(item.what for item in wrong))
     return Sight(instance, "different", _undeclared(usual.exploration, exploration))
+
+
+def refused(instance: str, first: Diagnostic) -> Sight:
+    """Return the sight of what is no specification, with the first error and the line it is in."""
+    lines = first.span.source.text.splitlines()
+    line = lines[first.span.line - 1].strip() if first.span.line <= len(lines) else ""
+    return Sight(instance, "refused", note=f"{first.message} ({first.code}) in `{line}`")
 
 
 def _unfinished(usual: Usual, exploration: Exploration, wrong: Sequence[Difference]) -> Sight:

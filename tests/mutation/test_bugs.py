@@ -152,6 +152,7 @@ def test_of_every_bug_its_fate_is_told(queue: Path, capsys: pytest.CaptureFixtur
     }
     assert found["a_worker_takes_two"]["by"] == ["who_begins_was_free"]
     assert found["work_that_nobody_asked_for"]["source"] == "TICKET-1"
+    assert "`done = true`" in found["no_specification"]["note"]
     assert found["the_wrong_message"]["survives"] == "Nothing asks that work is begun."
     assert code == 1  # one is no specification
 
