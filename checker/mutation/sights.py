@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from checker.diagnostics import Diagnostic
-from checker.errors import UsageError
+from checker.errors import Diagnostic, UsageError
 from checker.frozen import frozen
 from checker.graph.endless import judge_endless
 from checker.kernel.kernel import Kernel
