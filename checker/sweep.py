@@ -74,14 +74,16 @@ def ranges(settings: Sequence[str]) -> dict[str, list[Value]]:
         name, equals, text = setting.partition("=")
         if not equals or not name.strip() or not text.strip():
             raise UsageError(f"--set takes NAME=LOW..HIGH or NAME=VALUE,..., not {setting!r}")
-        match = re.fullmatch(r"\s*(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})\s*", text)
+        if name.strip() in found:
+            raise UsageError(f"--set gives `{name.strip()}` twice; write NAME=VALUE,VALUE,...")
+        match = re.fullmatch(r"\s*(-?[0-9]{1,9})\s*\.\.\s*(-?[0-9]{1,9})\s*", text)
         if match is not None:
             low, high = int(match[1]), int(match[2])
             if high < low or high - low >= SIZES_MAX:
                 raise UsageError(f"--set {setting}: the range is empty or too long")
             found[name.strip()] = list(range(low, high + 1))
         else:
-            found[name.strip()] = [_value(part.strip()) for part in text.split(",")]
+            found[name.strip()] = _listed(setting, [part.strip() for part in text.split(",")])
     sizes = 1
     for values in found.values():
         sizes *= len(values)
@@ -90,10 +92,21 @@ def ranges(settings: Sequence[str]) -> dict[str, list[Value]]:
     return found
 
 
+def _listed(setting: str, parts: list[str]) -> list[Value]:
+    # A size that ran twice would be counted as evidence for itself.
+    values = [_value(part) for part in parts]
+    if "" in parts:
+        raise UsageError(f"--set {setting}: a value is missing")
+    for part, value in zip(parts, values, strict=True):
+        if values.count(value) > 1:
+            raise UsageError(f"--set {setting}: {part} stands there twice")
+    return values
+
+
 def _value(text: str) -> Value:
     if text in {"true", "false"}:
         return text == "true"
-    return int(text) if re.fullmatch(r"-?\d{1,18}", text) else text
+    return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text
 
 
 def require_constants(document: Document, names: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ import click
 from checker import flow
 from checker.cli.interrupts import interruptible
 from checker.cli.options import (
+    WORKERS,
     EngineChoice,
     cluster_options,
     model_options,
@@ -50,7 +51,7 @@ _KINDS = {
     "--symmetry", type=click.Choice(["on", "off"]), default=None, help="As `check` has it."
 )
 @cluster_options
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Cores for Spark to use.")
+@click.option("--workers", type=WORKERS, metavar="N", help="Cores for Spark to use.")
 @click.option(
     "--engine",
     type=click.Choice(["auto", "local", "spark"]),

@@ -33,7 +33,7 @@ from checker.verdict import exits
 )
 @click.option(
     "--depth",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 10_000_000),
     default=1000,
     show_default=True,
     metavar="N",

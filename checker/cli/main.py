@@ -8,7 +8,9 @@ from __future__ import annotations
 import platform
 import sys
 import traceback
+from difflib import get_close_matches
 from importlib import import_module
+from itertools import pairwise
 
 import click
 from click.shell_completion import CompletionItem
@@ -26,6 +28,7 @@ from checker.errors import (
     InternalError,
     Interruption,
     SpecificationError,
+    UsageError,
     told,
 )
 from checker.verdict import exits
@@ -77,7 +80,13 @@ class Doors(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, and what the project's file says of its options."""
-        name, command, rest = super().resolve_command(ctx, args)
+        try:
+            name, command, rest = super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = get_close_matches(args[0], COMMANDS, n=1)
+            if not close:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean '{close[0]}'?", ctx) from error
         if command is not None and name is not None and not ctx.resilient_parsing:
             ctx.default_map = {name: defaults(command)}
         return name, command, rest
@@ -124,8 +133,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code; every error is printed on stderr."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        code = checker.main(arguments, prog_name="checker", standalone_mode=False)
+        refuse_nothing(words)
+        code = checker.main(words, prog_name="checker", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return exits.USAGE
@@ -135,6 +146,18 @@ def run(arguments: list[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 (the last door: nothing may escape as a traceback)
         return report(error)
     return code if isinstance(code, int) else 0
+
+
+def refuse_nothing(words: list[str]) -> None:
+    """Raise UsageError for an empty word, most often a variable of a script that is not set.
+
+    Taken as a name it would be the default instance, and as a folder the one that one is in.
+    """
+    for before, word in pairwise(["checker", *words]):
+        option, equals, value = word.partition("=")
+        if not word.strip() or (equals and option.startswith("--") and not value.strip()):
+            place = f"for {option}" if equals else f"after {before}"
+            raise UsageError(f"the value {place} is empty; give one, or leave it out")
 
 
 def report(error: Exception) -> int:

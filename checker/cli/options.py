@@ -37,13 +37,19 @@ class Seconds(click.FloatRange):
 
 _LONGEST = 1_000_000_000
 
+WORKERS = click.IntRange(1, 1024)
+"""Each has buffers of its own: more than a machine has cores help nobody, and cost memory."""
+
 
 def size(text: str) -> int:
     """Return the number of bytes that `4g`, `512m` or `1000000` says."""
     match = re.fullmatch(r"(\d+)\s*([kmgt]?)(i?b)?", text.strip().lower())
     if match is None:
         raise click.BadParameter(f"{text!r} is no size; write 4g, 512m or a number of bytes")
-    return int(match[1]) * SIZES[match[2]]
+    found = int(match[1]) * SIZES[match[2]]
+    if not found:
+        raise click.BadParameter(f"{text!r} is no memory at all; write 4g, 512m or leave it out")
+    return found
 
 
 def model_options(command: Command) -> Command:
@@ -54,7 +60,8 @@ def model_options(command: Command) -> Command:
             "settings",
             multiple=True,
             metavar="NAME=VALUE",
-            help="Replace a constant; drops the instance's expectation. Repeatable.",
+            help="Replace a constant; drops the instance's expectation. Repeatable; "
+            "of two values of one constant the last counts.",
         ),
         click.option("--instance", default=None, metavar="NAME", help="The instance to take."),
     ):
@@ -116,7 +123,7 @@ def overrides(settings: tuple[str, ...]) -> dict[str, int | bool | str]:
 def _constant(text: str) -> int | bool | str:
     if text in {"true", "True", "false", "False"}:
         return text.lower() == "true"
-    if re.fullmatch(r"[+-]?\d{1,4000}", text):
+    if re.fullmatch(r"[+-]?[0-9]{1,4000}", text):
         return int(text)
     return text
 
@@ -142,7 +149,7 @@ def spark_options(command: Command) -> Command:
     """Add the options of what only Spark does."""
     for option in (
         cluster_options,
-        click.option("--workers", type=click.IntRange(1), metavar="N", help="Cores to use."),
+        click.option("--workers", type=WORKERS, metavar="N", help="Cores to use."),
         click.option(
             "--engine", type=click.Choice(["spark"]), default="spark", help="What does it."
         ),
@@ -180,9 +187,7 @@ def engine_options(command: Command) -> Command:
             default=None,
             help="Keep one of the states that differ by names of symmetric ids only.",
         ),
-        click.option(
-            "--workers", type=click.IntRange(1), default=None, metavar="N", help="Cores to use."
-        ),
+        click.option("--workers", type=WORKERS, default=None, metavar="N", help="Cores to use."),
         click.option(
             "--engine",
             type=click.Choice(["auto", "local", "spark", "reference"]),
@@ -217,6 +222,8 @@ class EngineChoice:
             raise UsageError("--traces: only the local engine has the graph that they are found in")
         if self.compact is not None and self.engine not in {"auto", "local"}:
             raise UsageError("--compact: only the local engine keeps states in halves")
+        if self.checkpoint_seconds is not None and self.checkpoint is None:
+            raise UsageError("--checkpoint-seconds: nothing is written without --checkpoint DIR")
         if self.engine == "reference":
             self._refuse_for_reference()
         if self.engine == "spark":

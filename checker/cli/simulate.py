@@ -13,9 +13,10 @@ from checker import __version__, flow, library
 from checker.cli.options import Seconds, model_options, output_options, overrides
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
+from checker.errors import UsageError
 from checker.kernel import build
 from checker.layout import pack
-from checker.machine.machine import Machine
+from checker.machine.machine import LIVENESS, Machine
 from checker.report import terminal
 from checker.report.figures import Figures, Table, written
 from checker.report.files import encoded
@@ -39,7 +40,9 @@ EXITS: dict[FindingKind, int] = {"deadlock": exits.DEADLOCK, "error": exits.EVAL
 @click.argument("spec")
 @model_options
 @click.option("--walks", type=click.IntRange(1), default=1000, show_default=True, metavar="N")
-@click.option("--depth", type=click.IntRange(1), default=100, show_default=True, metavar="STEPS")
+@click.option(
+    "--depth", type=click.IntRange(1, 10_000_000), default=100, show_default=True, metavar="STEPS"
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @spreading_options
 @click.option("--limit-seconds", type=Seconds(), metavar="S", help="Stop after S seconds.")
@@ -93,6 +96,11 @@ def simulate(
     where.refuse()
     with observing(progress) as observer, where.interruptible() as interrupt:
         document, machine = flow.prepare(request, observer)
+        claims = [item for item in machine.properties if item.kind in LIVENESS]
+        endless = [item.name for item in claims]
+        unjudged = {*endless, *(item.declared for item in claims)}
+        if properties and unjudged.issuperset(properties):
+            raise UsageError(f"{properties[0]} is about endless runs, and walks end; check it")
         if engine == "spark":
             asked = Asked(walks, depth, seed, limit_seconds)
             simulation = _spread(request, asked, where, observer, interrupt)
@@ -115,9 +123,11 @@ def simulate(
     if report is not None:
         written(_figures(machine, origin, simulation, found), report)
     if form == "json":
-        click.echo(json.dumps(_object(origin, simulation, found)))
+        click.echo(json.dumps(_object(origin, simulation, found) | {"not_judged": endless}))
     else:
         _print(simulation, found)
+        if endless:
+            click.echo(f"not judged, for walks end: {', '.join(endless)}")
         click.echo(f"again: {origin.command}")
     return _exit_code(simulation, interrupted=interrupt.is_set())
 

@@ -9,7 +9,7 @@ from threading import Event
 import click
 
 from checker.cli.interrupts import interruptible
-from checker.cli.options import Command, EngineChoice, cluster_options
+from checker.cli.options import WORKERS, Command, EngineChoice, cluster_options
 from checker.frozen import frozen
 from checker.runs import Processes, Spread
 from checker.search.explore import cores
@@ -61,7 +61,7 @@ def spreading(does: str, workers: str) -> Callable[[Command], Command]:
                 show_default=True,
                 help=does,
             ),
-            click.option("--workers", type=click.IntRange(1), metavar="N", help=workers),
+            click.option("--workers", type=WORKERS, metavar="N", help=workers),
         ):
             command = option(command)
         return command

@@ -31,7 +31,7 @@ def settings_of(
     world: World, instance: InstanceEntry | None, overrides: Mapping[str, Setting]
 ) -> Settings:
     """Return what replaces constants: the instance's settings, then the overrides."""
-    known = {constant.name.text for constant in world.document.constants}
+    known = [constant.name.text for constant in world.document.constants]
     found: dict[str, tuple[Setting, Span | None]] = {}
     for word, value, span in instance.settings if instance else ():
         if word.text not in known:
@@ -44,12 +44,13 @@ def settings_of(
         found[word.text] = (value, span)
     for name, value in overrides.items():
         if name not in known:
-            raise UsageError(f"no constant is called `{name}`. {_close(name, known) or ''}".strip())
+            there = f"there are {', '.join(known)}" if known else "there are none"
+            raise UsageError(f"no constant is called `{name}`; {_close(name, known) or there}")
         found[name] = (value, None)
     return found
 
 
-def _close(word: str, known: set[str]) -> str | None:
+def _close(word: str, known: list[str]) -> str | None:
     close = nearest(word, known)
     return f"did you mean `{close}`?" if close else None
 

@@ -94,7 +94,15 @@ def test_a_selected_witness_is_shown(command: Command, toggle: str) -> None:
         ("--instance", "none"),
         ("--set", "most"),
         ("--set", "mst=2"),
+        ("--set", "most=\u0663"),  # a digit, but not one that the specification may have
+        ("--set=",),
+        ("--instance", ""),  # "$INSTANCE", which is not set, is not the default instance
+        ("--report", " "),
+        ("--checkpoint=",),
+        ("--checkpoint-seconds", "5"),  # of no checkpoint
+        ("--workers", "100000"),
         ("--memory", "lots"),
+        ("--memory", "0"),
         ("--limit-depth", "-1"),
         ("--unknown",),
     ],
@@ -200,6 +208,10 @@ def test_memory_that_the_process_may_not_have_is_no_defect(
 def test_a_wrong_name_is_answered_with_a_near_one(command: Command, toggle: str) -> None:
     assert "did you mean few?" in command("check", toggle, "--property", "fewer").err
     assert "two_phase" in command("check", "two_phases").err
+    assert "Did you mean 'check'?" in command("chek", toggle).err
+    assert "did you mean `most`?" in command("check", toggle, "--set", "mst=2").err
+    assert "there are Client, most, limited" in command("check", toggle, "--set", "x=2").err
+    assert "after --instance is empty" in command("check", toggle, "--instance", "").err
 
 
 def test_a_wrong_specification_is_located_in_both_forms(command: Command, toggle: str) -> None:

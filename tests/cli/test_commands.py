@@ -183,6 +183,21 @@ def test_walks_that_find_nothing_do_not_claim_that_it_holds(command: Command, to
     assert (data["walks"], data["complete"], data["property"]) == (10, True, None)
 
 
+def test_walks_say_what_they_do_not_judge(command: Command, toggle: str) -> None:
+    endless = "properties:\n  settles: {eventually: on, why: a switch is for light.}\n"
+    Path(toggle).write_text(TOGGLE.replace("properties:\n", endless, 1))
+    refused = command("simulate", toggle, "--property", "settles", "--walks", "10")
+    assert (refused.code, refused.out) == (2, "")
+    assert "settles is about endless runs" in refused.err
+    words = ("simulate", toggle, "--walks", "10")
+    assert "not judged, for walks end: settles" in command(*words).out
+    assert command(*words, "--format", "json").json["not_judged"] == ["settles"]
+    for name in ("simulate", "hunt"):
+        result = command(name, toggle, "--depth", "100000000000")
+        assert (result.code, result.out) == (2, "")
+        assert "Invalid value for '--depth'" in result.err
+
+
 def test_hunts_are_reproducible_and_their_findings_replay(command: Command, toggle: str) -> None:
     words = ("hunt", toggle, "--instance", "broken", "--hunts", "5", "--steps", "500")
     first = command(*words, "--seed", "7", "--report", "found")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from toggling import Command
 
+from checker.errors import UsageError
 from checker.sweep import Size, ranges, settled
 
 
@@ -20,6 +21,20 @@ def test_values_are_ranges_lists_and_words() -> None:
         "d": ["Some"],
         "e": [-1, 0],
     }
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        (("most=1,1",), "1 stands there twice"),
+        (("most=01,2,1",), "01 stands there twice"),
+        (("most=1,,2",), "a value is missing"),
+        (("most=1..2", "most=3"), "gives `most` twice"),
+    ],
+)
+def test_no_size_is_evidence_for_itself(settings: tuple[str, ...], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        ranges(settings)
 
 
 def test_all_combinations_run_and_are_told(command: Command, toggle: str) -> None:
@@ -69,7 +84,7 @@ def test_what_a_specification_refuses_is_said(command: Command, toggle: str) -> 
     assert wrong.code == 2
     assert "did you mean most?" in wrong.err
     assert command("sweep", toggle, "--set", "most=3..1").code == 2
-    for value in ("x..y", "1..", "true", "1,,2", "1..2,3"):
+    for value in ("x..y", "1..", "true", "1..2,3"):
         wrong = command("sweep", toggle, "--set", f"most={value}")
         assert (wrong.code, wrong.out) == (2, ""), value
         assert "it is an integer" in wrong.err
