@@ -123,11 +123,10 @@ def judged(document: Document, instance: str) -> frozenset[str]:
     """
     entry = _instance(document, instance)
     world = _declared(document, entry, {})
-    named = None if entry.properties is None else {word.text for word in entry.properties}
     return frozenset(
         item.name.text
         for item in document.properties
-        if (named is None or item.name.text in named)
+        if entry.judges({item.name.text})
         and (item.only_if is None or constant_truth(world, item.only_if))
     )
 
@@ -335,11 +334,11 @@ def _properties(
             if entry.only_if is None or constant_truth(world, entry.only_if):
                 found += _properties_of(world, entry)
     found += extra
-    if instance.properties is None:
-        return tuple(found)
     known = {entry.name.text for entry in world.document.properties}
-    known |= {one.name for one in extra} | {"deadlock", "legal"}
-    for word in instance.properties:
+    known |= {one.name for one in extra}
+    if instance.properties is not None:
+        known |= {"deadlock", "legal"}  # which are judged in any case
+    for word in (*(instance.properties or ()), *instance.without):
         if word.text not in known:
             close = nearest(word.text, known)
             world.problems.add(
@@ -348,8 +347,7 @@ def _properties(
                 word.span,
                 help=f"did you mean `{close}`?" if close else None,
             )
-    chosen = {word.text for word in instance.properties}
-    return tuple(one for one in found if {one.name, one.declared} & chosen)
+    return tuple(one for one in found if instance.judges({one.name, one.declared}))
 
 
 def _properties_of(world: World, entry: PropertyEntry) -> tuple[Property, ...]:

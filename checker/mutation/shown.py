@@ -157,7 +157,9 @@ def _only(document: Document, instance: str, mistakes: Sequence[Mistake]) -> Doc
     return replace(
         document,
         instances=tuple(
-            replace(entry, properties=asked, expect=None) if entry.name.text == instance else entry
+            replace(entry, properties=asked, without=(), expect=None)
+            if entry.name.text == instance
+            else entry
             for entry in instances(document)
         ),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import field, fields, is_dataclass
 from functools import cached_property
 from typing import Literal
@@ -532,7 +533,10 @@ class ExpectEntry:
 
 @frozen(eq=False, slots=False)
 class InstanceEntry:
-    """A named set of constants."""
+    """A named set of constants.
+
+    `properties` are those that it judges, None for all of them but those in `without`.
+    """
 
     name: Word
     about: str
@@ -541,6 +545,13 @@ class InstanceEntry:
     properties: tuple[Word, ...] | None
     symmetry: bool | None
     expect: ExpectEntry | None
+    without: tuple[Word, ...] = ()
+
+    def judges(self, names: AbstractSet[str]) -> bool:
+        """Whether it judges a property that has these names."""
+        if self.properties is not None:
+            return any(word.text in names for word in self.properties)
+        return not any(word.text in names for word in self.without)
 
 
 @frozen(eq=False, slots=False)

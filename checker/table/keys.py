@@ -102,7 +102,7 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     "leads_to": ("from", "to"),
     "refinement": ("system", "instance", "set", "ids", "mapping"),
     "group of rows": ("rows", "per", "fair", "about"),
-    "instance": ("about", "tier", "set", "properties", "symmetry", "expect"),
+    "instance": ("about", "tier", "set", "properties", "without", "symmetry", "expect"),
     "expectation": (
         "verdict",
         "property",

@@ -35,7 +35,8 @@ def with_predicate(document: Document, text: str) -> Document:
         span=span,
     )
     instances = tuple(
-        replace(instance, properties=None, expect=None) for instance in document.instances
+        replace(instance, properties=None, without=(), expect=None)
+        for instance in document.instances
     )
     return replace(document, properties=(entry,), instances=instances)
 

@@ -160,6 +160,17 @@ def test_the_same_document_gives_the_same_machine(machine: Elaborating) -> None:
     assert elaborate(document) == elaborate(document)
 
 
+def test_an_instance_judges_what_it_names_or_all_but_that(machine: Elaborating) -> None:
+    def judged(old: str, new: str) -> list[str]:
+        assert old in HOUSE
+        return [entry.name for entry in machine(HOUSE.replace(old, new), "day").properties]
+
+    assert judged("properties: [lit]", "properties: [lit]") == ["lit"]
+    assert judged("properties: [lit]", "without: [lit]") == ["low"]
+    assert judged("properties: [lit]", "without: [low, lit]") == []
+    assert judged(", properties: [lit]", "") == ["low", "lit"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [
@@ -170,6 +181,9 @@ def test_the_same_document_gives_the_same_machine(machine: Elaborating) -> None:
         ("{type: 0..last", "{type: 0..person", "Y304"),
         ("{type: 0..last", "{type: 0..clock", "Y304"),
         ("properties: [lit]", "properties: [lid]", "N206"),
+        ("properties: [lit]", "without: [lid]", "N206"),
+        ("properties: [lit]", "without: [deadlock]", "N206"),
+        ("properties: [lit]", "without: [low], properties: [lit]", "T117"),
         ("  low: {always", "  legal: {always", "N203"),
         ("per: Person", "per: set of Room", "Y303"),
         ("fault: storm", "fault: rain", "N206"),
@@ -178,7 +192,7 @@ def test_the_same_document_gives_the_same_machine(machine: Elaborating) -> None:
 def test_what_is_wrong_says_so_and_where(wrong: Refusing, old: str, new: str, code: str) -> None:
     assert old in HOUSE
     text = HOUSE.replace(old, new, 1)
-    found = wrong(text, "day" if "lid" in new else None)
+    found = wrong(text, "day" if "[" in new else None)
     line = text[: text.index(new)].count("\n") + HEAD.count("\n") + 1
     assert (found[0].code, found[0].span.line) == (code, line)
 

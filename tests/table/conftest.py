@@ -206,7 +206,7 @@ instances:
     expect:
       {verdict: violated, property: one, also: [two], distinct: 1, generated: 2, depth: 3,
        length: 4}
-  other: {}
+  other: {without: [two]}
 """
 
 
