@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from checker.elaborate import elaborate
 from checker.elaborate.alike import unlike
 from checker.elaborate.recalled import recalled
 from checker.engines import ENGINES, Native, Orders
-from checker.errors import SpecificationError, UsageError
+from checker.errors import Interruption, SpecificationError, UsageError
 from checker.frozen import frozen
 from checker.graph.endless import judge_endless
 from checker.kernel import build
@@ -182,7 +182,8 @@ def others(
 ) -> tuple[tuple[Trace, ...], tuple[str, ...]]:
     """Return other shortest runs to what some traces show, as many of each as are wanted.
 
-    With them the properties whose trace is known to be the calmest itself.
+    With them the properties whose trace is known to be the calmest itself. The verdict is known by
+    now: whoever interrupts, and a graph that does not fit the memory, costs these runs only.
     """
     unasked = request.others is None and request.report is not None
     if not (request.others or unasked) or request.engine not in {"auto", "local"}:
@@ -191,14 +192,27 @@ def others(
 
     if request.others is not None:
         count = request.others
-        return tuple(run for trace in traces for run in calmest(trace, count, interrupt)), ()
+        ask = partial(calmest, count=count, interrupt=interrupt)
+        return tuple(run for trace in traces for run in _if_found(ask, trace, interrupt)), ()
     found: dict[tuple[State, ...], tuple[Trace, ...]] = {}
     for trace in traces:
         if trace.kind != "sometimes" and trace.states not in found:
-            found[trace.states] = near(trace, interrupt)
+            ask = partial(near, interrupt=interrupt)
+            found[trace.states] = _if_found(ask, trace, interrupt)
     calm = [it for it in traces if any(one.states == it.states for one in found.get(it.states, ()))]
     further = [run for path, runs in found.items() for run in runs if run.states != path]
     return tuple(further), tuple(trace.property_name for trace in calm)
+
+
+def _if_found(
+    ask: Callable[[Trace], tuple[Trace, ...]], trace: Trace, interrupt: Interrupt | None
+) -> tuple[Trace, ...]:
+    if interrupted(interrupt):
+        return ()
+    try:
+        return ask(trace)
+    except (Interruption, UsageError):
+        return ()
 
 
 def soon_over(machine: Machine) -> bool:

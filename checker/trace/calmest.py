@@ -14,10 +14,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from checker.errors import Interruption
 from checker.graph.labelled import LabelledGraph, labelled_graph
 from checker.machine.machine import Machine
 from checker.search.finding import Finding
-from checker.search.progress import Interrupt
+from checker.search.progress import Interrupt, interrupted
 from checker.semantics.successor import State
 from checker.trace.calmest_lasso import calmest_lassos
 from checker.trace.calmness import TRIED_MAX, Cost, as_taken, calmness, parties
@@ -51,7 +52,7 @@ def calmest(
     """Return at most so many shortest runs that show what `trace` shows, the calmest first.
 
     No two of them take the same rows, each as often, in whatever order: that is one run told in
-    several ways. None where they cannot be found out.
+    several ways. None where they cannot be found out. Interruption where `interrupt` says to stop.
     """
     if count < 1:
         return ()
@@ -63,7 +64,7 @@ def calmest(
     graph = labelled_graph(machine, states_max, interrupt, depth_max=trace.length, rows_only=True)
     if graph is None:
         return ()
-    ends = _ends(trace, machine, graph, judged_max)
+    ends = _ends(trace, machine, graph, judged_max, interrupt)
     if not ends:
         return ()
     search = _Search(machine, graph, trace.length, ends)
@@ -83,7 +84,11 @@ def near(trace: Trace, interrupt: Interrupt | None = None) -> tuple[Trace, ...]:
 
 
 def _ends(
-    trace: Trace, machine: Machine, graph: LabelledGraph, judged_max: int
+    trace: Trace,
+    machine: Machine,
+    graph: LabelledGraph,
+    judged_max: int,
+    interrupt: Interrupt | None,
 ) -> dict[Edge, list[Edge]]:
     """Return the last steps of runs that show it, by state and label; every step into an end."""
     sources = graph.sources
@@ -97,6 +102,8 @@ def _ends(
         return {}
     shows = np.zeros(len(different), bool)
     for number, (source, target) in enumerate(different.tolist()):
+        if interrupted(interrupt):
+            raise Interruption(f"{number:,} of {len(different):,} ends of runs were judged")
         path: tuple[State, ...] = (graph.state(target),)
         if by_edge:
             path = (graph.state(source), *path)

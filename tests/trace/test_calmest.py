@@ -233,3 +233,31 @@ def test_a_lasso_is_the_calmest_of_all_as_long_with_a_loop_as_long(
     spent = [cost(trace.machine, rows_of(item)) for item in found]
     assert spent == sorted(spent)
     assert spent[0] == min(costs)
+
+
+class Impatient(flow.Silent):
+    """Interrupts once the verdict is known, when it was asked so often whether to stop."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience = patience
+        self.known = False
+        self.asked = 0
+
+    def stage(self, name: str) -> None:
+        self.known = name == "write"
+
+    def interrupt(self) -> bool:
+        self.asked += self.known
+        return self.asked > self.patience
+
+
+@pytest.mark.parametrize("patience", [0, 1, 3])
+def test_who_interrupts_gets_the_verdict_without_other_runs(tmp_path: Path, patience: int) -> None:
+    checked(tmp_path, "always")
+    request = flow.Request(str(tmp_path / "relay.yaml"), others=5, workers=1)
+    impatient = Impatient(patience)
+    found = flow.check(request, impatient, impatient.interrupt)
+    assert impatient.asked == patience + 1
+    assert (found.verdict.overall, found.others) == ("violated", ())
+    assert [trace.property_name for trace in found.failures] == ["far"]
+    assert flow.check(request, flow.Silent()).others
