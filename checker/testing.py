@@ -9,7 +9,7 @@ adapter observes is compared with the model. docs/testing.md shows it from end t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from checker.semantics.plain import plain, plain_value, same
 from checker.semantics.successor import Successor
 from checker.semantics.successors import initial_states, successors
 from checker.semantics.values import format_value
+from checker.table.problems import nearest
 
 RESERVED = frozenset({"observe", "begin", "close"})
 
@@ -92,21 +93,29 @@ def _driven_rows(
 ) -> tuple[str, ...]:
     """Return the rows to drive; UsageError where adapter and specification do not match."""
     names = {action.name for action in machine.actions}
-    known = set(dir(adapter))
+    known = _methods(adapter)
     unknown = skip - names
     if unknown:
-        raise UsageError(f"{machine.name} has no rows {_list(unknown)} to skip")
+        raise UsageError(
+            f"{machine.name} has no rows {_list(unknown)} to skip{_near(unknown, names)}"
+        )
     missing = {
         action.name
         for action in machine.actions
         if action.name not in known and action.name not in skip and not action.generated
     }
     if missing:
-        raise UsageError(f"the adapter lacks methods for the rows {_list(missing)}; or skip them")
-    methods = {name for name in known if not name.startswith("_")} - RESERVED
-    strange = methods - names
-    if inspect.isclass(adapter) and strange:
-        raise UsageError(f"{machine.name} has no rows {_list(strange)}; call helpers _name")
+        there = {name for name in known - names if not name.startswith("_")}
+        raise UsageError(
+            f"the adapter lacks methods for the rows {_list(missing)}{_near(missing, there)}; "
+            "or skip them"
+        )
+    strange = {name for name in known if not name.startswith("_")} - RESERVED - names
+    if strange:
+        raise UsageError(
+            f"{machine.name} has no rows {_list(strange)}{_near(strange, names)}; "
+            "call helpers _name"
+        )
     return tuple(
         action.name
         for action in machine.actions
@@ -114,8 +123,51 @@ def _driven_rows(
     )
 
 
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))
+def _methods(adapter: Callable[[], Any]) -> set[str]:
+    """Return what can be called of an adapter; one is made to see, where a function makes them."""
+    if inspect.isclass(adapter):
+        return {name for name in dir(adapter) if callable(getattr(adapter, name, None))}
+    made = adapter()
+    try:
+        return {name for name in dir(made) if callable(getattr(made, name, None))}
+    finally:
+        _close(made)
+
+
+def _close(adapter: object) -> None:
+    close = getattr(adapter, "close", None)
+    if close is not None:
+        close()
+
+
+def _list(names: Iterable[object]) -> str:
+    return ", ".join(sorted(map(str, names)))
+
+
+def _near(names: Iterable[object], known: Collection[str]) -> str:
+    """Return a question for the first of some wrong names that is like a known one."""
+    found = (nearest(name, known) for name in sorted(map(str, names)))
+    close = next((name for name in found if name is not None), None)
+    return f" (did you mean {close}?)" if close else ""
+
+
+def _observed(adapter: Any, variables: Collection[str]) -> dict[str, object]:
+    """Return what an adapter sees; UsageError where that cannot be compared, or is nothing."""
+    seen = adapter.observe()
+    if not isinstance(seen, Mapping):
+        raise UsageError(
+            f"observe() returned {seen!r}, not a mapping of variables to values; "
+            "is a `return` missing?"
+        )
+    if not seen:
+        raise UsageError("observe() returned no variable: nothing would be compared")
+    unknown = seen.keys() - variables
+    if unknown:
+        raise UsageError(
+            f"observe() names no variables of the model: {_list(unknown)}"
+            + _near(unknown, variables)
+        )
+    return dict(seen)
 
 
 class ModelMachine(RuleBasedStateMachine):
@@ -162,7 +214,12 @@ class ModelMachine(RuleBasedStateMachine):
         picks = dict(step.picks)
         accepted = {name for name in picks if name in inspect.signature(method).parameters}
         arguments |= {name: picks[name] for name in accepted}
-        method(**{name: plain_value(value) for name, value in arguments.items()})
+        given = {name: plain_value(value) for name, value in arguments.items()}
+        try:
+            inspect.signature(method).bind(**given)
+        except TypeError as error:
+            raise UsageError(f"the adapter's {row} takes other arguments: {error}") from None
+        method(**given)
         self.steps.append(repr(choice))
         self._compare(
             [choice]
@@ -177,9 +234,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Close the adapter, if it can be closed."""
-        close = getattr(self.adapter, "close", None)
-        if close is not None:
-            close()
+        _close(self.adapter)
 
     def _enter(self, choice: Choice) -> None:
         assert choice.successor.state is not None
@@ -201,11 +256,8 @@ class ModelMachine(RuleBasedStateMachine):
 
         There are several only where the implementation picks for itself.
         """
-        observed = dict(self.adapter.observe())
         types = {variable.name: variable.type for variable in self.machine.variables}
-        unknown = observed.keys() - types.keys()
-        if unknown:
-            raise UsageError(f"observe() names no variables of the model: {_list(unknown)}")
+        observed = _observed(self.adapter, types.keys())
         differences: list[str] = []
         for choice in possible:
             self._enter(choice)

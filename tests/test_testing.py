@@ -2,7 +2,8 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -40,7 +41,7 @@ def module(name: str) -> ModuleType:
     return __import__(name)
 
 
-def run(adapter: type, **options: object) -> None:
+def run(adapter: Callable[[], object], **options: object) -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         state_machine("lease.yaml", adapter, **options),  # type: ignore[arg-type]
         settings=FEW,
@@ -102,6 +103,46 @@ def test_adapters_that_do_not_match_are_refused() -> None:
         state_machine("lease.yaml", Misspelt)
     with pytest.raises(UsageError, match="no rows nothing to skip"):
         state_machine("lease.yaml", whole, skip={"nothing"})
+    with pytest.raises(UsageError, match=r"no rows relaese \(did you mean release\?\)"):
+        state_machine("lease.yaml", Misspelt)
+    with pytest.raises(UsageError, match=r"rows acquire; or skip"):
+        state_machine("lease.yaml", type("Hidden", (whole,), {"acquire": None}))
+
+
+@pytest.mark.usefixtures("example")
+def test_a_function_may_make_the_adapters() -> None:
+    whole = module("test_lease").LeaseAdapter
+    run(partial(whole))
+    few = type("Few", (), {"observe": whole.observe})
+    with pytest.raises(UsageError, match="lacks methods for the rows acquire, expire, release"):
+        state_machine("lease.yaml", partial(few))
+
+
+@pytest.mark.usefixtures("example")
+@pytest.mark.parametrize(
+    ("seen", "problem"),
+    [
+        (None, "is a `return` missing"),
+        ([], "not a mapping"),
+        ({}, "nothing would be compared"),
+        ({"epohc": 0}, r"epohc \(did you mean epoch\?\)"),
+        ({1: 0}, "no variables of the model: 1"),
+    ],
+)
+def test_what_compares_nothing_is_refused(seen: object, problem: str) -> None:
+    whole = module("test_lease").LeaseAdapter
+    with pytest.raises(UsageError, match=problem):
+        run(type("Blind", (whole,), {"observe": lambda _: seen}))
+
+
+@pytest.mark.usefixtures("example")
+def test_a_method_with_other_parameters_is_told() -> None:
+    class Other(module("test_lease").LeaseAdapter):  # type: ignore[misc]
+        def acquire(self, clients: str) -> None:
+            raise AssertionError(clients)
+
+    with pytest.raises(UsageError, match=r"acquire takes other arguments: .*client"):
+        run(Other)
 
 
 @pytest.mark.usefixtures("example")
