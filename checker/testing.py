@@ -20,10 +20,14 @@ from checker import flow
 from checker.errors import UsageError
 from checker.machine.machine import Machine
 from checker.semantics.plain import plain, plain_value, same
-from checker.semantics.successor import Successor
+from checker.semantics.successor import State, Successor
 from checker.semantics.successors import initial_states, successors
 from checker.semantics.values import format_value
 from checker.table.problems import nearest
+
+Bound = tuple[tuple[str, object], ...]
+Way = tuple[str, Bound, Bound]
+"""A row, its bindings and the picks that an adapter is told: what it is asked to do."""
 
 RESERVED = frozenset({"observe", "begin", "close"})
 
@@ -185,18 +189,19 @@ class ModelMachine(RuleBasedStateMachine):
         super().__init__()
         self.adapter = self.adapter_factory()
         self.steps: list[str] = []
+        self.states: list[State] = []
         self.choices: dict[str, list[Choice]] = {}
+        self.ways: dict[Way, list[Choice]] = {}
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
         """Choose an initial state of the model and tell the adapter."""
         starts = [Choice(item) for item in initial_states(self.machine) if item.state is not None]
-        start = data.draw(st.sampled_from(starts), label="initial state")
-        self._enter(start)
         begin = getattr(self.adapter, "begin", None)
         if begin is not None:
-            begin(self._expected())
-        self._compare([start])
+            starts = [data.draw(st.sampled_from(starts), label="initial state")]
+            begin(self._expected(starts[0]))
+        self._compare(starts)
 
     @rule(data=st.data())
     def step(self, data: st.DataObject) -> None:
@@ -209,67 +214,73 @@ class ModelMachine(RuleBasedStateMachine):
         """Let Hypothesis choose an instance of `row`, run it on both sides, compare."""
         choice = data.draw(st.sampled_from(self.choices[row]), label="step")
         method = getattr(self.adapter, row)
-        step = choice.successor
-        arguments = dict(step.bindings)
-        picks = dict(step.picks)
-        accepted = {name for name in picks if name in inspect.signature(method).parameters}
-        arguments |= {name: picks[name] for name in accepted}
-        given = {name: plain_value(value) for name, value in arguments.items()}
+        way = self._way(choice)
+        given = {name: plain_value(value) for name, value in (*way[1], *way[2])}
         try:
             inspect.signature(method).bind(**given)
         except TypeError as error:
             raise UsageError(f"the adapter's {row} takes other arguments: {error}") from None
         method(**given)
         self.steps.append(repr(choice))
-        self._compare(
-            [choice]
-            if len(accepted) == len(picks)
-            else [
-                other
-                for other in self.choices[row]
-                if other.successor.bindings == step.bindings
-                and all(dict(other.successor.picks).get(name) == picks[name] for name in accepted)
-            ]
-        )
+        self._compare(self.ways[way])
 
     def teardown(self) -> None:
         """Close the adapter, if it can be closed."""
         _close(self.adapter)
 
-    def _enter(self, choice: Choice) -> None:
-        assert choice.successor.state is not None
-        self.state = choice.successor.state
-        self.choices = {}
-        for found in successors(self.machine, self.state):
-            # What fails or leaves the bounds is for `checker check` to judge, not for a test.
-            if found.action in self.driven and found.state is not None and found.cut is None:
-                self.choices.setdefault(found.action, []).append(Choice(found))
+    def _way(self, choice: Choice) -> Way:
+        """Return what the adapter is told of a step: not the picks that it makes for itself."""
+        step = choice.successor
+        parameters = inspect.signature(getattr(self.adapter, step.action)).parameters
+        told = tuple((name, value) for name, value in step.picks if name in parameters)
+        return step.action, step.bindings, told
 
-    def _expected(self) -> dict[str, object]:
+    def _enter(self, states: list[State]) -> None:
+        """Go on from the states that the implementation may be in, by what can be done in each."""
+        self.states, self.choices, self.ways = states, {}, {}
+        everywhere: list[set[Way]] = []
+        for state in states:
+            everywhere.append(set())
+            for found in successors(self.machine, state):
+                # What fails or leaves the bounds is for `checker check` to judge, not for a test.
+                if found.action in self.driven and found.state is not None and found.cut is None:
+                    way = self._way(Choice(found))
+                    everywhere[-1].add(way)
+                    self.ways.setdefault(way, []).append(Choice(found))
+        for way, choices in self.ways.items():
+            if all(way in here for here in everywhere):
+                self.choices.setdefault(way[0], []).extend(choices)
+
+    def _expected(self, choice: Choice) -> dict[str, object]:
+        assert choice.successor.state is not None
         return {
             variable.name: plain(variable.type, value)
-            for variable, value in zip(self.machine.variables, self.state, strict=True)
+            for variable, value in zip(self.machine.variables, choice.successor.state, strict=True)
         }
 
     def _compare(self, possible: list[Choice]) -> None:
-        """Follow the first of the possible choices that the implementation agrees with.
+        """Follow all of the possible choices that the implementation agrees with.
 
-        There are several only where the implementation picks for itself.
+        There are several only where the implementation picks for itself. Which of them it has
+        taken may show later, or never.
         """
         types = {variable.name: variable.type for variable in self.machine.variables}
         observed = _observed(self.adapter, types.keys())
         differences: list[str] = []
+        agreed: dict[State, None] = {}
         for choice in possible:
-            self._enter(choice)
-            expected = self._expected()
+            expected = self._expected(choice)
             wrong = [
                 f"  {name}: the model has {expected[name]!r}, the implementation {value!r}"
                 for name, value in observed.items()
                 if not same(types[name], expected[name], value)
             ]
-            if not wrong:
-                return
             differences = differences or wrong
+            if not wrong and choice.successor.state is not None:
+                agreed[choice.successor.state] = None
+        if agreed:
+            self._enter(list(agreed))
+            return
         history = "".join(f"\n  {step}" for step in self.steps) or "\n  (the initial state)"
         raise AssertionError(
             "the implementation differs from the model\n"

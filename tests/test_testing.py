@@ -191,3 +191,65 @@ def test_only_enabled_rows_are_drawn() -> None:
     rules = [getattr(item, RULE_MARKER) for item in members if hasattr(item, RULE_MARKER)]
     assert len(rules) == 1
     assert not rules[0].preconditions
+
+
+HIDDEN = """
+system: hidden
+about: A coin is thrown and covered; it shows later how it fell.
+variables:
+  side: {type: "0..1", initial: "0"}
+  seen: {type: "0..3", initial: "0"}
+rows:
+  - row: throw
+    when: seen == 0
+    do: |
+      side = pick(x for x in range(2))
+      seen = 1
+  - row: show
+    when: seen == 1
+    do: seen = 2 + side
+  - row: pocket
+    when: seen == 1 and side == 0
+    do: seen = 0
+deadlock: false
+"""
+
+
+class Coin:
+    def __init__(self) -> None:
+        self.side, self.seen = 1, 0
+
+    def throw(self) -> None:
+        self.seen = 1
+
+    def show(self) -> None:
+        self.seen = 2 + self.side
+
+    def pocket(self) -> None:
+        raise AssertionError("this coin cannot be put away: it fell on the other side")
+
+    def observe(self) -> dict[str, int]:
+        return {"seen": self.seen}
+
+
+def test_what_an_implementation_picked_may_show_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lease.yaml").write_text(HIDDEN)
+    run(Coin)
+    with pytest.raises(AssertionError, match="the model has 2, the implementation 1"):
+        run(type("Stuck", (Coin,), {"show": lambda _: None}))
+
+
+def test_who_is_not_told_where_to_begin_begins_somewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lease.yaml").write_text(HIDDEN + "initial: {for: {x: 0..1}, do: side = x}\n")
+    begun = {"observe": lambda self: {"seen": self.seen, "side": self.side}, "throw": _throw}
+    run(type("Begun", (Coin,), begun))
+
+
+def _throw(self: Coin) -> None:
+    self.seen, self.side = 1, 1
