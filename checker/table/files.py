@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from stat import S_ISDIR
 
 from checker.errors import SpecificationError
 from checker.source import Heading, Source, Span
@@ -169,12 +170,16 @@ def _open(
         )
         return None
     if not _is_file(file):
-        names = sorted(item.name for item in path.parent.glob("*.y*ml") if item.name != path.name)
-        near = nearest(word.text, names)
+        names = [item.name for item in path.parent.glob("*.y*ml") if _is_file(item)]
+        near = nearest(word.text, sorted(name for name in names if name != path.name))
+        found = _instead(file)
         problems.add(
             "T143",
-            f"there is no file `{word.text}` in this folder",
+            f"there is no file `{word.text}` in this folder"
+            if found is None
+            else f"`{word.text}` is no ordinary file",
             word.span,
+            found=found,
             help=f"did you mean `{near}`?" if near else "write the file, or leave it out",
         )
         return None
@@ -228,3 +233,12 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def _instead(path: Path) -> str | None:
+    """Return what is there where no file is; None where nothing is."""
+    try:
+        kind = path.stat().st_mode
+    except (OSError, ValueError):
+        return None
+    return "a folder" if S_ISDIR(kind) else "a pipe or a device"

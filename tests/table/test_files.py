@@ -198,7 +198,18 @@ def test_what_is_no_part_of_a_system(pair: Callable[..., Path], lamp: str) -> No
 def test_a_pipe_is_not_waited_for(pair: Callable[..., Path]) -> None:
     path = pair(right=None)
     os.mkfifo(path.parent / "right.yaml")
-    assert [error.code for error in errors(path)] == ["T143"]
+    (error,) = errors(path)
+    assert (error.code, error.found) == ("T143", "a pipe or a device")
+    assert error.help is not None
+    assert "right.yaml" not in error.help  # it cannot have been meant
+
+
+def test_a_folder_is_no_file_that_is_missing(pair: Callable[..., Path]) -> None:
+    path = pair(right=None)
+    (path.parent / "right.yaml").mkdir()
+    (error,) = errors(path)
+    assert (error.code, error.found) == ("T143", "a folder")
+    assert error.message == "`right.yaml` is no ordinary file"
 
 
 def test_the_hash_covers_every_file(pair: Callable[..., Path]) -> None:
