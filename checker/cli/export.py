@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,8 +82,7 @@ def export(
             ending, lines = FORMATS[target]
             folder.mkdir(parents=True, exist_ok=True)
             files = [f"{machine.name}.{ending}"]
-            with (folder / files[0]).open("w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in lines(graph))
+            _write(folder / files[0], (f"{line}\n" for line in lines(graph)))
             size = f"{plural(graph.states, 'state')} and {plural(len(graph.targets), 'step')}: "
             click.echo(size, nl=False)
     click.echo(f"{', '.join(files)} written to {out}")
@@ -102,5 +102,16 @@ def _module(machine: Machine, folder: Path) -> list[str]:
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        _write(folder / name, [text])
     return list(files)
+
+
+def _write(file: Path, lines: Iterable[str]) -> None:
+    """Write a file; UsageError where the disk is full, and no half of it is left to be read."""
+    stream = file.open("w", encoding="utf-8")
+    try:
+        with stream:
+            stream.writelines(lines)
+    except OSError as error:
+        file.unlink()
+        raise UsageError(f"{file}: {(error.strerror or str(error)).lower()}") from None

@@ -107,6 +107,14 @@ def test_a_disk_that_is_full_ends_a_search_that_needs_it_honestly(folder: Path) 
     assert (code, found["verdict"], found["distinct"]) == (0, "holds", 1_000_000)
 
 
+def test_a_disk_that_is_full_leaves_no_half_of_an_export(tmp_path: Path) -> None:
+    words = ("export", "two_phase", "--set", "Manager=5", "--to", "graphml", "--out", "out")
+    ended = ran(tmp_path, command(words), few_bytes)
+    assert (ended.returncode, ended.stdout) == (exits.USAGE, "")
+    assert "error: out/two_phase.graphml: file too large" in ended.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 def test_a_current_folder_that_is_gone_is_told(tmp_path: Path) -> None:
     gone = "import os; os.rmdir(os.getcwd()); from checker.cli.main import main; "
     ended = ran(tmp_path, [sys.executable, "-c", f"{gone}main(['check', 'hour_clock'])"])
