@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 from checker.conformance.log import Event
@@ -98,29 +99,39 @@ class Explanation:
     most: int = 0
 
 
-@frozen(eq=False)
-class _Memory:
-    """What is known at a line besides the places, to come back to."""
+@dataclass
+class _Known:
+    """What is known at a line besides the places.
 
-    history: tuple[dict[Place, Came], ...]
-    last: tuple[Taken, ...]
-    counted: tuple[int, ...]
-    hidden: int
-    held: tuple[Taken, ...]
-    open: dict[str, Event]
-    until: dict[str, float]
-    overdue: frozenset[str]
-    promised: dict[str, str]
+    `counted` are the steps of each row that were told of, `held` those that are told once nothing
+    is put aside any more. `until` says of requests that are done within some time when that is
+    over. `promised` is the form of the answer to the request under way, by each text that the
+    request names. `changes` are those of the steps' timers.
+    """
+
+    counted: list[int]
     changes: dict[tuple[int, str], float]
+    history: list[dict[Place, Came]] = field(default_factory=list)
+    last: deque[Taken] = field(default_factory=lambda: deque(maxlen=_LAST))
+    hidden: int = 0
+    held: list[Taken] = field(default_factory=list)
+    open: dict[str, Event] = field(default_factory=dict)
+    until: dict[str, float] = field(default_factory=dict)
+    overdue: set[str] = field(default_factory=set)
+    promised: dict[str, str] = field(default_factory=dict)
+
+    def copied(self) -> _Known:
+        """Return a record that does not change with this one."""
+        return _Known(**{one.name: copy(getattr(self, one.name)) for one in fields(self)})
 
 
 @frozen(eq=False)
 class _Aside:
-    """Places before a line that were put aside, part by part, and what was known then."""
+    """Places before a line that were put aside, part by part, and what is known there."""
 
     number: int
     parts: list[dict[Place, Came]]
-    memory: _Memory
+    known: _Known
 
 
 class _TooManyError(Exception):
@@ -163,24 +174,13 @@ class _Explainer:
         self.cut = False
         self.beginnings = 0
         self.found = Explanation("explained")
-        self.last: deque[Taken] = deque(maxlen=_LAST)
-        self.counted = [0] * len(space.bound.rows)
-        """Steps that were told of, of each row."""
-        self.history: list[dict[Place, Came]] = []
-        self.open: dict[str, Event] = {}
-        self.until: dict[str, float] = {}
-        """Of requests that are done within some time, when that is over."""
-        self.overdue: set[str] = set()
+        self.known = _Known([0] * len(space.bound.rows), self.steps.changes)
         self.ways: dict[Place, tuple[Place, tuple[Taken, ...]]] = {}
-        self.promised: dict[str, str] = {}
-        """The form of the answer to the request under way, by each text that the request names."""
         self.aside: list[_Aside] = []
-        self.deepest: tuple[int, dict[Place, Came], _Memory] | None = None
+        self.deepest: tuple[int, dict[Place, Came], _Known] | None = None
         """Where what failed came farthest."""
         self.looked_at = 0
         """Places that were looked at since some were put aside."""
-        self.held: list[Taken] = []
-        """Steps that are told once nothing is put aside any more."""
         self.apart = False
         """Whether places can be put aside: lines have one order."""
 
@@ -240,26 +240,26 @@ class _Explainer:
         several = max(2, -(-len(places) * _DEEPER // self.limits.places))
         parts = [dict(list(places.items())[n::several]) for n in range(several)]
         first, *rest = [part for part in parts if part]
-        self.aside.append(_Aside(number, rest, self._memory()))
+        self.aside.append(_Aside(number, rest, self.known.copied()))
         return first
 
     def _back(self, number: int, places: dict[Place, Came]) -> tuple[int, dict[Place, Came]]:
         """Return the line before which places were put aside last, and the next part of them."""
         if self.deepest is None or number > self.deepest[0]:
-            self.deepest = number, places, self._memory()
+            self.deepest = number, places, self.known.copied()
         last = self.aside[-1]
         part = last.parts.pop(0)
         if not last.parts:
             self.aside.pop()
-        self._recall(last.memory)
+        self._recall(last.known)
         return last.number, part
 
     def _farthest(self, number: int, places: dict[Place, Came]) -> tuple[int, dict[Place, Came]]:
         """Return the line, and the places before it, at which the last of all that failed did."""
         if self.deepest is None or number >= self.deepest[0]:
             return number, places
-        number, places, memory = self.deepest
-        self._recall(memory)
+        number, places, known = self.deepest
+        self._recall(known)
         return number, places
 
     def _give_up(self) -> None:
@@ -267,32 +267,13 @@ class _Explainer:
         self.aside.clear()
         self.cut = True
 
-    def _memory(self) -> _Memory:
-        return _Memory(
-            tuple(self.history),
-            tuple(self.last),
-            tuple(self.counted),
-            self.found.hidden,
-            tuple(self.held),
-            dict(self.open),
-            dict(self.until),
-            frozenset(self.overdue),
-            dict(self.promised),
-            dict(self.steps.changes),
-        )
-
-    def _recall(self, memory: _Memory) -> None:
-        self.history = list(memory.history)
-        self.last = deque(memory.last, maxlen=_LAST)
-        self.counted, self.held = list(memory.counted), list(memory.held)
-        self.found.hidden = memory.hidden
-        self.open, self.until = dict(memory.open), dict(memory.until)
-        self.overdue, self.promised = set(memory.overdue), dict(memory.promised)
-        self.steps.recall(dict(memory.changes))
+    def _recall(self, known: _Known) -> None:
+        self.known = known.copied()
+        self.steps.recall(self.known.changes)
 
     def _begun(self, found: Iterable[tuple[Place, Came]]) -> dict[Place, Came]:
         places = dict(found)
-        self.history = [places]
+        self.known.history = [places]
         return places
 
     def _promise(self, event: Event) -> None:
@@ -302,9 +283,9 @@ class _Explainer:
         words = {word for one in event.arguments.values() for word in words_of(one)}
         for word in words:
             if event.promised is None:
-                self.promised.pop(word, None)
+                self.known.promised.pop(word, None)
             else:
-                self.promised[word] = event.promised
+                self.known.promised[word] = event.promised
 
     # --------------------------------------------------------------------------- one line
 
@@ -325,9 +306,9 @@ class _Explainer:
         for event in nexts:
             self.steps.hear(event, self._times(event)[1])
             if event.do is not None and event.id is not None:
-                self.open[event.id] = event
+                self.known.open[event.id] = event
                 if event.within is not None:
-                    self.until[event.id] = self._times(event)[1] + event.within
+                    self.known.until[event.id] = self._times(event)[1] + event.takes + event.within
         until = max([self._times(event)[1] for event in nexts], default=float("inf"))
         wide = self._closed(places, until, nexts)
         found: dict[Place, Came] = {}
@@ -352,10 +333,10 @@ class _Explainer:
                     step = None if edge is None else (event, place.key, edge)
                     found[kept] = self._came(place, step)
             return
-        if event.ends and event.id in self.overdue:
+        if event.ends and event.id in self.known.overdue:
             event = replace(event, lost=True)
         for after, edge in self.steps.taking(place, event, *self._times(event)):
-            kept = self.steps.released(self._in_time(after, event), self.open)
+            kept = self.steps.released(self._in_time(after, event), self.known.open)
             if kept.ahead != ahead:
                 kept = kept._replace(ahead=ahead)
             if kept not in found:
@@ -365,13 +346,13 @@ class _Explainer:
     def _in_time(self, place: Place, event: Event) -> Place:
         """Return a place without the requests that would have been done before a line."""
         earliest, _ = self._times(event)
-        until = self.until
+        until = self.known.until
         if not until:
             return place
         over = {name for name, _ in place.requests if until.get(name, earliest) < earliest}
         if not over:
             return place
-        self.overdue |= over
+        self.known.overdue |= over
         rest = tuple(one for one in place.requests if one[0] not in over)
         return place._replace(requests=rest)
 
@@ -400,7 +381,7 @@ class _Explainer:
         self, places: dict[Place, Came], until: float, nexts: Iterable[Event]
     ) -> list[Place]:
         """Return the places and all that hidden steps lead to from them before some lines."""
-        coming = _coming(nexts, self.promised) if self.steps.awaits else NOTHING_COMES
+        coming = _coming(nexts, self.known.promised) if self.steps.awaits else NOTHING_COMES
         self.steps.early.steps.clear()
         self.ways = {}
         sooner = Sooner() if self.steps.timers else None
@@ -420,8 +401,8 @@ class _Explainer:
             hurried = self.steps.hurried(place, until, coming)
             if hurried:
                 passed.add(place)
-            for steps, after in hurried or self.steps.unseen(place, until, self.open, coming):
-                kept = self.steps.released(after, self.open)
+            for steps, after in hurried or self.steps.unseen(place, until, self.known.open, coming):
+                kept = self.steps.released(after, self.known.open)
                 if kept not in known and not (sooner is not None and sooner.has(kept)):
                     known.add(kept)
                     found.append(kept)
@@ -464,13 +445,13 @@ class _Explainer:
 
     def _fewest(self, places: dict[Place, Came], until: float) -> dict[Place, Came]:
         """Return places from which the others come by hidden steps that can be taken later, too."""
-        coming = Coming(frozenset(), frozenset(), self.promised)
+        coming = Coming(frozenset(), frozenset(), self.known.promised)
         gone: set[Place] = set()
         for place in places:
             waiting = [] if place in gone else [place]
             while waiting:
                 for after in self.steps.at_any_time(waiting.pop(), until, coming):
-                    kept = self.steps.released(after, self.open)
+                    kept = self.steps.released(after, self.known.open)
                     if kept in places and kept not in gone and kept is not place and kept != place:
                         gone.add(kept)
                         waiting.append(kept)
@@ -478,41 +459,43 @@ class _Explainer:
 
     def _remember(self, places: dict[Place, Came]) -> None:
         """Keep how places were come to; where there is one only, its run is certain."""
-        self.history.append(places)
+        known = self.known
+        known.history.append(places)
         if len(places) == 1:
             ((place, came),) = places.items()
-            if len(self.history) == 2:
+            if len(known.history) == 2:
                 self._told(came.steps)
             else:
                 self._tell(place)
             places[place] = Came(None, ())
-            self.history = [places]
-            if self.open:
+            known.history = [places]
+            if known.open:
                 waiting = {name for name, _ in place.requests}
-                self.open = {name: self.open[name] for name in waiting if name in self.open}
-                self.until = {name: self.until[name] for name in waiting if name in self.until}
+                known.open = {name: known.open[name] for name in waiting if name in known.open}
+                known.until = {name: known.until[name] for name in waiting if name in known.until}
 
     def _sweep(self) -> None:
         """Forget what leads to no place that is left, and tell what is certain."""
-        alive = set(self.history[-1])
-        for number in range(len(self.history) - 1, 0, -1):
-            before = {came.before for p, came in self.history[number].items() if p in alive}
+        known = self.known
+        alive = set(known.history[-1])
+        for number in range(len(known.history) - 1, 0, -1):
+            before = {came.before for p, came in known.history[number].items() if p in alive}
             alive = {place for place in before if place is not None}
-            earlier = self.history[number - 1]
-            self.history[number - 1] = {p: came for p, came in earlier.items() if p in alive}
+            earlier = known.history[number - 1]
+            known.history[number - 1] = {p: came for p, came in earlier.items() if p in alive}
             if len(alive) == 1:
                 (place,) = alive
-                rest = self.history[number:]
-                self.history = self.history[:number]
+                rest = known.history[number:]
+                known.history = known.history[:number]
                 self._tell(place)
-                self.history = [{place: Came(None, ())}, *rest]
+                known.history = [{place: Came(None, ())}, *rest]
                 return
 
     def _tell(self, place: Place) -> None:
         """Hand the run to a place of the last line on."""
         segments = []
         at: Place | None = place
-        for level in reversed(self.history):
+        for level in reversed(self.known.history):
             if at is None or at not in level:
                 break
             came = level[at]
@@ -523,20 +506,20 @@ class _Explainer:
 
     def _told(self, steps: tuple[Taken, ...]) -> None:
         for taken in steps:
-            self.counted[taken[2].row] += 1
-            self.found.hidden += taken[0] is None
-            self.last.append(taken)
+            self.known.counted[taken[2].row] += 1
+            self.known.hidden += taken[0] is None
+            self.known.last.append(taken)
         if self.sink is not None:
-            self.held.extend(steps)
+            self.known.held.extend(steps)
             if not self.aside:
                 self._hand_on()
 
     def _hand_on(self) -> None:
         """Hand on the steps that are certain by now."""
         if self.sink is not None:
-            for taken in self.held:
+            for taken in self.known.held:
                 self.sink(taken)
-        self.held.clear()
+        self.known.held.clear()
 
     # ------------------------------------------------------------------------- the verdict
 
@@ -552,14 +535,15 @@ class _Explainer:
             self._tell(next(iter(places)))
         self._hand_on()
         found = self.found
-        found.steps = sum(self.counted)
+        found.hidden = self.known.hidden
+        found.steps = sum(self.known.counted)
         found.rows = {
             row.action.name: count
-            for row, count in zip(self.space.bound.rows, self.counted, strict=True)
+            for row, count in zip(self.space.bound.rows, self.known.counted, strict=True)
             if count
         }
         found.verdict, found.events, found.event, found.why = verdict, number, event, why
-        found.last = tuple(self.last)
+        found.last = tuple(self.known.last)
         return found
 
     def _unexplained(self, number: int, places: dict[Place, Came], lines: Lines) -> Explanation:
@@ -570,7 +554,7 @@ class _Explainer:
         wide = self._closed(places, self._times(event)[1], [event])
         shown = wide[:SHOWN]
         verdict, why = self._why(event, wide)
-        whole = _merged(event, self.open)
+        whole = _merged(event, self.known.open)
         found = self._ended(verdict, number, places, event, why)
         found.places, found.possible = tuple(shown), len(wide)
         found.allowed = tuple(

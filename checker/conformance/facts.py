@@ -106,10 +106,12 @@ class Facts:
         said: dict[str, Any],
         times: tuple[float, float],
         answered: float | None = None,
+        takes: float = 0,
     ) -> str | None:
         """Take a line of some forms, say what it contradicts.
 
         The times are when what it ends has begun, and its own; it may be `answered` at another.
+        What it tells of `takes` some milliseconds.
         """
         found = None
         for form in forms:
@@ -117,6 +119,8 @@ class Facts:
                 whose = None if fact.of is None else plain(fact.of.at(said))
                 if fact.of is None or whose is not None:
                     of = fact, whose
+                    if form in fact.changes:
+                        self._change(of, _change(fact, form, line, said, times[1], takes))
                     found = self._taken(of, form, line, said, times) or found
                     self._waits(of, form, line, times[1], answered)
         return found
@@ -140,8 +144,6 @@ class Facts:
         begun, at = times
         if whose is not None:  # what it says of itself it says of now
             begun = at
-        if form in fact.changes:
-            self._change(of, _change(fact, form, line, said, at))
         value = plain(fact.value.at(said))
         if value is None or form not in fact.holds | fact.fails:
             return None
@@ -180,11 +182,13 @@ class Facts:
         return _contradiction(of[0], histories, said) if histories and not agreed else None
 
 
-def _change(fact: Fact, form: str, line: int, said: dict[str, Any], at: float) -> _Changed:
-    change = fact.changes[form]
+def _change(
+    fact: Fact, form: str, line: int, said: dict[str, Any], at: float, takes: float
+) -> _Changed:
+    change, over = fact.changes[form], at + takes
     to = None if change.to is None else plain(change.to.at(said))
     away = None if change.away is None else plain(change.away.at(said))
-    return _Changed(line, at, at + change.within, to, away, at + change.known_within)
+    return _Changed(line, at, over + change.within, to, away, over + change.known_within)
 
 
 def _kept(histories: Iterable[_History]) -> list[_History]:

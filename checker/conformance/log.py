@@ -12,7 +12,7 @@ from pathlib import Path as File
 from typing import Any, TypeVar
 
 from checker.conformance.facts import Facts
-from checker.conformance.paths import NOTHING, Path
+from checker.conformance.paths import NOTHING, Path, first_number
 from checker.conformance.recording import (
     Clock,
     Each,
@@ -51,8 +51,9 @@ class Event:
     that is an interval has an `id`: one line begins it, another one `ends` it; `lost`: it ends
     without anybody knowing whether it was done; `refused`: it was not done. What is `ready` could
     be done then, and is not yet.
-    What was asked is done `within` milliseconds, or never. `at` is in milliseconds, `form` the
-    mapping's, where it has forms of lines.
+    What was asked is done `within` milliseconds, or never, once what the line tells of, which
+    `takes` some, is over. `at` is in milliseconds, `form` the mapping's, where it has forms of
+    lines.
     """
 
     line: int
@@ -73,6 +74,7 @@ class Event:
     ready: bool = False
     form: str = ""
     within: int | None = None
+    takes: int = 0
     pair: str | None = None
     """What pairs a request with its answer, where the mapping says."""
     promised: str | None = None
@@ -218,7 +220,8 @@ def _look_at(
     if first.at is not None:
         forms = [event.form for event in events]
         times = min(begun, first.at), first.at
-        found = facts.contradicted(forms, first.line, said, times, answered)
+        takes = max(event.takes for event in events)
+        found = facts.contradicted(forms, first.line, said, times, answered, takes)
         settled = facts.settled()
         for event in events:
             event.contradicts, event.settled = found, settled
@@ -451,13 +454,15 @@ class _Reader:
     def __init__(self, file: File, stream: str, lines: Lines, clock: Clock) -> None:
         self.file, self.stream, self.lines, self.clock = file, stream, lines, clock
         self.pairs: dict[str, dict[str, Any]] = {}
-        self.last: dict[str, dict[str, Any]] = {}
+        self.last: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        """Of each the line before, and the last one that asks something."""
 
     def read(self, line: _Line) -> list[Event]:
         """Return what a line says: nothing where no form fits."""
         key, said = line.pair, line.said
         request = {} if key is None else self.pairs.get(key, {})
-        known = (said, request, self._previous(said), line.answer)
+        previous, asked = self._before(said)
+        known = (said, request, previous, line.answer, asked)
         if key is not None:
             self._remember(key, said)
         found = []
@@ -510,19 +515,21 @@ class _Reader:
             ready=form.ready,
             form=form.name,
             within=form.within,
+            takes=0 if form.takes is None else first_number(form.takes.at(*known)),
             pair=pair,
         )
 
-    def _previous(self, said: dict[str, Any]) -> dict[str, Any]:
-        """Return the line before of the same, and remember this one."""
+    def _before(self, said: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the line before of the same and what it asked last, and remember this one."""
         who = NOTHING if self.lines.of is None else self.lines.of.at(said)
         if not isinstance(who, str) or not who:
-            return {}
-        previous = self.last.pop(who, {})
-        self.last[who] = said
+            return {}, {}
+        previous, asked = self.last.pop(who, ({}, {}))
+        turns = self.lines.turns
+        self.last[who] = said, said if turns is not None and turns.asks(said) else asked
         if len(self.last) > PAIRS_MAX:
             del self.last[next(iter(self.last))]
-        return previous
+        return previous, asked
 
     def _remember(self, key: str, said: dict[str, Any]) -> None:
         if key in self.pairs:

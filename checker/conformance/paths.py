@@ -12,7 +12,9 @@ NOTHING: Final = object()
 """What stands at a path where nothing does."""
 
 _PATH = re.compile(
-    r"(?P<keys>[^\s?!]+)(?P<end>\?|!| count| to (?P<mark>\S)| has (?P<held>\S(?:.*\S)?))?"
+    r"(?P<keys>[^\s?!]+)"
+    r"(?P<end>\?|!| count| to (?P<mark>\S)| has (?P<held>\S(?:.*\S)?)"
+    r"| begins (?P<begun>\S(?:.*\S)?))?"
 )
 _KEY = re.compile(
     r"(?P<key>[^.\[\]]+)"
@@ -49,9 +51,9 @@ class Path:
     `optional`: null where it is not there. `there`: whether it is there, neither null nor an empty
     text. `counted`: of an array how many elements it has. `held`: of an array whether it has that,
     of an object the keys whose value is that or has it, of anything else whether it is that.
-    `mark`: of a text what stands before the last such character. It stands `within` the line at
-    hand, the `request` that it is paired with, the `answer` that comes to it, or the `previous` one
-    of the same.
+    `begun`: whether a text begins so. `mark`: of a text what stands before the last such
+    character. It stands `within` the line at hand, the `request` that it is paired with, the
+    `answer` that comes to it, the `previous` one of the same, or what the same has `asked` last.
     """
 
     steps: tuple[Step, ...]
@@ -61,11 +63,12 @@ class Path:
     within: str = "line"
     counted: bool = False
     mark: str | None = None
+    begun: str | None = None
 
     @property
     def asks(self) -> bool:
         """Whether it asks something of what stands there, rather than for it."""
-        return self.there or self.held is not None
+        return self.there or self.held is not None or self.begun is not None
 
     @property
     def is_open(self) -> bool:
@@ -79,9 +82,16 @@ class Path:
         held = None if self.held is None else put(self.held, name, value)
         return replace(self, steps=steps, held=held)
 
-    def at(self, said: Any, request: Any = None, previous: Any = None, answer: Any = None) -> Any:
+    def at(
+        self,
+        said: Any,
+        request: Any = None,
+        previous: Any = None,
+        answer: Any = None,
+        asked: Any = None,
+    ) -> Any:
         """Return what stands there, NOTHING where nothing does."""
-        others = {"request": request, "previous": previous, "answer": answer}
+        others = {"request": request, "previous": previous, "answer": answer, "asked": asked}
         value = others.get(self.within, said)
         for step in self.steps:
             value = _next(step, value)
@@ -89,6 +99,8 @@ class Path:
             return value is not NOTHING and value not in (None, "")
         if self.held is not None:
             return _holder(value, self.held)
+        if self.begun is not None:
+            return isinstance(value, str) and value.startswith(self.begun)
         if self.counted and isinstance(value, list):
             return len(value)
         if self.mark is not None and isinstance(value, str):
@@ -106,11 +118,19 @@ def parsed(text: str) -> Path | None:
     if not keys or any(key is None for key in keys) or ".".join(words) != found["keys"]:
         return None
     steps = tuple(_step(key) for key in keys if key)
-    other = len(steps) > 1 and steps[0].key in ("request", "previous", "answer")
+    other = len(steps) > 1 and steps[0].key in ("request", "previous", "answer", "asked")
     within = steps[0].key if other else "line"
     end = found["end"]
-    counted, mark = end == " count", found["mark"]
-    return Path(steps[other:], end == "?", end == "!", found["held"], within, counted, mark)
+    return Path(
+        steps[other:],
+        optional=end == "?",
+        there=end == "!",
+        held=found["held"],
+        within=within,
+        counted=end == " count",
+        mark=found["mark"],
+        begun=found["begun"],
+    )
 
 
 def _step(key: re.Match[str]) -> Step:
@@ -131,6 +151,12 @@ def plain(value: object) -> str | None:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     return str(value)
+
+
+def first_number(value: object) -> int:
+    """Return the first whole number that stands in a value, such as a text; 0 without one."""
+    found = re.search(r"\d+", plain(value) or "")
+    return 0 if found is None else int(found[0])
 
 
 def _next(step: Step, value: Any) -> Any:

@@ -184,7 +184,7 @@ class Steps:
             for form, within in timer.anew:
                 until = self.changes.setdefault((number, form), float("-inf"))
                 if form == event.form:
-                    until = max(until, latest + within)
+                    until = max(until, latest + event.takes + within)
                 until = min(until, event.settled.get(form, until))
                 self.changes[number, form] = until
         self._renew()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from checker.conformance.paths import Path, parsed, put
+from checker.conformance.paths import Path, parsed, plain, put
 from checker.frozen import frozen
 from checker.source import Span
 from checker.table.cells import read_expression
@@ -51,7 +51,7 @@ RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "line": (
         *ASKS,
         *("where", "outcome", "with", "answer", "fields"),
-        *("request", "begins", "within", "ends", "lost", "refused", "ready", "also"),
+        *("request", "begins", "within", "ends", "lost", "refused", "ready", "also", "takes"),
     ),
 }
 """The keys of each part, as docs/conformance.md lists them."""
@@ -114,6 +114,7 @@ class LineForm:
 
     Of several requests that a line begins, `request` is the one that the form is of. What it begins
     is done `within` some milliseconds or never. A line may be of other forms `also`, later ones.
+    Where it says how long what it tells of `takes`, all these times count from its end.
     """
 
     name: str
@@ -132,13 +133,13 @@ class LineForm:
     refused: bool
     ready: bool
     also: bool
+    takes: Path | None
 
     def paths(self) -> Iterator[Path]:
         """Yield the paths that the form reads."""
         yield from (path for path, _ in self.where)
         yield from (path for _, path in (*self.arguments, *self.fields))
-        if self.answer is not None:
-            yield self.answer
+        yield from (path for path in (self.answer, self.takes) if path is not None)
 
     def of(self, name: str, value: str) -> LineForm:
         """Return the form with a value in place of a name in braces."""
@@ -187,6 +188,14 @@ class Turns:
     of: Path
     answers: tuple[tuple[Path, str], ...]
     same: tuple[Path, ...]
+
+    def answered(self, said: dict[str, Any]) -> bool:
+        """Whether a line is an answer."""
+        return all(plain(path.at(said)) == text for path, text in self.answers)
+
+    def asks(self, said: dict[str, Any]) -> bool:
+        """Whether a line of some connection asks something."""
+        return plain(self.of.at(said)) is not None and not self.answered(said)
 
 
 @frozen(eq=False, slots=False)
@@ -632,6 +641,7 @@ def _form(word: Word, node: Node, problems: Problems) -> LineForm:
         refused=fields.boolean("refused", default=False),
         ready=fields.boolean("ready", default=False),
         also=fields.boolean("also", default=False),
+        takes=_path(fields, "takes"),
     )
 
 
@@ -659,6 +669,6 @@ def _parsed(text: str, span: Span, problems: Problems) -> Path:
             span,
             expected="keys joined by dots, as `value.epoch`, `parts[p=0].acquired`, `members.0`",
             found=text,
-            help="end it with `?`, `!`, ` count`, ` to .` or ` has VALUE`, or with nothing",
+            help="end it with `?`, `!`, ` count`, ` to .`, ` has X`, ` begins X`, or with nothing",
         )
     return found or Path(())

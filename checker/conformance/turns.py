@@ -50,7 +50,7 @@ class Connections:
             self.served.discard(oldest)
             del self.waiting[oldest]
         same = tuple(plain(path.at(said)) for path in self.turns.same)
-        if all(plain(path.at(said)) == text for path, text in self.turns.answers):
+        if self.turns.answered(said):
             return self._answered(connection, _Asked(line, pair, same), waiting)
         if any(one.pair == pair for one in waiting):
             return "the line asks what another one asks already"

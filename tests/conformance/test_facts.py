@@ -78,17 +78,19 @@ timers:
 lines:
   at: at
   pairs: id
+  of: who
   turns:
     of: line to .
     answers: {kind: answer}
     same: [who, desk]
   read:
-    moved: {where: {kind: move}}
+    moved: {where: {kind: move}, takes: length}
     closed: {where: {kind: close}}
-    shut: {where: {kind: shut}}
+    shut: {where: {kind: shut}, takes: length}
     told: {where: {kind: told}}
     returns: {where: {kind: return}}
     asked: {where: {kind: ask}, call: ask, with: {client: who}}
+    heard_by_nobody: {where: {kind: answer, asked.kind: go}}
     served: {where: {kind: answer, ok: "true"}, call: hear, with: {client: who}}
     sent_away: {where: {kind: answer}, call: hear, with: {client: who}}
 """
@@ -202,6 +204,30 @@ def test_a_timer_may_be_set_anew_after_a_line() -> None:
     assert verdict(asks, hears, move("one", 530)) == "diverges"
     assert verdict(move("one", 0), asks, hears | {"at": 590}) == "explained"
     assert verdict(move("one", 0), asks, hears | {"at": 610}) == "diverges"
+
+
+def test_what_takes_a_while_lets_things_change_for_longer() -> None:
+    """Its length stands in the line, whatever it is."""
+    asks, hears = at("one", 0, 690)
+    assert verdict(move("one", 0) | {"length": 80}, asks, hears) == "diverges"
+    assert verdict(move("one", 0) | {"length": 100}, asks, hears) == "explained"
+    shut = {"kind": "shut", "desk": "one", "at": 100, "length": "for 900 ms"}
+    opens = (*at("one", 0, 10), shut, *at("two", 1050, 1060, who="c2"))
+    assert verdict(*opens, *at("two", 1110, 1120)) == "explained"
+    assert verdict(*opens, *at("one", 1200, 1290)) == "explained", "one does not know it yet"
+    assert verdict(*opens, *at("one", 1330, 1340)) == "diverges", "one was shut for 900 ms"
+
+
+def test_an_answer_is_known_by_what_was_asked_since() -> None:
+    def on_a_line(*lines: Line) -> tuple[Line, ...]:
+        return tuple(line | {"line": "a.1"} for line in lines)
+
+    asks, hears = at("one", 0, 10)
+    goes = {"kind": "go", "who": "c1", "id": "c1.go", "at": 5, "desk": "one"}
+    again = at("one", 20, 30)
+    assert verdict(*on_a_line(asks, hears, *again)) == "explained"
+    assert verdict(*on_a_line(asks, goes, hears)) == "explained"
+    assert verdict(*on_a_line(asks, goes, hears, again[0])) == "diverges", "nobody has heard it"
 
 
 def test_a_timer_is_set_anew_no_later_than_what_lets_it_is_over() -> None:

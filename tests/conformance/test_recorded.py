@@ -711,6 +711,7 @@ lines:
       with: {client: who}
       lost: true
       within: 100
+      takes: takes
 """
 
 
@@ -752,6 +753,15 @@ def test_what_was_refused_was_not_done() -> None:
 def test_what_nobody_sees_the_end_of_is_done_in_time_or_never(t: int, expected: str) -> None:
     """What the break leads to is not done before a gives back what it has, and takes it again."""
     broken = [*HELD, {"t": 0, "who": "a", "breaks": True}]
+    back = [asks(2, "a", [5, 9], t=t) | {"take": False}, gets(2, t=t)]
+    again = [asks(3, "a", t=t), gets(3, [5, 9, 2], t=t)]
+    other = [asks(4, "b", t=t), gets(4, [5, 9, 3], t=t)]
+    assert verdict([*broken, *back, *again, *other], SEEN + RANGES) == expected
+
+
+@pytest.mark.parametrize(("t", "expected"), [(149, "explained"), (151, "diverges")])
+def test_what_takes_a_while_lets_others_be_done_later(t: int, expected: str) -> None:
+    broken = [*HELD, {"t": 0, "who": "a", "breaks": True, "takes": "some 50 ms"}]
     back = [asks(2, "a", [5, 9], t=t) | {"take": False}, gets(2, t=t)]
     again = [asks(3, "a", t=t), gets(3, [5, 9, 2], t=t)]
     other = [asks(4, "b", t=t), gets(4, [5, 9, 3], t=t)]
@@ -802,6 +812,11 @@ def test_an_answer_after_its_time_says_nothing() -> None:
         ("previous.q", 2),
         ("answer.q", 3),
         ("answer!", False),
+        ("asked.q", 4),
+        ("said begins two", True),
+        ("said begins words", False),
+        ("list begins 7", False),
+        ("missing begins two", False),
     ],
 )
 def test_paths(path: str, expected: object) -> None:
@@ -816,9 +831,9 @@ def test_paths(path: str, expected: object) -> None:
     }
     found = parsed(path)
     assert found is not None
-    assert found.at(line, {"q": 1}, {"q": 2}, {"q": 3}) == expected
+    assert found.at(line, {"q": 1}, {"q": 2}, {"q": 3}, {"q": 4}) == expected
 
 
-@pytest.mark.parametrize("wrong", ["", "a..b", "a[b]", "a has", "a b", "a[0<=7]"])
+@pytest.mark.parametrize("wrong", ["", "a..b", "a[b]", "a has", "a begins", "a b", "a[0<=7]"])
 def test_what_is_no_path(wrong: str) -> None:
     assert parsed(wrong) is None

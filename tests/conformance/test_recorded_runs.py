@@ -707,3 +707,79 @@ def test_members_that_are_silent_for_too_long_and_stay_are_undecided(
     assert found["verdict"] == "inconclusive"
     assert "`usual` leaves out a run" in found["why"]
     assert "`silence`" in found["why"]
+
+
+# ---------------------------------------------------- who waits for the log, and who hears of what
+
+SHARE_WAITING = RECORDED / "overlapping_late_appends_share_4.4.0.jsonl"
+CLASSIC_WAITING = RECORDED / "overlapping_late_appends_classic_4.4.0.jsonl"
+CLASSIC_ANSWERS = RECORDED / "answers_after_a_leave_classic_4.4.0.jsonl"
+SHARE_SILENT = RECORDED / "silent_while_paused_share_4.4.0.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("file", "system", "states"),
+    [
+        (SHARE_WAITING, "share_group", 300),
+        (CLASSIC_WAITING, "classic_group", 300),
+        (CLASSIC_ANSWERS, "classic_group", 10_000),
+        (SHARE_SILENT, "share_group", 10_000),
+    ],
+    ids=lambda one: getattr(one, "stem", one),
+)
+def test_what_waited_for_the_log_or_a_pause_is_explained(
+    file: Path, system: str, states: int
+) -> None:
+    found = judge(file, "--limit-states", str(states), system=system)
+    assert (found["verdict"], found["why"]) == ("explained", None)
+
+
+def epoch_of_late_heartbeats_skipped(run: Run) -> None:
+    """Before it three heartbeats waited for the log at once."""
+    answered(run, "ShareGroupHeartbeat", err="NONE", epoch=10, assigned=None)["epoch"] = 12
+
+
+def outdated_after_late_syncs(run: Run) -> None:
+    """D has its assignment since a second, after a sync that waited in vain."""
+    answered(run, "Heartbeat", who="D", err="NONE")["err"] = "ILLEGAL_GENERATION"
+
+
+@pytest.mark.parametrize(
+    ("file", "system", "falsify"),
+    [
+        nightly(SHARE_WAITING, "share_group", epoch_of_late_heartbeats_skipped),
+        nightly(CLASSIC_WAITING, "classic_group", outdated_after_late_syncs),
+    ],
+)
+def test_few_states_are_left_of_what_waits_for_the_log(
+    file: Path, system: str, falsify: Callable[[Run], None], tmp_path: Path
+) -> None:
+    """So few that none is dropped, and a wrong line is one."""
+    run = read(file)
+    falsify(run)
+    log = tmp_path / "changed.jsonl"
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in run))
+    assert judge(log, "--limit-states", "300", system=system)["verdict"] == "diverges"
+
+
+def test_who_hears_of_no_rebalance_that_goes_on_for_long_is_not_explained(tmp_path: Path) -> None:
+    """The join that begins it came more than a third of a second before the heartbeat."""
+    run = read(CLASSIC_MOVING)
+    heard = next(line for line in run if line.get("err") == "REBALANCE_IN_PROGRESS")
+    heard["err"] = "NONE"
+    found = judged(run, tmp_path, "classic_group")
+    assert found["verdict"] == "inconclusive"
+    assert "`usual` leaves out a run" in found["why"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("coordinator 4800 ms", "explained"), ("follower 4800 ms", "inconclusive")],
+)
+def test_a_pause_may_be_of_any_length(text: str, expected: str, tmp_path: Path) -> None:
+    """A is silent for five seconds, which only the coordinator's pause explains."""
+    run = read(SHARE_SILENT)
+    for line in run:
+        if line["kind"] == "Pause":
+            line["x"] = text
+    assert judged(run, tmp_path, "share_group")["verdict"] == expected
