@@ -131,7 +131,7 @@ def _local(
     found = labelled_graph(bare, LARGE if engine == "auto" else None, interrupt)
     if found is None:
         return None
-    ends = write_tables(found, Path(place.path if place.scheme else out))
+    ends = write_tables(found, Path(place.path if place.scheme else out), interrupt)
     return found.states, len(found.targets), ends
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from checker.errors import UsageError
+from checker.errors import Interruption, UsageError
 from checker.frozen import frozen
 from checker.graph.columns import column, machines_of, packed, state_columns
 from checker.graph.components import components
@@ -28,6 +28,7 @@ from checker.layout.cells import value_from
 from checker.layout.codec import packed_cells, unpack
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
+from checker.search.progress import Interrupt, interrupted
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import as_mapping
 
@@ -57,8 +58,12 @@ class Terminal:
     kinds: Mapping[str, int]
 
 
-def write_tables(graph: LabelledGraph, root: Path) -> Terminal:
-    """Write the tables of a graph below `root`, whose tables of before they replace."""
+def write_tables(graph: LabelledGraph, root: Path, interrupt: Interrupt | None = None) -> Terminal:
+    """Write the tables of a graph below `root`, whose tables of before they replace.
+
+    Interruption where `interrupt` says to stop; OSError with the file where the disk is full. What
+    was not written to its end is taken away: `terminal` is there if all are.
+    """
     if (root / "search").exists():
         raise UsageError(f"{root} holds a search of Spark; write to another place, or remove it")
     for name in TABLES:
@@ -70,6 +75,7 @@ def write_tables(graph: LabelledGraph, root: Path) -> Terminal:
     layout = pack(graph.machine)
     with _writer(root / "states", schema) as file:
         for first in range(0, graph.states, _AT_ONCE):
+            _go_on(interrupt, root)
             numbers = np.arange(first, min(first + _AT_ONCE, graph.states))
             cells = unpack(graph.layout, graph.words[numbers])[:, : len(layout.leaves)]
             words.append(packed(packed_cells(layout, cells)))
@@ -77,17 +83,29 @@ def write_tables(graph: LabelledGraph, root: Path) -> Terminal:
             columns = [pa.array(graph.depths[numbers]), words[-1], *variables]
             file.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
     identities = pa.chunked_array(words, pa.binary()).combine_chunks()
-    _write_edges(graph, root / "edges", identities)
+    _write_edges(graph, root / "edges", identities, interrupt)
     _write_statistics(graph, root / "statistics", machines)
     return _write_terminal(graph, root / "terminal", identities, schema)
+
+
+def _go_on(interrupt: Interrupt | None, root: Path) -> None:
+    if interrupted(interrupt):
+        raise Interruption(f"{root} holds part of the tables of a graph")
 
 
 @contextmanager
 def _writer(folder: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Give what writes the table in `folder`, whose name need not be UTF-8 as Arrow's names are."""
     folder.mkdir(parents=True)
-    with (folder / _FILE).open("wb") as file, pq.ParquetWriter(file, schema) as writer:
-        yield writer
+    place = folder / _FILE
+    try:
+        with place.open("wb") as file, pq.ParquetWriter(file, schema) as writer:
+            yield writer
+    except BaseException as error:
+        shutil.rmtree(folder)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(place)) from None
+        raise
 
 
 def _write(table: pa.Table, folder: Path) -> None:
@@ -113,7 +131,9 @@ def _variables(
                     machines[name] += count
 
 
-def _write_edges(graph: LabelledGraph, folder: Path, identities: pa.Array) -> None:
+def _write_edges(
+    graph: LabelledGraph, folder: Path, identities: pa.Array, interrupt: Interrupt | None
+) -> None:
     told = pa.map_(pa.string(), pa.string())
     schema = pa.schema(
         [
@@ -137,6 +157,7 @@ def _write_edges(graph: LabelledGraph, folder: Path, identities: pa.Array) -> No
     sources = graph.sources
     with _writer(folder, schema) as file:
         for first in range(0, len(sources), _AT_ONCE):
+            _go_on(interrupt, folder.parent)
             piece = slice(first, first + _AT_ONCE)
             targets = graph.targets[piece]
             kinds = np.select([targets == CUT_OFF, targets == FAILED], ["cut", "error"], "step")

@@ -115,6 +115,15 @@ def test_a_disk_that_is_full_leaves_no_half_of_an_export(tmp_path: Path) -> None
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_a_disk_that_is_full_leaves_no_half_of_a_table(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    words = ("graph", "two_phase", "--set", "Manager=5", "--engine", "local", "--out", "out")
+    ended = ran(tmp_path, command(words), few_bytes)
+    assert (ended.returncode, ended.stdout) == (exits.USAGE, "")
+    assert ended.stderr.strip().endswith("out/states/part-00000.parquet: file too large")
+    assert not (tmp_path / "out" / "states").exists()
+
+
 def test_a_current_folder_that_is_gone_is_told(tmp_path: Path) -> None:
     gone = "import os; os.rmdir(os.getcwd()); from checker.cli.main import main; "
     ended = ran(tmp_path, [sys.executable, "-c", f"{gone}main(['check', 'hour_clock'])"])

@@ -7,6 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from checker.cli.main import run
+from checker.elaborate import elaborate
+from checker.errors import Interruption
+from checker.graph.labelled import labelled_graph
+from checker.graph.tables import write_tables
+from checker.library import find
+from checker.table import read
 
 
 def test_tables_are_written_without_spark(
@@ -31,6 +37,22 @@ def test_tables_are_written_without_spark(
     assert (sum(levels["states"]), sum(levels["edges"])) == (3043, 8177)
     terminal = pq.read_table(out / "terminal").to_pylist()
     assert sum(row["states"] for row in terminal) == told["terminal"]["states"]
+
+
+@pytest.mark.parametrize(("looks", "left"), [(1, []), (2, ["states"])])
+def test_an_interrupt_leaves_no_half_of_a_table(
+    tmp_path: Path, looks: int, left: list[str]
+) -> None:
+    graph = labelled_graph(elaborate(read(find("two_phase"))))
+    asked: list[None] = []
+
+    def interrupt() -> bool:
+        asked.append(None)
+        return len(asked) == looks
+
+    with pytest.raises(Interruption, match="holds part of the tables"):
+        write_tables(graph, tmp_path, interrupt)
+    assert [item.name for item in tmp_path.iterdir()] == left
 
 
 def test_what_it_cannot_do_is_refused(
