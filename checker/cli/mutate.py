@@ -35,6 +35,9 @@ from checker.table import Document, read
 from checker.table.problems import nearest
 from checker.verdict import exits
 
+BESIDE = "<bugs.yaml beside SPEC>"
+"""What `--bugs` without a file stands for."""
+
 KEPT = "kept"
 """The folder of --out with the results of each batch."""
 
@@ -88,7 +91,7 @@ KEPT = "kept"
     "--bugs",
     "bugs_file",
     is_flag=False,
-    flag_value=bugs.FILE,
+    flag_value=BESIDE,
     metavar="[FILE]",
     help="Judge the bugs that a file lists instead, by default bugs.yaml beside SPEC: each must be "
     "caught by a verdict, unless it is said to survive.",
@@ -213,12 +216,13 @@ def _tell_shown(item: Shown, done: int, of: int, progress: Style) -> None:
 
 def _listed(document: Document, file: str) -> dict[str, Bug]:
     """Return the bugs that a file lists, by their keys; UsageError where it is not there."""
-    path = Path(file)
-    if file == bugs.FILE:
-        path = Path(document.path).parent / file
+    path = Path(document.path).parent / bugs.FILE if file == BESIDE else Path(file)
     if not path.is_file():
         raise UsageError(f"there is no file {path}; docs/mutation.md says what stands in it")
-    return dict(bugs.by_key(bugs.read_bugs(path, document)))
+    found = dict(bugs.by_key(bugs.read_bugs(path, document)))
+    if not found:
+        raise UsageError(f"{path} lists no bug")
+    return found
 
 
 def _chosen(document: Document, rows: tuple[str, ...], kinds: tuple[Kind, ...]) -> list[Mutant]:

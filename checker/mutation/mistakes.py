@@ -12,7 +12,7 @@ from typing import Final
 
 from checker.elaborate import instances
 from checker.frozen import frozen
-from checker.mutation.edits import Edit, needed_word, read_edit
+from checker.mutation.edits import Edit, alone, needed_word, read_edit
 from checker.mutation.weaver import KINDS
 from checker.mutation.weaving import catalogue
 from checker.table.document import Document, Word
@@ -85,7 +85,7 @@ class _Reader:
             self.known(instance, "instance", self.instances)
         name = "default" if instance is None else instance.text
         if fields.has("mutant"):
-            self._alone(fields)
+            alone(fields, "mutant", ("replace", "by"), "keep one of them")
             place, what = needed_word(fields, "in"), needed_word(fields, "mutant")
             return Mistake(word, name, mutant=self._mutant(place, what))
         return Mistake(word, name, edit=read_edit(fields, self.document))
@@ -101,18 +101,6 @@ class _Reader:
                 word.span,
                 help=f"did you mean `{close}`?" if close else None,
             )
-
-    def _alone(self, fields: Fields) -> None:
-        """Report what does not go with `mutant` (T117)."""
-        for key in ("replace", "by"):
-            extra = fields.get(key)
-            if extra is not None:
-                self.problems.add(
-                    "T117",
-                    f"`{key}` does not go with `mutant`",
-                    extra.span,
-                    help="keep one of them",
-                )
 
     def _mutant(self, place: Word, what: Word) -> str:
         """Return the key of a mutant of the weaver (N206)."""

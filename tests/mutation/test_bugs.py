@@ -231,6 +231,17 @@ def test_another_file_and_some_of_them(
     assert code in {0, 1}
     assert command(["mutate", str(queue), "--bugs"]) == 2
     assert "there is no file" in capsys.readouterr().err
+    other.write_text("bugs: queue\nlist: {}\n")
+    assert command(["mutate", str(queue), "--bugs", str(other)]) == 2
+    assert "lists no bug" in capsys.readouterr().err
+
+
+def test_a_file_that_is_named_is_that_of_this_folder(
+    queue: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert command(["mutate", str(queue), "--bugs", FILE]) == 2
 
 
 @pytest.mark.parametrize("more", [["--row", "ends"], ["--kind", "guard"], ["--declared"]])
