@@ -16,9 +16,8 @@ from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel, Words
 from checker.layout import pack
 from checker.layout.layout import Layout
-from checker.llvm.meta import CUT
 from checker.machine.machine import Machine
-from checker.mutation.sights import Sight, Usual, refused, search, seen, usual
+from checker.mutation.sights import Sight, Usual, flags, refused, search, seen, usual
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.search.stepper import Stepper
@@ -117,10 +116,5 @@ class _Steps:
         """Return steps, and what properties are in these states and in those beyond the bounds."""
         steps = self.calls.expand(states)
         meta = steps.meta & ((1 << self.kernel.meta_bits) - 1)
-        found = [steps.status, steps.ends, meta, self.stepper.canonical(steps.words)]
-        if self.kernel.checks:
-            beyond = steps.words[steps.meta & CUT != 0]
-            found += [self.calls.check(states), self.calls.check(beyond)]
-        if self.kernel.observed:
-            found.append(self.calls.observe(states))
-        return tuple(found)
+        told = flags(self.kernel, self.calls, states, steps)
+        return (steps.status, steps.ends, meta, self.stepper.canonical(steps.words), *told)

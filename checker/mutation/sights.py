@@ -12,8 +12,10 @@ from typing import Literal
 from checker.errors import Diagnostic, UsageError
 from checker.frozen import frozen
 from checker.graph.endless import judge_endless
-from checker.kernel.kernel import Kernel
+from checker.kernel.calls import Calls, Expansion
+from checker.kernel.kernel import Kernel, Words
 from checker.layout.layout import Layout
+from checker.llvm.meta import CUT
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
@@ -78,6 +80,16 @@ def search(
     findings = (*exploration.findings, *liveness.findings)
     exploration = replace(exploration, findings=findings)
     return exploration, judge(machine, exploration, liveness.outcomes)
+
+
+def flags(kernel: Kernel, calls: Calls, states: Words, steps: Expansion) -> tuple[Words, ...]:
+    """Return what properties are in states, and in those that their steps lead to beyond bounds."""
+    found = []
+    if kernel.checks:
+        found += [calls.check(states), calls.check(steps.words[steps.meta & CUT != 0])]
+    if kernel.observed:
+        found.append(calls.observe(states))
+    return tuple(found)
 
 
 def usual(machine: Machine, exploration: Exploration, verdict: Verdict) -> Usual:

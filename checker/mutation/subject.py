@@ -20,9 +20,9 @@ from checker.kernel.calls import Calls, Expansion
 from checker.kernel.kernel import Kernel, Words
 from checker.layout import pack
 from checker.layout.codec import decode_all
-from checker.llvm.meta import ACTION_MASK, CUT
+from checker.llvm.meta import ACTION_MASK
 from checker.mutation.parts import VARIABLE
-from checker.mutation.sights import Sight, search, seen, usual
+from checker.mutation.sights import Sight, flags, search, seen, usual
 from checker.mutation.weaver import Mutant
 from checker.mutation.weaving import Woven
 from checker.search.exploration import Exploration
@@ -131,14 +131,7 @@ class Subject:
 
     def flags(self, chunk: Words, steps: Expansion, number: int) -> tuple[NDArray[np.int64], ...]:
         """Return what properties are in these states, and in those beyond the bounds."""
-        here = self.shifted(chunk, number)
-        beyond = steps.words[steps.meta & CUT != 0]
-        found = []
-        if self.kernel.checks:
-            found += [self.calls.check(here), self.calls.check(beyond)]
-        if self.kernel.observed:
-            found += [self.calls.observe(here)]
-        return tuple(found)
+        return flags(self.kernel, self.calls, self.shifted(chunk, number), steps)
 
     def difference(self, usual: Expansion, own: Expansion, number: int) -> tuple[int, str] | None:
         """Return a first state with other steps and the row of one; None where all are the same."""
