@@ -10,8 +10,9 @@ from checker.elaborate.recalled import MACHINES
 from checker.errors import UsageError
 from checker.llvm.native import KERNELS
 from checker.table.parsed import TEXTS
+from checker.table.recalled import DOCUMENTS
 
-CACHES = (KERNELS, MACHINES, VERDICTS, ROWS, TEXTS)
+CACHES = (KERNELS, MACHINES, VERDICTS, ROWS, DOCUMENTS, TEXTS)
 """Everything that is kept between runs."""
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from secrets import token_hex
 
 from checker import flow, library
-from checker.cli.collecting import collect_rarely
+from checker.cli.process import collect_rarely
 from checker.diagnostics import render_all
 from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError

@@ -16,10 +16,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from checker import __version__
-from checker.cli.collecting import collect_rarely
 from checker.cli.completing import complete
 from checker.cli.configuration import defaults
 from checker.cli.interrupts import end_like_interrupts, ignore_interrupts
+from checker.cli.process import collect_rarely, do_without_threads_of_numpy
 from checker.cli.streams import failure, open_streams
 from checker.errors import (
     CheckerError,
@@ -116,6 +116,7 @@ def checker() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with the contract's exit code."""
     collect_rarely()
+    do_without_threads_of_numpy()
     results = open_streams()
     end_like_interrupts()
     try:

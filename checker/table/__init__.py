@@ -1,7 +1,7 @@
 """Source to Document: reads specifications and state tables, every error with its place."""
 
 from checker.table.document import Document
-from checker.table.reading import read
+from checker.table.recalled import read
 from checker.table.state_table import StateTable
 from checker.table.tables import read_table
 

@@ -16,6 +16,7 @@ from checker.errors import SpecificationError
 from checker.source import Heading, Source, Span
 from checker.table.document import SystemFile, Word
 from checker.table.fields import Fields, entries_of
+from checker.table.looks import is_file, lies_inside
 from checker.table.nodes import Mapping, Node, Scalar, shorten
 from checker.table.parsed import parse_yaml
 from checker.table.problems import Problems, first_place, nearest
@@ -160,7 +161,11 @@ def _open(
 ) -> Fields | None:
     """Return the sections of a listed file, or None after reporting why there are none."""
     file = path.parent / word.text
-    if not _PLAIN.fullmatch(word.text) or word.text == path.name or not _stays(file):
+    if (
+        not _PLAIN.fullmatch(word.text)
+        or word.text == path.name
+        or not lies_inside(file, (path.parent,))
+    ):
         problems.add(
             "T143",
             f"`{shorten(word.text)}` is no other file of this folder",
@@ -169,8 +174,8 @@ def _open(
             help="move the file into the folder, and list its name",
         )
         return None
-    if not _is_file(file):
-        names = [item.name for item in path.parent.glob("*.y*ml") if _is_file(item)]
+    if not is_file(file):
+        names = [item.name for item in path.parent.glob("*.y*ml") if is_file(item)]
         near = nearest(word.text, sorted(name for name in names if name != path.name))
         found = _instead(file)
         problems.add(
@@ -217,22 +222,6 @@ def _read_part(source: Source, problems: Problems) -> Node | None:
             )
             return None
     return node
-
-
-def _stays(path: Path) -> bool:
-    """Return whether the file itself, symbolic links followed, lies in its folder."""
-    try:
-        return path.resolve().is_relative_to(path.parent.resolve())
-    except (OSError, RuntimeError, ValueError):
-        return False
-
-
-def _is_file(path: Path) -> bool:
-    """Return whether a file is there; a name too long for the system names none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _instead(path: Path) -> str | None:

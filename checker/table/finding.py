@@ -11,6 +11,7 @@ from checker.library import shipped_folder
 from checker.source import Span
 from checker.table.analysis import lint_table
 from checker.table.document import Word
+from checker.table.looks import content, is_file, lies_inside
 from checker.table.nodes import Node
 from checker.table.problems import Problems, nearest
 from checker.table.state_table import StateTable
@@ -138,18 +139,10 @@ class TableFinder:
         return {path.stem for folder in self._folders for path in folder.glob("*.yaml")}
 
 
-def is_file(path: Path) -> bool:
-    """Return whether a file is there; a name too long for the system, or forbidden, names none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def _is_table(path: Path) -> bool:
     """Return whether a file beside the system is a table (systems may share a folder with it)."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = content(path).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return True
     return _KEY_OF_A_TABLE.search(_outermost(text)) is not None
@@ -177,15 +170,6 @@ def _outermost(text: str) -> str:
             case quoted:
                 kept += [quoted] if depth == 1 else []
     return "".join(kept)
-
-
-def lies_inside(path: Path, folders: Iterable[Path]) -> bool:
-    """Return whether the file itself, symbolic links followed, lies below one of `folders`."""
-    try:
-        real = path.resolve()
-        return any(real.is_relative_to(folder.resolve()) for folder in folders)
-    except (OSError, RuntimeError, ValueError):
-        return False
 
 
 def shown_path(path: Path) -> Path:

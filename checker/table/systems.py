@@ -9,7 +9,8 @@ from pathlib import Path
 from checker.library import shipped_folder
 from checker.source import Source
 from checker.table.document import Word
-from checker.table.finding import is_file, lies_inside, shown_path
+from checker.table.finding import shown_path
+from checker.table.looks import is_file, lies_inside, real
 from checker.table.nodes import shorten
 from checker.table.problems import Problems, nearest
 from checker.table.text import read_text
@@ -35,28 +36,20 @@ class Trail:
     @classmethod
     def beginning(cls, system: Path, edited: Mapping[Path, str]) -> Trail:
         """Return the trail of a system that the user named."""
-        texts = {_real(path): text for path, text in edited.items()}
-        return cls(_reach(system), (_real(system),), edited=texts)
+        texts = {real(path): text for path, text in edited.items()}
+        return cls(_reach(system), (real(system),), edited=texts)
 
     def to(self, system: Path) -> Trail:
         """Return the trail that goes on to another system."""
-        return Trail(self.folders, (*self.files, _real(system)), self.count, self.edited)
+        return Trail(self.folders, (*self.files, real(system)), self.count, self.edited)
 
     def source(self, path: Path) -> Source:
         """Return the text of a file; see `read_text` for what it raises."""
-        return read_text(path, self.edited.get(_real(path)))
+        return read_text(path, self.edited.get(real(path)))
 
     def holds(self, system: Path) -> bool:
         """Return whether a system lies on the way, and so would use itself."""
-        return _real(system) in self.files
-
-
-def _real(path: Path) -> Path:
-    """Return where a file really is; that of a name which can name none is itself."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):
-        return path
+        return real(system) in self.files
 
 
 def find_system(

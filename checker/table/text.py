@@ -9,9 +9,7 @@ from typing import NoReturn
 
 from checker.errors import Diagnostic, SpecificationError, told
 from checker.source import Source, Span
-
-SIZE_MAX = 1 << 20
-"""Bytes a file may have."""
+from checker.table.looks import SIZE_MAX, content
 
 # Line breaks other than CR and LF would count lines otherwise than editors do; direction marks
 # would show reviewers another text than the one that is checked.
@@ -84,8 +82,7 @@ def _read_bytes(path: Path) -> bytes:
             _fail("T100", "there is no such file", nowhere, help_="check the path")
         if not path.is_file():
             _fail("T100", "this is not a regular file", nowhere)
-        with path.open("rb") as stream:
-            data = stream.read(SIZE_MAX + 1)
+        data = content(path)
     except (OSError, ValueError) as failure:
         _fail(
             "T100",

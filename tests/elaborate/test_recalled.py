@@ -96,7 +96,7 @@ def test_what_is_damaged_or_costs_little_is_not_taken(
     path = tmp_path / "counter.yaml"
     path.write_text(COUNTER)
     recalled(read(path), None, {})
-    [blob] = (tmp_path / "cache").rglob("*.blob")
+    [blob] = (tmp_path / "cache").rglob("machines/*.blob")
     blob.write_bytes(blob.read_bytes()[:-1] + b"x")
     recalled(read(path), None, {})
     assert made == [None, None]

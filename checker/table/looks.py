@@ -1,0 +1,102 @@
+"""What reading asks of the file system, noted so that the same can be asked again.
+
+A specification is what its files say and which files there are: a table that nobody has written
+yet is one of the answers. So every question on the way goes through here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+SIZE_MAX = 1 << 20
+"""Bytes a file may have."""
+
+Question = tuple[str, str]
+"""What is asked (a key of `_ANSWERS`), and of which path."""
+
+_noted: ContextVar[dict[Question, str] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[dict[Question, str]]:
+    """Note the questions that are asked in here, each with its first answer."""
+    found: dict[Question, str] = {}
+    token = _noted.set(found)
+    try:
+        yield found
+    finally:
+        _noted.reset(token)
+
+
+def same(noted: Mapping[Question, str]) -> bool:
+    """Whether every question has the answer that it had."""
+    return all(_ANSWERS[kind](Path(path)) == answer for (kind, path), answer in noted.items())
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a file is there; a name too long for the system, or forbidden, names none."""
+    return bool(_asked("file", path))
+
+
+def lies_inside(path: Path, folders: Iterable[Path]) -> bool:
+    """Return whether the file itself, symbolic links followed, lies below one of `folders`."""
+    real = _asked("real", path)
+    if not real:
+        return False
+    homes = [_asked("real", folder) for folder in folders]
+    return any(Path(real).is_relative_to(home) for home in homes if home)
+
+
+def real(path: Path) -> Path:
+    """Return where a file really is; that of a name which can name none is itself."""
+    return Path(_asked("real", path) or path)
+
+
+def content(path: Path) -> bytes:
+    """Return what a file holds, of a large one a byte more than SIZE_MAX; OSError, ValueError."""
+    with path.open("rb") as stream:
+        data = stream.read(SIZE_MAX + 1)
+    noted = _noted.get()
+    if noted is not None:
+        noted.setdefault(("content", str(path)), _digest(data))
+    return data
+
+
+def _asked(kind: str, path: Path) -> str:
+    answer = _ANSWERS[kind](path)
+    noted = _noted.get()
+    if noted is not None:
+        noted.setdefault((kind, str(path)), answer)
+    return answer
+
+
+def _is_file(path: Path) -> str:
+    try:
+        return "yes" if path.is_file() else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _real(path: Path) -> str:
+    try:
+        return str(path.resolve())
+    except (OSError, RuntimeError, ValueError):
+        return ""
+
+
+def _content(path: Path) -> str:
+    try:
+        return _digest(content(path)) if path.is_file() else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=20).hexdigest()
+
+
+_ANSWERS = {"file": _is_file, "real": _real, "content": _content}
