@@ -12,7 +12,7 @@ from secrets import token_hex
 from checker import flow, library
 from checker.cli.process import collect_rarely
 from checker.diagnostics import render_all
-from checker.elaborate import elaborate, instances
+from checker.elaborate import elaborate, expected_of, instances
 from checker.errors import CheckerError, SpecificationError
 from checker.frozen import frozen
 from checker.machine.machine import Expectation
@@ -96,9 +96,10 @@ def tasks_of(document: Document) -> list[Task]:
     ]
 
 
-def declared(task: Task) -> Outcome:
-    """Return what an instance declares, for one that is not run."""
-    expectation = elaborate(read(library.find(task.path)), task.instance).expectation
+def declared(task: Task, document: Document) -> Outcome:
+    """Return what an instance of `document` declares, for one that is not run."""
+    entries = (entry for entry in instances(document) if entry.name.text == task.instance)
+    expectation = expected_of(next(entries))
     return Outcome(
         task,
         expected=expectation_text(expectation),

@@ -128,7 +128,8 @@ def verify(
         partly=directory is not None and bool(names or revision),
     )
     with observing(progress):  # tells what makes runs slow
-        known, broken, asked = _tasks(specs, revision)
+        known, broken, documents = _tasks(specs, revision)
+    asked = {path: asked_of(document) for path, document in documents.items()}
     known = [replace(task, vacuity=vacuity) for task in known]
     tasks = _selected(known, names, every_tier=every_tier)
     fresh = fresh or vacuity != "off"  # what is remembered was not asked
@@ -149,7 +150,7 @@ def verify(
     if interrupted:
         return exits.INTERRUPTED
     if directory is not None:
-        skipped = [declared(task) for task in known if task not in tasks]
+        skipped = [declared(task, documents[task.path]) for task in known if task not in tasks]
         stale = _report([*outcomes, *skipped], known, directory, title, checking=checking)
         codes |= {exits.DIFFERENCE} if stale else set()
     order = (exits.INTERNAL, exits.SPECIFICATION, exits.USAGE, exits.DIFFERENCE, exits.UNWITNESSED)
@@ -195,11 +196,10 @@ def _write(outcomes: Sequence[Outcome], junit_file: Path | None, sarif_file: Pat
 
 def _tasks(
     specs: tuple[str, ...], revision: str | None = None
-) -> tuple[list[Task], list[Outcome], dict[str, str]]:
+) -> tuple[list[Task], list[Outcome], dict[str, Document]]:
     """Return every instance, and an outcome for each specification that cannot be read.
 
-    With them, by path, what the outcomes of those that can depend on. With a revision, only
-    instances that are not the same there.
+    With them those that can, by path. With a revision, only instances that are not the same there.
     """
     named = {path.resolve(): path for path in map(library.find, specs)}
     paths = list(named.values()) or [
@@ -220,7 +220,7 @@ def _tasks(
         same = untouched(documents, revision, named=bool(specs))
         tasks = [task for task in tasks if (task.path, task.instance) not in same]
         click.echo(f"{plural(len(tasks), 'instance')} changed since {revision}", err=True)
-    return tasks, broken, {document.path: asked_of(document) for document in documents}
+    return tasks, broken, {document.path: document for document in documents}
 
 
 def _run(

@@ -5,9 +5,10 @@ from checker.elaborate import collections, functions, lookup, messaging, operato
 from checker.elaborate.elaborate import (
     check_settings,
     elaborate,
+    expected_of,
     instances,
     judged,
     world_of,
 )
 
-__all__ = ["check_settings", "elaborate", "instances", "judged", "world_of"]
+__all__ = ["check_settings", "elaborate", "expected_of", "instances", "judged", "world_of"]

@@ -361,11 +361,8 @@ def _properties_of(world: World, entry: PropertyEntry) -> tuple[Property, ...]:
 def _expectation(
     world: World, entry: InstanceEntry, actions: tuple[Action, ...]
 ) -> Expectation | None:
-    expect = entry.expect
-    if expect is None:
-        return None
     known = {row.name.text for row in world.document.rows} | {item.name for item in actions}
-    for word, _ in expect.rows:
+    for word, _ in entry.expect.rows if entry.expect is not None else ():
         if word.text not in known:
             close = nearest(word.text, known)
             world.problems.add(
@@ -374,6 +371,14 @@ def _expectation(
                 word.span,
                 help=f"did you mean `{close}`?" if close else None,
             )
+    return expected_of(entry)
+
+
+def expected_of(entry: InstanceEntry) -> Expectation | None:
+    """Return what an instance declares, None for nothing."""
+    expect = entry.expect
+    if expect is None:
+        return None
     return Expectation(
         verdict=expect.verdict,
         property=expect.property.text if expect.property else None,
