@@ -57,6 +57,11 @@ class Scope:
         """Return the scope in which a name stands for an expression."""
         return replace(self, names={**self.names, name: text})
 
+    def after(self) -> Scope:
+        """Return the scope in the state that a step leads to."""
+        primed = {name: f"{bracketed(text)}'" for name, text in self.state.items()}
+        return replace(self, state=primed)
+
     def reserve(self, *identifiers: str) -> Scope:
         """Return the scope in which these identifiers are taken."""
         return replace(self, bound=self.bound.union(identifiers))
@@ -150,7 +155,9 @@ class Expressions:
         return scope.names[term.name]
 
     def _next(self, term: t.Next, scope: Scope) -> str:
-        return f"{self.inner(term.item, scope)}'"
+        # The variables are primed, not the whole: what a name stands for is of the state before,
+        # and in a recursive operator TLA+ has no LET below a prime.
+        return self.text(term.item, scope.after())
 
     def _ran(self, term: t.Ran, scope: Scope) -> str:
         if scope.names.get(ROW) != term.row:

@@ -1,6 +1,7 @@
 """Goal: TLC, which shares no code with the checker, counts and judges the written modules alike."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,13 @@ from recount import jar, recount, run_tlc, understood
 
 from checker import flow
 from checker.cli.main import run
+from checker.elaborate import instances
 from checker.errors import EnvironmentFailure, SpecificationError
-from checker.export.module import module_of
-from checker.export.names import atomic, auxiliary, identifier, library_text
+from checker.export.module import Module, module_of
+from checker.export.names import LIBRARY, atomic, auxiliary, identifier, library_text
+from checker.library import Shipped, shipped
 from checker.spark.java import find_java
+from checker.table import read
 
 PART = (
     ("die_hard", "default"),
@@ -352,3 +356,72 @@ def test_names_of_a_specification_are_told_from_those_that_a_module_needs(
 def test_no_name_of_a_specification_begins_like_an_auxiliary_one() -> None:
     assert identifier("v_key") == "x_v_key"
     assert auxiliary("key", "f[v_key] + v_key_1") == "v_key_2"
+
+
+@needs_tlc
+@pytest.mark.slow
+def test_what_comes_next_is_counted_where_a_row_loops(tmp_path: Path) -> None:
+    """In a recursive operator nothing that defines a name of its own may be primed."""
+    file = tmp_path / "counted.yaml"
+    file.write_text("""
+system: counted
+about: What waits is counted, one after the other.
+constants: {Worker: {ids: 2}}
+variables:
+  n: {type: 0..2, initial: "0"}
+  waiting: {type: set of Worker, initial: "{w for w in Worker}"}
+  queue: {type: sequence of Worker up to 2, initial: "[]"}
+rows:
+  - row: count
+    when: len(waiting) > 0
+    do: |
+      for w in waiting:
+          n = n + 1
+          queue = queue + [w]
+      waiting = empty
+deadlock: false
+properties:
+  all_are_counted:
+    step: implies(ran(count), next(sum(1 for w in queue if w in Worker)) == n + 2)
+    why: they are in the queue.
+""")
+    assert recount(str(file), "default") == []
+
+
+@needs_tlc
+@pytest.mark.slow
+def test_tlc_can_read_every_system(tmp_path: Path) -> None:
+    """Counting is for the night; that a module is one of TLA+ is seen in a second or two."""
+    archive = jar()
+    assert archive is not None
+    (tmp_path / f"{LIBRARY}.tla").write_text(library_text())
+    modules = [written(entry) for entry in shipped() if entry.kind == "system"]
+    names = [f"{module.name}.tla" for module in modules]
+    for name, module in zip(names, modules, strict=True):
+        (tmp_path / name).write_text(module.text)
+    done = subprocess.run(
+        [str(find_java() / "bin" / "java"), "-cp", str(archive), "tla2sany.SANY", *names],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    output = done.stdout + done.stderr
+    assert all(f"Semantic processing of module {name[:-4]}" in output for name in names)
+    assert "*** Errors" not in output, output[output.index("*** Errors") :][:3000]
+    assert done.returncode == 0
+
+
+def written(entry: Shipped) -> Module:
+    """Return the module of the smallest instance of a system that has one."""
+    for _, instance in sorted(
+        (item.expect.distinct or 0, item.name.text)
+        for item in instances(read(entry.path))
+        if item.expect is not None
+    ):
+        machine = flow.machine_of(entry.name, instance, {})
+        try:
+            return module_of(machine, machine.name)
+        except SpecificationError:  # what has no form in TLA+ is refused
+            continue
+    raise AssertionError(f"no instance of {entry.name} is written")
