@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from checker.frozen import frozen
-from checker.mutation.edits import Edit, alone, read_edit
+from checker.mutation.edits import Edit, read_edit
 from checker.mutation.weaver import Mutant
 from checker.table.document import Document, Word
 from checker.table.fields import Fields
@@ -77,7 +77,7 @@ def _bug(word: Word, node: Node, document: Document, problems: Problems) -> Bug:
     about, source = fields.prose("about", required=True), fields.prose("source")
     survives = fields.prose("survives")
     if fields.has("edits"):
-        alone(fields, "edits", KEYS["edit"], "write it as one more item of `edits`")
+        fields.alone("edits", KEYS["edit"], "write it as one more item of `edits`")
         parts = [Fields(item, "edit", problems, KEYS["edit"]) for item in fields.items("edits")]
         found = [read_edit(part, document) for part in parts]
     else:

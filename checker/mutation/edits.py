@@ -52,16 +52,6 @@ def read_edit(fields: Fields, document: Document) -> Edit | None:
     return edit(document, place, old, by, problems)
 
 
-def alone(fields: Fields, key: str, others: Iterable[str], mend: str) -> None:
-    """Report which of `others` stand beside a key that they do not go with (T117)."""
-    for other in others:
-        extra = fields.get(other)
-        if extra is not None:
-            fields.problems.add(
-                "T117", f"`{other}` does not go with `{key}`", extra.span, help=mend
-            )
-
-
 def needed_word(fields: Fields, key: str) -> Word:
     """Return the text of a required key."""
     node = fields.need(key)

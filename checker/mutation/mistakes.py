@@ -12,7 +12,7 @@ from typing import Final
 
 from checker.elaborate import instances
 from checker.frozen import frozen
-from checker.mutation.edits import Edit, alone, needed_word, read_edit
+from checker.mutation.edits import Edit, needed_word, read_edit
 from checker.mutation.weaver import KINDS
 from checker.mutation.weaving import catalogue
 from checker.table.document import Document, Word
@@ -85,7 +85,7 @@ class _Reader:
             self.known(instance, "instance", self.instances)
         name = "default" if instance is None else instance.text
         if fields.has("mutant"):
-            alone(fields, "mutant", ("replace", "by"), "keep one of them")
+            fields.alone("mutant", ("replace", "by"), "keep one of them")
             place, what = needed_word(fields, "in"), needed_word(fields, "mutant")
             return Mistake(word, name, mutant=self._mutant(place, what))
         return Mistake(word, name, edit=read_edit(fields, self.document))

@@ -320,6 +320,7 @@ def _instance(name: Word, node: Node, problems: Problems) -> InstanceEntry:
     fields = Fields(node, "instance", problems)
     tier = fields.choice("tier", ("quick", "full"), "quick")
     expect = fields.get("expect")
+    fields.alone("properties", ("without",), "name either what is judged or what is not")
     return InstanceEntry(
         name,
         fields.prose("about"),
@@ -328,21 +329,8 @@ def _instance(name: Word, node: Node, problems: Problems) -> InstanceEntry:
         fields.names("properties") if fields.has("properties") else None,
         fields.boolean("symmetry", default=True) if fields.has("symmetry") else None,
         _expect(Fields(expect, "expectation", problems)) if expect is not None else None,
-        _without(fields),
+        fields.names("without"),
     )
-
-
-def _without(fields: Fields) -> tuple[Word, ...]:
-    """Return the properties that an instance leaves out; not beside those that it names (T117)."""
-    node = fields.get("without")
-    if node is not None and fields.has("properties"):
-        fields.problems.add(
-            "T117",
-            "`without` does not go with `properties`",
-            node.span,
-            help="name either what is judged or what is not",
-        )
-    return fields.names("without")
 
 
 def _expect(fields: Fields) -> ExpectEntry:

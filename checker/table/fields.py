@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from checker.source import Span
@@ -101,6 +101,15 @@ class Fields:
         """Return the name of a required key."""
         node = self.need(key)
         return read_name(node, key, self.problems) if node is not None else Word("", self.head())
+
+    def alone(self, key: str, others: Iterable[str], mend: str) -> None:
+        """Report which of `others` stand beside a key that they do not go with (T117)."""
+        for other in others if self.has(key) else ():
+            extra = self.get(other)
+            if extra is not None:
+                self.problems.add(
+                    "T117", f"`{other}` does not go with `{key}`", extra.span, help=mend
+                )
 
     def names(self, key: str, *, required: bool = False, single: bool = False) -> tuple[Word, ...]:
         """Return a list of names."""
