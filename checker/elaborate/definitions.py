@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from checker.elaborate import convert
 from checker.elaborate.context import Context, expression
 from checker.elaborate.world import World
@@ -28,8 +30,9 @@ def inline(
         raise Wrong("N220", f"`{name}` is defined by itself", span)
     names: dict[str, Term] = {}
     bound: list[tuple[str, Term]] = []
+    ahead = context.next_allowed and _looks_ahead(definition, context.world.definitions)
     for parameter, argument in zip(definition.parameters, arguments, strict=True):
-        if convert.is_atomic(argument):
+        if _put_in(argument, ahead=ahead):
             names[parameter.text] = argument
         else:
             unique = context.allocator.unique(f"{name}.{parameter.text}")
@@ -39,7 +42,7 @@ def inline(
     inner.maybe = frozenset()
     for word, cell in definition.lets:
         value = inner.at_cell(cell).infer(expression(cell))
-        if not convert.is_atomic(value):
+        if not _put_in(value, ahead=ahead):
             unique = context.allocator.unique(f"{name}.{word.text}")
             bound.append((unique, value))
             value = t.Local(unique, value.type, word.span)
@@ -48,6 +51,27 @@ def inline(
     for unique, argument in reversed(bound):
         body = t.Let(unique, argument, body, body.type, span)
     return body
+
+
+def _put_in(value: Term, *, ahead: bool) -> bool:
+    """Whether a value may stand in a body as it is written, instead of a name for it.
+
+    What is read would be another value below `next`: `ahead` is whether the body may have that.
+    """
+    return convert.is_atomic(value) and not (ahead and isinstance(value, t.Read))
+
+
+def _looks_ahead(definition: Definition, definitions: dict[str, Definition]) -> bool:
+    """Whether `next` stands in a definition, or in one that it uses."""
+    met: set[str] = set()
+    waiting = [definition]
+    while waiting:
+        entry = waiting.pop()
+        met.add(entry.name.text)
+        if any("next" in cell.names for cell in (entry.body, *(cell for _, cell in entry.lets))):
+            return True
+        waiting += [definitions[name] for name in _all_uses(entry, definitions) - met]
+    return False
 
 
 def expect_count(name: str, parameters: tuple[Word, ...], given: int, span: Span) -> None:
@@ -83,13 +107,13 @@ def check_recursion(world: World) -> None:
 
 
 def _all_uses(
-    entry: Definition | Procedure, entries: dict[str, Definition | Procedure]
+    entry: Definition | Procedure, entries: Mapping[str, Definition | Procedure]
 ) -> set[str]:
     lets = [cell for _, cell in entry.lets] if isinstance(entry, Definition) else []
     return set().union(*(_uses(cell, entries) for cell in (entry.body, *lets)))
 
 
-def _uses(cell: Cell, entries: dict[str, Definition | Procedure]) -> set[str]:
+def _uses(cell: Cell, entries: Mapping[str, Definition | Procedure]) -> set[str]:
     return {name for name in cell.names if name in entries}
 
 

@@ -507,6 +507,20 @@ def _next(context: Context, node: ast.Call, hint: Type | None) -> Term:
     inner = context.child({})
     inner.next_allowed = False
     term = inner.infer(item, hint)
+    named = [name.id for name in ast.walk(item) if isinstance(name, ast.Name)]
+    values = [name for name in named if name in context.names]
+    others = {name for name in named if name not in context.names}
+    world = context.world
+    if values and not any(
+        world.is_state(name) or name in world.definitions or name == "budget" for name in others
+    ):
+        raise Wrong(
+            "Y309",
+            f"`next` says nothing of `{values[0]}`: it is a value, the same in the successor",
+            span,
+            expected="something that is read in the successor",
+            help=f"write `next(...)` where `{values[0]}` gets its value, or around what is read",
+        )
     return t.Next(term, term.type, span)
 
 

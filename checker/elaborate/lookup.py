@@ -107,15 +107,7 @@ def bare_empty(hint: Type | None, span: Span) -> Term:
 def _stateful(context: Context, word: str, span: Span) -> Term | None:
     """Return the term of a name that means a part of the state."""
     world = context.world
-    known = (
-        world.variables,
-        world.components,
-        world.channels,
-        world.operations,
-        world.timers,
-        world.calls,
-    )
-    if not any(word in part for part in known):
+    if not world.is_state(word):
         return None
     if context.constant:
         raise Wrong(

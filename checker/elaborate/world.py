@@ -176,6 +176,20 @@ class World:
             if kind not in owners:
                 owners.append(kind)
 
+    def is_state(self, word: str) -> bool:
+        """Whether a name means a part of the state."""
+        return any(
+            word in part
+            for part in (
+                self.variables,
+                self.components,
+                self.channels,
+                self.operations,
+                self.timers,
+                self.calls,
+            )
+        )
+
     def handles(self, kind: Type) -> CallsInfo | None:
         """Return the calls of which `kind` is the handle."""
         return next((calls for calls in self.calls.values() if calls.handle == kind), None)

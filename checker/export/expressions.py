@@ -175,7 +175,7 @@ class Expressions:
         own, inside = scope.bind(term.name)
         body = self.text(term.body, inside)
         if may_fail(term.value):
-            return f"Only({_image(body, own, f'{{{value}}}')})"
+            return f"Only({_image(body, own, listed(value))})"
         return f"LET {own} == {value} IN {body}"
 
     def _cast(self, term: t.Cast, scope: Scope) -> str:

@@ -1,8 +1,12 @@
 """Goal: expressions mean what the language reference says, and have the types it computes."""
 
+from pathlib import Path
+
 import pytest
 from houses import Elaborating, Refusing
 
+from checker import flow
+from checker.errors import SpecificationError
 from checker.machine.types import Bool, Option, Range, Sequence, Set
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import as_mapping, start_state
@@ -192,3 +196,62 @@ def test_all_errors_of_the_phase_are_reported(wrong: Refusing) -> None:
     )
     assert [error.code for error in found] == ["N201", "Y301", "N201", "N201"]
     assert [error.span.line for error in found] == [6, 6, 7, 9]
+
+
+AHEAD = """\
+system: ahead
+about: A number that grows by two.
+variables:
+  n: {type: 0..2, initial: "0"}
+  row: {type: sequence of 0..2 up to 1, initial: "[0]"}
+definitions:
+  grown(k): next(n - k) == 2
+  grown_by_other(k): grown(k)
+  grown_since:
+    let:
+      before: n
+    is: next(n - before) == 2
+rows:
+  - row: count
+    when: n == 0
+    do: |
+      n = 2
+      row = [2]
+deadlock: false
+properties:
+  grows:
+    step: implies(ran(count), %s)
+    why: two were added.
+"""
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "grown(n)",
+        "grown(n + 0)",
+        "grown(row[0])",
+        "grown_by_other(n)",
+        "grown_since",
+        "not grown(next(n))",
+        "any(grown(v) for v in {n})",
+    ],
+)
+@pytest.mark.parametrize("engine", ["local", "reference"])
+def test_what_a_definition_is_given_is_a_value_below_next(
+    claim: str, engine: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "ahead.yaml"
+    path.write_text(AHEAD % claim)
+    result = flow.check(flow.Request(str(path), engine=engine), flow.Silent())
+    assert result.verdict.overall == "holds"
+
+
+@pytest.mark.parametrize("claim", ["all(next(v) == v for v in {n})", "same(n)"])
+def test_next_of_values_is_refused(claim: str, tmp_path: Path) -> None:
+    path = tmp_path / "ahead.yaml"
+    text = AHEAD.replace("definitions:\n", "definitions:\n  same(k): next(k + 1) == k + 1\n")
+    path.write_text(text % claim)
+    with pytest.raises(SpecificationError) as caught:
+        flow.check(flow.Request(str(path)), flow.Silent())
+    assert [item.code for item in caught.value.diagnostics] == ["Y309"]

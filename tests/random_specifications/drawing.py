@@ -946,8 +946,15 @@ class Drawer:
             else ["    if by == 0:", "        return", "    n = 0"]
         )
         assert bump
+        risen = [
+            "next(n) >= k",
+            "next(n - k) <= 1",
+            "small(k) or next(n + k) != n",
+            "next(small(n - k))",
+        ]
         return "\n".join([
             "definitions:", "  twice(k): k + k", f"  small(k): {json.dumps(self.one(['k < 2', 'k in {0, 1}', 'k <= level']))}",
+            f"  risen(k): {json.dumps(self.one(risen))}",
             "procedures:", "  bump(by): |", *body,
         ])  # fmt: skip
 
@@ -1048,6 +1055,7 @@ class Drawer:
                 "next(n) >= n",
                 "next(n) - n <= level",
                 f"implies({text}, next(n) != n or n == 0)",
+                f"risen({self.one(['n', 'level', 'twice(n)', 'n + 0', 'next(n)'])})",
             ]
             text = self.one(forms)
             if self.chance() and self.rows:
