@@ -1055,7 +1055,8 @@ class Drawer:
                 "next(n) >= n",
                 "next(n) - n <= level",
                 f"implies({text}, next(n) != n or n == 0)",
-                f"risen({self.one(['n', 'level', 'twice(n)', 'n + 0', 'next(n)'])})",
+                "risen(n)",
+                f"risen({self.one(['level', 'twice(n)', 'n + 0', 'next(n)'])})",
             ]
             text = self.one(forms)
             if self.chance() and self.rows:
