@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .values import (
     EMPTY,
+    Bag,
     FailedError,
     Map,
     Record,
@@ -52,22 +53,6 @@ def items(value: Any, scope: Scope) -> list[Any]:
     if isinstance(value, tuple):
         return list(value)
     return scope.model.ranks.ordered(value)
-
-
-@dataclass(frozen=True)
-class Bag:
-    """A bag read from its place: its items are iterated once each."""
-
-    items: tuple[Any, ...]
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(dict.fromkeys(self.items))
-
-    def __contains__(self, item: Any) -> bool:
-        return item in self.items
 
 
 def evaluate(node: ast.expr, scope: Scope) -> Any:

@@ -7,6 +7,8 @@ nothing has given a type yet is EMPTY.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -96,6 +98,22 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
+@dataclass(frozen=True)
+class Bag:
+    """A bag read from its place: its items are iterated once each."""
+
+    items: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(dict.fromkeys(self.items))
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.items
+
+
 def fit(kind: Type, value: Any, ranks: Ranks) -> Any:
     """Return `value` as one of a type; FailedError where it is none."""
     match kind[0]:
@@ -109,7 +127,8 @@ def fit(kind: Type, value: Any, ranks: Ranks) -> Any:
         case "set":
             return frozenset(fit(kind[1], part, ranks) for part in value)
         case "seq" | "bag":
-            items = [fit(kind[1], part, ranks) for part in value]
+            given = value.items if isinstance(value, Bag) else value
+            items = [fit(kind[1], part, ranks) for part in given]
             if len(items) > kind[2]:
                 raise FailedError("too many")
             return tuple(ranks.ordered(items) if kind[0] == "bag" else items)
