@@ -129,7 +129,7 @@ def verify(
     )
     with observing(progress):  # tells what makes runs slow
         known, broken, documents = _tasks(specs, revision)
-    asked = {path: asked_of(document) for path, document in documents.items()}
+        asked = {path: asked_of(document) for path, document in documents.items()}
     known = [replace(task, vacuity=vacuity) for task in known]
     tasks = _selected(known, names, every_tier=every_tier)
     fresh = fresh or vacuity != "off"  # what is remembered was not asked

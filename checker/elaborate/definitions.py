@@ -30,9 +30,8 @@ def inline(
         raise Wrong("N220", f"`{name}` is defined by itself", span)
     names: dict[str, Term] = {}
     bound: list[tuple[str, Term]] = []
-    ahead = context.next_allowed and _looks_ahead(definition, context.world.definitions)
     for parameter, argument in zip(definition.parameters, arguments, strict=True):
-        if _put_in(argument, ahead=ahead):
+        if _put_in(argument, definition, context):
             names[parameter.text] = argument
         else:
             unique = context.allocator.unique(f"{name}.{parameter.text}")
@@ -42,7 +41,7 @@ def inline(
     inner.maybe = frozenset()
     for word, cell in definition.lets:
         value = inner.at_cell(cell).infer(expression(cell))
-        if not _put_in(value, ahead=ahead):
+        if not _put_in(value, definition, context):
             unique = context.allocator.unique(f"{name}.{word.text}")
             bound.append((unique, value))
             value = t.Local(unique, value.type, word.span)
@@ -53,12 +52,14 @@ def inline(
     return body
 
 
-def _put_in(value: Term, *, ahead: bool) -> bool:
+def _put_in(value: Term, definition: Definition, context: Context) -> bool:
     """Whether a value may stand in a body as it is written, instead of a name for it.
 
-    What is read would be another value below `next`: `ahead` is whether the body may have that.
+    What is read would be another value below `next`.
     """
-    return convert.is_atomic(value) and not (ahead and isinstance(value, t.Read))
+    if isinstance(value, t.Read) and context.next_allowed:
+        return not _looks_ahead(definition, context.world.definitions)
+    return convert.is_atomic(value)
 
 
 def _looks_ahead(definition: Definition, definitions: dict[str, Definition]) -> bool:

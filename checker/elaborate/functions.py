@@ -507,21 +507,32 @@ def _next(context: Context, node: ast.Call, hint: Type | None) -> Term:
     inner = context.child({})
     inner.next_allowed = False
     term = inner.infer(item, hint)
-    named = [name.id for name in ast.walk(item) if isinstance(name, ast.Name)]
-    values = [name for name in named if name in context.names]
-    others = {name for name in named if name not in context.names}
-    world = context.world
-    if values and not any(
-        world.is_state(name) or name in world.definitions or name == "budget" for name in others
-    ):
+    value = _only_value(context, item)
+    if value is not None:
         raise Wrong(
             "Y309",
-            f"`next` says nothing of `{values[0]}`: it is a value, the same in the successor",
+            f"`next` says nothing of `{value}`: it is a value, the same in the successor",
             span,
             expected="something that is read in the successor",
-            help=f"write `next(...)` where `{values[0]}` gets its value, or around what is read",
+            help=f"write `next(...)` where `{value}` gets its value, or around what is read",
         )
     return t.Next(term, term.type, span)
+
+
+def _only_value(context: Context, node: ast.expr) -> str | None:
+    """Return a name of a value in an expression that says nothing of the state; else None.
+
+    By what is written: what is read may be a constant of this instance.
+    """
+    named = [name.id for name in ast.walk(node) if isinstance(name, ast.Name)]
+    values = [name for name in named if name in context.names]
+    world = context.world
+    asks = any(
+        world.is_state(name) or name in world.definitions or name in {"budget", "enabled"}
+        for name in named
+        if name not in context.names
+    )
+    return None if asks or not values else values[0]
 
 
 @built_in("ran")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from checker.library import shipped_folder
 from checker.source import Span
 from checker.table.analysis import lint_table
 from checker.table.document import Word
-from checker.table.looks import content, is_file, lies_inside
+from checker.table.looks import SIZE_MAX, content, is_file, lies_inside
 from checker.table.nodes import Node
 from checker.table.problems import Problems, nearest
 from checker.table.state_table import StateTable
@@ -142,7 +143,10 @@ class TableFinder:
 def _is_table(path: Path) -> bool:
     """Return whether a file beside the system is a table (systems may share a folder with it)."""
     try:
-        text = content(path).decode("utf-8")
+        data = content(path)
+        # What is too large for a table is cut off, perhaps within a character.
+        decoder = getincrementaldecoder("utf-8")()
+        text = decoder.decode(data, final=len(data) <= SIZE_MAX)
     except (OSError, UnicodeDecodeError):
         return True
     return _KEY_OF_A_TABLE.search(_outermost(text)) is not None

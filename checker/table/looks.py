@@ -44,11 +44,9 @@ def is_file(path: Path) -> bool:
 
 def lies_inside(path: Path, folders: Iterable[Path]) -> bool:
     """Return whether the file itself, symbolic links followed, lies below one of `folders`."""
-    real = _asked("real", path)
-    if not real:
-        return False
-    homes = [_asked("real", folder) for folder in folders]
-    return any(Path(real).is_relative_to(home) for home in homes if home)
+    place = _asked("real", path)
+    homes = (_asked("real", folder) for folder in folders) if place else ()
+    return any(home and Path(place).is_relative_to(home) for home in homes)
 
 
 def real(path: Path) -> Path:
@@ -67,11 +65,14 @@ def content(path: Path) -> bytes:
 
 
 def _asked(kind: str, path: Path) -> str:
-    answer = _ANSWERS[kind](path)
+    """Return the answer to a question; while they are noted each is asked once."""
     noted = _noted.get()
-    if noted is not None:
-        noted.setdefault((kind, str(path)), answer)
-    return answer
+    if noted is None:
+        return _ANSWERS[kind](path)
+    question = kind, str(path)
+    if question not in noted:
+        noted[question] = _ANSWERS[kind](path)
+    return noted[question]
 
 
 def _is_file(path: Path) -> str:

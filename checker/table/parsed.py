@@ -32,7 +32,7 @@ def parse_yaml(source: Source) -> Node | None:
     """
     if len(source.text) < _WORTH_KEEPING:
         return _parsed(source)
-    key = hashlib.blake2b(source.text.encode(), key=_parser(), digest_size=20).hexdigest()
+    key = hashlib.blake2b(source.text.encode(), key=parser(), digest_size=20).hexdigest()
     blob = TEXTS.get(key)
     if blob is not None:
         known: Node = _node(json.loads(blob), source)
@@ -50,7 +50,7 @@ def _parsed(source: Source) -> Node | None:
 
 
 @cache
-def _parser() -> bytes:
+def parser() -> bytes:
     """Return a digest of what nodes depend on besides the text."""
     modules = ("nodes", "parsed", "parsing", "problems", "text")
     parts = [Path(__file__).with_name(f"{module}.py") for module in modules]

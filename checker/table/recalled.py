@@ -8,7 +8,6 @@ What has errors is not kept.
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 from collections.abc import Callable, Mapping
 from copyreg import dispatch_table
@@ -22,6 +21,8 @@ from checker.cache import Cache, code_of
 from checker.library import shipped_folder
 from checker.table import looks
 from checker.table.document import Document
+from checker.table.parsed import parser
+from checker.table.sources import NAMES
 
 DOCUMENTS = Cache("documents", 64 << 20)
 """Documents, each behind the questions that it depends on."""
@@ -29,15 +30,15 @@ DOCUMENTS = Cache("documents", 64 << 20)
 
 def read(path: Path, edited: Mapping[Path, str] | None = None) -> Document:
     """Return what `reading.read` makes of a system, made before or now."""
-    from checker.table import reading  # noqa: PLC0415 (not needed for what was read before)
-
     key = None if edited else _key(path)
-    if key is None:
-        return reading.read(path, edited)
-    blob = DOCUMENTS.get(key)
+    blob = None if key is None else DOCUMENTS.get(key)
     known = None if blob is None else _taken(blob)
     if known is not None:
         return known
+    from checker.table import reading  # noqa: PLC0415 (not needed for what was read before)
+
+    if key is None:
+        return reading.read(path, edited)
     with looks.noting() as noted:
         document = reading.read(path)
     _keep(key, noted, document)
@@ -81,10 +82,10 @@ def _key(path: Path) -> str | None:
         return None  # the folder is gone
     # As shown, and from where: a document says in which files its parts stand.
     asked = f"{path}\0{here}\0{shipped_folder()}"
-    return hashlib.blake2b(os.fsencode(asked), key=_reader(), digest_size=20).hexdigest()
+    return hashlib.blake2b(asked.encode(errors=NAMES), key=_reader(), digest_size=20).hexdigest()
 
 
 @cache
 def _reader() -> bytes:
-    """Return a digest of the modules that decide what document a file becomes."""
-    return hashlib.blake2b(code_of(".", "table"), digest_size=32).digest()
+    """Return a digest of what decides, the parser included, what document a file becomes."""
+    return hashlib.blake2b(code_of(".", "table") + parser(), digest_size=32).digest()

@@ -217,6 +217,10 @@ rows:
     do: |
       n = 2
       row = [2]
+  - row: count_from
+    for: {v: 0..1}
+    when: n == v and n > 0
+    do: n = 2
 deadlock: false
 properties:
   grows:
@@ -235,6 +239,8 @@ properties:
         "grown_since",
         "not grown(next(n))",
         "any(grown(v) for v in {n})",
+        "all(next(not enabled(count_from, v=v)) for v in {1})",
+        "all(next(v < n) for v in {n})",
     ],
 )
 @pytest.mark.parametrize("engine", ["local", "reference"])

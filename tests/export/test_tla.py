@@ -96,9 +96,7 @@ properties:
 @needs_tlc
 @pytest.mark.parametrize("looks", ["true", "false"])
 def test_tlc_knows_timers_and_the_least(looks: str, tmp_path: Path) -> None:
-    path = tmp_path / "system.yaml"
-    path.write_text(TIMED % looks)
-    assert recount(str(path), "default") == []
+    assert recounted(tmp_path, TIMED % looks) == []
 
 
 SYSTEM = """
@@ -124,6 +122,13 @@ def lamp(folder: Path, rest: str) -> Path:
     path = folder / "system.yaml"
     path.write_text(SYSTEM % rest)
     return path
+
+
+def recounted(folder: Path, text: str) -> list[str]:
+    """Return what TLC finds else in a system of this text."""
+    path = folder / "system.yaml"
+    path.write_text(text)
+    return recount(str(path), "default")
 
 
 def exported(path: Path) -> str:
@@ -238,8 +243,7 @@ def test_what_tlc_says_is_understood() -> None:
 @needs_tlc
 @pytest.mark.slow
 def test_a_property_may_call_something_as_the_row_does_that_it_asks_for(tmp_path: Path) -> None:
-    file = tmp_path / "asked.yaml"
-    file.write_text("""
+    text = """
 system: asked
 about: Two workers begin and end.
 constants: {Worker: {ids: 2}}
@@ -258,8 +262,8 @@ properties:
   who_begins_is_busy:
     step: all(implies(ran(begins, w=w), next(busy[w])) for w in Worker)
     why: it is what beginning means.
-""")
-    assert recount(str(file), "default") == []
+"""
+    assert recounted(tmp_path, text) == []
 
 
 BOUND_BY_A_MODULE = """
@@ -358,12 +362,21 @@ def test_no_name_of_a_specification_begins_like_an_auxiliary_one() -> None:
     assert auxiliary("key", "f[v_key] + v_key_1") == "v_key_2"
 
 
+def test_a_truth_value_that_may_fail_is_bracketed_where_it_is_bound(tmp_path: Path) -> None:
+    rest = """
+definitions:
+  number(b): 1 if b else 0
+properties:
+  one: {always: "number(n in {0, 1} and n // n >= 0) <= 1", why: it is a truth value.}
+"""
+    assert "\\in {(n \\in {0, 1} /\\ " in exported(lamp(tmp_path, rest))
+
+
 @needs_tlc
 @pytest.mark.slow
 def test_what_comes_next_is_counted_where_a_row_loops(tmp_path: Path) -> None:
     """In a recursive operator nothing that defines a name of its own may be primed."""
-    file = tmp_path / "counted.yaml"
-    file.write_text("""
+    text = """
 system: counted
 about: What waits is counted, one after the other.
 constants: {Worker: {ids: 2}}
@@ -384,8 +397,8 @@ properties:
   all_are_counted:
     step: implies(ran(count), next(sum(1 for w in queue if w in Worker)) == n + 2)
     why: they are in the queue.
-""")
-    assert recount(str(file), "default") == []
+"""
+    assert recounted(tmp_path, text) == []
 
 
 @needs_tlc

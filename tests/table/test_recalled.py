@@ -96,7 +96,7 @@ def test_every_system_comes_back_as_it_was(entry: object, made: list[Path]) -> N
     assert plain(again) == plain(document)
 
 
-def remove_rows(lamp: Path) -> None:
+def change_rows(lamp: Path) -> None:
     (lamp.parent / "rows.yaml").write_text(ROWS.replace("state = on", "state = off"))
 
 
@@ -110,7 +110,7 @@ def link_rows(lamp: Path) -> None:
     rows.symlink_to("others.yaml")
 
 
-@pytest.mark.parametrize("change", [remove_rows, change_system, link_rows])
+@pytest.mark.parametrize("change", [change_rows, change_system, link_rows])
 def test_what_changed_is_read(change: Callable[[Path], None], lamp: Path, made: list[Path]) -> None:
     recalled.read(lamp)
     change(lamp)
