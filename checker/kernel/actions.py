@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import prod
 
 from checker.frozen import frozen
+from checker.kernel.asking import Differences
 from checker.kernel.columns import CellTest, Columns, Finder, keys_of
 from checker.kernel.commuting import LOOPS, Wanted
+from checker.kernel.judging import Judge, Masks
 from checker.kernel.tallies import Count
 from checker.layout.shape import Shape
 from checker.llvm import cells, loops
 from checker.llvm.changes import changed_cells
 from checker.llvm.choices import Drawn, Script
-from checker.llvm.code import Operand, Ref
+from checker.llvm.code import Operand, Ref, signed
 from checker.llvm.frame import Bound, Frame, Mutable
-from checker.llvm.meta import DROPPED, ERROR, ILLEGAL, NUMBER, SKIPPED, STEP
+from checker.llvm.meta import DROPPED, ERROR, ILLEGAL, NUMBER, SKIPPED
 from checker.llvm.statements import Body, cost, set_local, write_block
 from checker.llvm.states import Sink
 from checker.machine import terms
@@ -26,6 +28,7 @@ from checker.machine.once import once
 from checker.machine.terms import Term
 from checker.machine.walk import statements_inside
 from checker.passes.analysis import NO_FACTS, Analysis, Facts, learned, shared_analysis, without
+from checker.passes.deltas import Delta
 from checker.passes.rewriting import BOUND_BY_ROW
 from checker.passes.writes import assigned_locals, drawn_kinds, written_variables
 from checker.semantics.fairness import FairRow
@@ -87,8 +90,8 @@ class ActionWriter:
 
     `source` are the variables of the state it starts in, `meta` the action's part of the meta
     word, `fair` how its instances are numbered if they are, `count` what counts its successors if
-    that is done where they are written, `wanted` which of them are, where not all. `asked` are
-    the numbers of the step properties that name rows, and what must be true on steps of this one.
+    that is done where they are written, `wanted` which of them are, where not all. `asked` is
+    what its steps owe to the step properties that name rows, which `masks` are for.
     `once`: of the picks of an instance that come to the same, only the first are written. Memory
     that instances share is taken once.
     """
@@ -108,7 +111,8 @@ class ActionWriter:
     columns: Columns | None = None
     words: Sequence[Operand] = ()
     selection: Selection | None = None
-    asked: Sequence[tuple[int, Term]] = ()
+    asked: Sequence[Delta] = ()
+    masks: Masks | None = None
     once: bool = False
     first: Ref | None = None
     body_cost: int | None = None
@@ -364,7 +368,7 @@ class ActionWriter:
         words = self.sink.packed(self.source, self.work, body.changed)
         illegal = code.load(body.illegal) if body.illegal is not None else 0
         mark = code.bits("or", code.mul(illegal, ILLEGAL), meta)
-        mark = code.bits("or", mark, self._broken(told))
+        mark = code.bits("or", mark, self._broken(told, words, body.changed))
         kept = 1 if self.first is not None else self._kept(words, number)
         if self.first is not None:
             self.sink.emit(words, mark, 0)
@@ -389,7 +393,12 @@ class ActionWriter:
         code.jump(body.abandoned)
         code.label(body.abandoned)
 
-    def _broken(self, told: Mapping[str, Bound | Mutable]) -> Operand:
+    def _broken(
+        self,
+        told: Mapping[str, Bound | Mutable],
+        words: Mapping[int, Operand],
+        cells_: Mapping[str, Collection[int]],
+    ) -> Operand:
         """Write: the bits of the step properties that this step breaks, of those asked here."""
         if not self.asked:
             return 0
@@ -397,12 +406,31 @@ class ActionWriter:
         before = (frame.variables, frame.following, frame.locals, frame.facts)
         frame.variables, frame.following = dict(self.source), before[0]
         frame.locals, frame.facts = dict(told), {}
-        bits: Operand = 0
-        for number, condition in self.asked:
-            broken = code.select(frame.flag(condition), 0, 1 << (STEP + number))
-            bits = code.bits("or", bits, broken)
+        mark, result = code.mark(), code.scratch(1)
+        code.store(0, result)
+        assert self.masks is not None
+        differences = self._differences(words, cells_)
+        judge = Judge(frame, self.masks, differences, result, unfold=True)
+        for delta in self.asked:
+            end = code.new_label()
+            judge.untouched(delta, end)
+            judge.ask(delta)
+            code.label(end)
+        found = code.load(result)
+        code.release(mark)
         frame.variables, frame.following, frame.locals, frame.facts = before
-        return bits
+        return found
+
+    def _differences(
+        self, words: Mapping[int, Operand], cells_: Mapping[str, Collection[int]]
+    ) -> Differences:
+        """Write: in what a successor with these words differs from its source, if that is asked."""
+        code, found = self.frame.code, dict[int, Operand]()
+        if any(delta.triggers for delta in self.asked):
+            for word, bits in self.sink.layout.bits_of(cells_).items():
+                difference = code.bits("xor", words[word], self.sink.word(word))
+                found[word] = code.bits("and", difference, signed(bits))
+        return found
 
     def _kept(self, words: Mapping[int, Operand], number: int) -> Operand:
         """Write: return 0 where a successor need not be looked up, else 1."""

@@ -8,14 +8,15 @@ from checker.layout.layout import Layout
 from checker.llvm.code import Code, Flag, Operand, Ref
 
 Differences = Mapping[int, Operand]
-"""By the words of two packed states: the bits in which they differ."""
+"""By the words of two packed states: the bits in which they differ; none in words left out."""
 
 
 def changed(code: Code, differences: Differences, masks: Mapping[int, int]) -> Flag:
     """Write: whether some of the bits in `masks` differ."""
     bits: Operand = 0
     for word, mask in sorted(masks.items()):
-        bits = code.bits("or", bits, code.bits("and", differences[word], mask))
+        different = differences.get(word, 0)
+        bits = code.bits("or", bits, code.bits("and", different, mask))
     return code.compare("ne", bits, 0)
 
 

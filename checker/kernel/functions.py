@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 
-from checker.frozen import frozen
 from checker.kernel.actions import ActionWriter, Selection, Spent, planned, select
 from checker.kernel.asking import changed, from_origin
 from checker.kernel.columns import Columns
@@ -45,12 +45,12 @@ from checker.machine.machine import OF_STEPS, Action, Machine, Property
 from checker.machine.once import once
 from checker.machine.terms import Term
 from checker.machine.types import Id
-from checker.machine.walk import statements_inside, variables_read
 from checker.passes.analysis import mentions_id, shared_analysis
 from checker.passes.deltas import asked_of, deltas
 from checker.passes.fixed import changeable, fixed_cells
+from checker.passes.needs import needs_of
 from checker.passes.rewriting import conjunction
-from checker.passes.writes import drawn_kinds
+from checker.passes.signatures import shared_signatures
 from checker.semantics.fairness import FairRow, fair_rows
 from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.symmetry.symmetry import SymmetryWriter
@@ -95,6 +95,7 @@ class Writer:
         self.constants = Constants()
         self.shapes = Shapes()
         self.analysis = shared_analysis()
+        self.signatures = None if brief else shared_signatures()
         self.tables = {table.name: table for table in machine.tables}
         self.variable_shapes = dict(zip(layout.variables, layout.shapes, strict=True))
         self.steps = [item for item in machine.properties if item.kind in OF_STEPS]
@@ -103,6 +104,7 @@ class Writer:
         self.fixed = fixed_cells(machine, layout)
         self.deltas = deltas((item.condition for item in self.steps), shared=brief)
         self.asked = asked_of(machine.actions, self.steps, shared=brief)
+        self.masks = cache(layout.masks)
         self._judges = bool(machine.bounds or machine.step_bounds or self.steps)
         self.commuting = None if brief else commuting(machine, self.analysis)
         self.columns = Columns(self.variable_shapes, self.constants)
@@ -421,6 +423,7 @@ class Writer:
     def _frame(self, code: Code, error: str) -> Frame:
         frame = Frame(code, self.constants, self.shapes, self.analysis, evaluate, {}, error)
         frame.unrolling = not self.brief
+        frame.signatures = self.signatures
         return frame
 
     def _arrays(self, code: Code, names: Iterable[str]) -> dict[str, Ref]:
@@ -467,7 +470,7 @@ class Writer:
         ActionWriter(
             frame, action, sink, meta, source, self.variable_shapes, self.tables, spent, fair,
             STEP + len(self.steps), count, wanted, self.columns, words, selection,
-            () if action is self.machine.initial else self.asked[action.name],
+            () if action is self.machine.initial else self.asked[action.name], self.masks,
             reduces(self.machine),
         ).write()  # fmt: skip
 
@@ -586,8 +589,9 @@ class Writer:
                 code.store(code.bits("or", code.load(result), cut), result)
             names_of_rows = [action.name for action in self.machine.actions]
             StepJudge(
-                frame, self.layout, self.fixed, self.deltas, origin, state, result, names_of_rows
-            ).write()
+                frame, self.layout, self.fixed, self.deltas, origin, state, result, names_of_rows,
+                self.masks,
+            ).write()  # fmt: skip
         else:
             judge_beginning(frame, self.steps, result)
         code.jump(end)
@@ -643,7 +647,7 @@ class Writer:
         names = set(self._reads(self._final_terms()))
         kinds: list[Id] = []
         for action in self.machine.actions:
-            needed = once(_needed, action)
+            needed = once(needs_of, action)
             names |= needed.variables
             kinds += needed.drawn
         for name, shape in self.variable_shapes.items():
@@ -656,22 +660,3 @@ class Writer:
         yield from self.machine.terminal
         yield from self.machine.step_bounds
         yield from (item.condition for item in self.steps)
-
-
-@frozen()
-class _Needed:
-    """What an action reads or changes of a state, and the ids that it draws."""
-
-    variables: frozenset[str]
-    drawn: tuple[Id, ...]
-
-
-def _needed(action: Action) -> _Needed:
-    reads = variables_read(action.guard, *(term for _, term in action.lets), *action.body)
-    for binding in action.bindings:
-        reads |= variables_read(binding)
-    for statement in statements_inside(action.body):
-        place = getattr(statement, "place", None)
-        if place is not None:
-            reads.add(place.variable)
-    return _Needed(frozenset(reads), tuple(drawn_kinds(action.body)))

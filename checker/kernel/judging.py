@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from checker.kernel.asking import changed
+from checker.kernel.asking import Differences, changed
 from checker.layout.layout import Layout
 from checker.llvm.code import Operand, Ref
 from checker.llvm.folds import each
@@ -18,62 +18,46 @@ from checker.passes.deltas import Delta
 from checker.passes.fixed import Fixed
 from checker.passes.rewriting import read_ahead
 
+Masks = Callable[[frozenset[str]], Mapping[int, int]]
+"""Where variables stand in a packed state: `Layout.masks`, kept."""
+
 
 @dataclass(slots=True)
-class StepJudge:
-    """Writes what one step violates into the meta word at `result`.
+class Judge:
+    """Writes what steps violate into the word at `result`, a bit for each property.
 
-    `source` and `target` are packed states. `frame.variables` are those of the source, and
-    `frame.following` room for those of the target, of which only what is looked at is unpacked.
-    `actions` are the names of the actions, of which the meta word has the number.
+    `frame.variables` are those of the source, `frame.following` those of the target;
+    `differences` are those of the two as packed states. `unfold` writes what is asked for all items
+    one after the other, where that is shorter than a loop.
     """
 
     frame: Frame
-    layout: Layout
-    fixed: Fixed
-    deltas: list[Delta]
-    source: Ref
-    target: Ref
+    masks: Masks
+    differences: Differences
     result: Ref
-    actions: Sequence[str]
+    unfold: bool
+    _begun: set[int] = field(default_factory=set)
 
-    def write(self) -> None:
-        """Write all properties, each behind a jump around it for steps that are not asked."""
+    def untouched(self, delta: Delta, end: str) -> None:
+        """Write: go to `end` where the step leaves alone what would make it be asked."""
         code = self.frame.code
-        masks = {stay: self.layout.masks(stay) for it in self.deltas for stay in it.triggers}
-        differences = {}
-        for word in sorted({word for looked_at in masks.values() for word in looked_at}):
-            words = (code.load(code.shift(state, word)) for state in (self.source, self.target))
-            differences[word] = code.bits("xor", *words)
-        spared = list(dict.fromkeys(delta.rows for delta in self.deltas if delta.rows))
-        sparing = self._sparing(spared)
-        for delta in self.deltas:
-            end = code.new_label()
-            for stay in delta.triggers:
-                code.leave_unless(changed(code, differences, masks[stay]), end)
-            if delta.rows:
-                here = code.bits("and", sparing, 1 << spared.index(delta.rows))
-                code.leave_if(code.compare("ne", here, 0), end)
-            self._ask(delta)
-            code.label(end)
+        for stay in delta.triggers:
+            code.leave_unless(changed(code, self.differences, self.masks(stay)), end)
 
-    def _ask(self, delta: Delta) -> None:
+    def ask(self, delta: Delta) -> None:
+        """Write: judge a step by what a delta says of it."""
         frame, code = self.frame, self.frame.code
-        known, mark, unrolling = dict(code.known), code.mark(), frame.unrolling
-        asked = [condition for _, condition in delta.conditions]
-        domains = [generator.domain for generator in delta.generators]
-        names = frozenset[str]().union(*map(read_ahead, (*asked, *domains)))
-        assert frame.following is not None
-        unpack(code, self.layout, self.target, names, frame.following, self.fixed)
-        frame.unrolling = unrolling and not delta.generators
-
+        unrolling = frame.unrolling
+        frame.unrolling = unrolling and (self.unfold or not delta.generators)
         failed = self._failures(delta)
 
         def visit() -> None:
-            frame.unrolling = unrolling
+            before, frame.unrolling = frame.unrolling, unrolling
             for number, condition in delta.conditions:
-                self._judge(number, condition, failed, again=bool(delta.generators))
-            frame.unrolling = unrolling and not delta.generators
+                again = bool(delta.generators) or number in self._begun
+                self._judge(number, condition, failed, again=again)
+                self._begun.add(number)
+            frame.unrolling = before
 
         each(frame, delta.generators, visit)
         if failed is not None:
@@ -81,8 +65,6 @@ class StepJudge:
             left = code.bits("and", code.load(failed), sure)
             frame.fail_if(code.compare("ne", left, 0))
         frame.unrolling = unrolling
-        code.release(mark)
-        code.known = known
 
     def _failures(self, delta: Delta) -> Ref | None:
         """Write: room for errors that count only where nothing is violated; None if none do."""
@@ -94,7 +76,7 @@ class StepJudge:
         return failed
 
     def _judge(self, number: int, condition: Term, failed: Ref | None, *, again: bool) -> None:
-        """Write: note whether a condition is violated, unless it was violated before."""
+        """Write: note whether a condition is violated, unless its property was before."""
         frame, code, bit = self.frame, self.frame.code, 1 << (STEP + number)
         end, error = code.new_label(), code.new_label()
         unsure = frame.analysis.may_fail(condition)
@@ -113,6 +95,58 @@ class StepJudge:
             code.store(code.bits("or", code.load(failed), bit), failed)
             code.jump(end)
         code.label(end)
+
+
+@dataclass(slots=True)
+class StepJudge:
+    """Writes what one step violates into the meta word at `result`.
+
+    `source` and `target` are packed states. `frame.variables` are those of the source, and
+    `frame.following` room for those of the target, of which only what is looked at is unpacked.
+    `actions` are the names of the actions, of which the meta word has the number.
+    """
+
+    frame: Frame
+    layout: Layout
+    fixed: Fixed
+    deltas: Sequence[Delta]
+    source: Ref
+    target: Ref
+    result: Ref
+    actions: Sequence[str]
+    masks: Masks
+
+    def write(self) -> None:
+        """Write all properties, each behind a jump around it for steps that are not asked."""
+        frame, code = self.frame, self.frame.code
+        words = {word for it in self.deltas for stay in it.triggers for word in self.masks(stay)}
+        differences = {}
+        for word in sorted(words):
+            pair = (code.load(code.shift(state, word)) for state in (self.source, self.target))
+            differences[word] = code.bits("xor", *pair)
+        judge = Judge(frame, self.masks, differences, self.result, unfold=False)
+        spared = list(dict.fromkeys(delta.rows for delta in self.deltas if delta.rows))
+        sparing = self._sparing(spared)
+        for delta in self.deltas:
+            end = code.new_label()
+            judge.untouched(delta, end)
+            if delta.rows:
+                here = code.bits("and", sparing, 1 << spared.index(delta.rows))
+                code.leave_if(code.compare("ne", here, 0), end)
+            known, mark = dict(code.known), code.mark()
+            self._unpack(delta)
+            judge.ask(delta)
+            code.release(mark)
+            code.known = known
+            code.label(end)
+
+    def _unpack(self, delta: Delta) -> None:
+        """Write: what a delta looks at of the target."""
+        asked = [condition for _, condition in delta.conditions]
+        domains = [generator.domain for generator in delta.generators]
+        names = frozenset[str]().union(*map(read_ahead, (*asked, *domains)))
+        assert self.frame.following is not None
+        unpack(self.frame.code, self.layout, self.target, names, self.frame.following, self.fixed)
 
     def _sparing(self, spared: Sequence[frozenset[str]]) -> Operand:
         """Write: a bit for each set of rows, whether the row that made the step is among them."""

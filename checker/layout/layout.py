@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from math import log2
 
 from checker.errors import Diagnostic, SpecificationError
@@ -67,15 +68,29 @@ class Layout:
         """Return how many bits of information variable `index` costs."""
         return sum(log2(max(leaf.cardinality, 1)) for leaf in self.variable_leaves(index))
 
+    def bits_of(self, cells: Mapping[str, Iterable[int]]) -> dict[int, int]:
+        """Return the bits of each word that these cells of variables stand in."""
+        masks: dict[int, int] = {}
+        for index, name in enumerate(self.variables):
+            if name in cells:
+                leaves = self.variable_leaves(index)
+                _add_bits(masks, (leaves[cell] for cell in cells[name]))
+        return masks
+
     def masks(self, variables: frozenset[str]) -> dict[int, int]:
         """Return the bits of each word that these variables, and perhaps others, stand in."""
         masks: dict[int, int] = {}
         for index, name in enumerate(self.variables):
-            for leaf in self.variable_leaves(index) if name in variables else ():
-                if leaf.width:
-                    bits = ((1 << leaf.width) - 1) << leaf.shift
-                    masks[leaf.word] = masks.get(leaf.word, 0) | bits
+            if name in variables:
+                _add_bits(masks, self.variable_leaves(index))
         return masks
+
+
+def _add_bits(masks: dict[int, int], leaves: Iterable[Leaf]) -> None:
+    for leaf in leaves:
+        if leaf.width:
+            bits = ((1 << leaf.width) - 1) << leaf.shift
+            masks[leaf.word] = masks.get(leaf.word, 0) | bits
 
 
 def pack(machine: Machine) -> Layout:

@@ -28,6 +28,7 @@ class Block:
     values: dict[str, str] = field(default_factory=dict)
     flags: dict[str, bool] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
+    terms: dict[object, Operand | Flag] = field(default_factory=dict)
 
 
 def common_dominator(one: Block, two: Block) -> Block:
@@ -66,6 +67,7 @@ class Blocks:
         self._recording = True
         # Everything of which some block knows something: most of what is asked for is new.
         self._met: set[str] = set()
+        self._met_terms: set[object] = set()
         self.open = True
 
     def name(self) -> str:
@@ -108,6 +110,26 @@ class Blocks:
             self._block.values[instruction] = name
             self._met.add(instruction)
         return name
+
+    def recalled(self, key: object) -> Operand | Flag | None:
+        """Return the value noted under `key` where every way here came by, if there is one."""
+        if key not in self._met_terms:
+            return None
+        block: Block | None = self._block
+        for _ in range(HORIZON):
+            if block is None:
+                break
+            known = block.terms.get(key)
+            if known is not None:
+                return known
+            block = block.dominator
+        return None
+
+    def note(self, key: object, value: Operand | Flag) -> None:
+        """Note a value under `key`, for what comes after this place only."""
+        if self.open and self._recording:
+            self._block.terms[key] = value
+            self._met_terms.add(key)
 
     # ----------------------------------------------------------------------------------- jumps
 

@@ -13,6 +13,7 @@ from checker.machine import terms
 from checker.machine.terms import Term
 from checker.machine.types import Type
 from checker.passes.analysis import Analysis
+from checker.passes.signatures import Signatures
 
 Value = int | str | Ref
 """A value in flight: a flag for Bool, cells in memory where the shape is not scalar, else a
@@ -78,7 +79,8 @@ class Frame:
     `variables` are the places of the state variables as they are now; `following` those of the
     next state, for `next(...)` in step properties. `error` is the label an evaluation error goes
     to. `facts` are message kinds known of locals: what `IsVariant` tests established. `unrolling`:
-    comprehensions over small domains may be written element by element.
+    comprehensions over small domains may be written element by element. `signatures` are there
+    where the values of terms that were written before are taken up.
     """
 
     code: Code
@@ -92,6 +94,7 @@ class Frame:
     locals: dict[str, Bound | Mutable] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     unrolling: bool = True
+    signatures: Signatures | None = None
 
     def value(self, term: Term) -> Value:
         """Return the value of a term."""

@@ -142,10 +142,7 @@ class Sink:
         code = self.code
         different: Operand = 0
         for word, value in words.items():
-            before = self.held.get(word)
-            if before is None:
-                before = code.load(code.shift(self.source, word))
-            different = code.bits("or", different, code.bits("xor", value, before))
+            different = code.bits("or", different, code.bits("xor", value, self.word(word)))
         return code.compare("ne", different, 0)
 
     def emit_source(self, meta: Operand, kept: Operand = 1) -> None:
@@ -194,11 +191,14 @@ class Sink:
                 self._grow_in_loops(words, leaves, before[name], after[name])
         return words
 
+    def word(self, word: int) -> Operand:
+        """Write: return a word of the source."""
+        held = self.held.get(word)
+        return self.code.load(self.code.shift(self.source, word)) if held is None else held
+
     def _word(self, words: dict[int, Operand], word: int) -> Operand:
         if word not in words:
-            held = self.held.get(word)
-            load = self.code.load(self.code.shift(self.source, word)) if held is None else held
-            words[word] = load
+            words[word] = self.word(word)
         return words[word]
 
     def _grow(

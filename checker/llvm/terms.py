@@ -27,7 +27,44 @@ CHEAP = 12
 
 def evaluate(frame: Frame, term: Term) -> Value:
     """Write the code of `term` and return its value; errors go to `frame.error`."""
-    return _WRITERS[type(term)](frame, term)
+    key = _key(frame, term) if type(term) in _REMEMBERED else None
+    if key is None:
+        return _WRITERS[type(term)](frame, term)
+    known = frame.code.recalled(key)
+    if known is not None:
+        return known
+    value = _WRITERS[type(term)](frame, term)
+    if not isinstance(value, Ref):
+        frame.code.note(key, value)
+    return value
+
+
+_REMEMBERED = frozenset({terms.Fold, terms.Choose})
+"""Terms whose value is looked for among those that were written before."""
+
+_SHORT = 12
+"""Terms of fewer operations are not: what they are made of is found in any case."""
+
+
+def _key(frame: Frame, term: Term) -> tuple[object, ...] | None:
+    """Return what the value of a term depends on; None if that may change, or is not worth it."""
+    signatures, analysis = frame.signatures, frame.analysis
+    if signatures is None or analysis.cost(term) < _SHORT or not frame.shapes[term.type].scalar:
+        return None
+    places = [frame.variables]
+    if signatures.looks_ahead(term) and frame.following is not None:
+        places.append(frame.following)
+    reads = sorted(analysis.reads(term))
+    bases = tuple(held[name].base for held in places for name in reads if name in held)
+    if not frame.code.frozen.issuperset(bases):
+        return None
+    locals_: list[object] = []
+    for name in sorted(analysis.names(term) & frame.locals.keys()):
+        local = frame.locals[name]
+        if not isinstance(local, Bound) or isinstance(local.value, Ref):
+            return None
+        locals_ += [name, local.shape, type(local.value), local.value]
+    return signatures.of(term), bases, *locals_
 
 
 def safe(frame: Frame, term: Term) -> bool:

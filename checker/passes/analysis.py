@@ -25,7 +25,8 @@ Path = tuple[object, ...]
 """A part of a local or of the state, as what leads to it: names, keys, fields."""
 
 Facts = frozenset[tuple[Path, str]]
-"""Parts whose message kind is known: (path, variant); options known to hold something."""
+"""Parts whose message kind is known: (path, variant); options known to hold something, keys known
+to be in a map."""
 
 NO_FACTS: Facts = frozenset()
 
@@ -50,7 +51,8 @@ def _scoped(term: Term, facts: Facts) -> Iterator[tuple[Term, Facts]]:
         case terms.Fold(_, generators, body, key, _, _):
             for generator in generators:
                 yield generator.domain, facts
-                facts = without(facts, generator.name)
+                name = generator.name
+                facts = without(facts, name) | _key_of(generator.domain, (name,))
                 if generator.condition is not None:
                     yield generator.condition, facts
                     facts |= learned(generator.condition)
@@ -65,7 +67,7 @@ def _scoped(term: Term, facts: Facts) -> Iterator[tuple[Term, Facts]]:
 
 
 def learned(term: Term) -> Facts:
-    """Return what the truth of a term says of message kinds, and of options that hold something."""
+    """Return what the truth of a term says of kinds of messages, of options, of keys of maps."""
     match term:
         case terms.IsVariant(item, variant, _):
             path = path_of(item)
@@ -73,9 +75,19 @@ def learned(term: Term) -> Facts:
         case terms.Not(terms.IsNone(item, _, _), _, _):
             path = path_of(item)
             return frozenset({((*path, _SOME), "")}) if path is not None else NO_FACTS
+        case terms.Contains(item, collection, _, _):
+            return _key_of(collection, path_of(item))
         case terms.And(items, _):
             return NO_FACTS.union(*(learned(item) for item in items))
     return NO_FACTS
+
+
+def _key_of(collection: Term, place: Path | None) -> Facts:
+    """Return that what has the path `place` is a key, where the collection is a map."""
+    path = path_of(collection) if isinstance(collection.type, Map) else None
+    if path is None or place is None:
+        return NO_FACTS
+    return frozenset({((*path, _AT, *place, _END, _SOME), "")})
 
 
 def path_of(term: Term) -> Path | None:
@@ -235,6 +247,8 @@ def _fails_itself(term: Term, facts: Facts) -> bool:
             return not always_fits(bare(item.type), kind)
         case terms.Field(item) | terms.With(item) if facts:
             return fails_in(term, _possible(item, facts))
+        case terms.At(item) if facts and isinstance(item.type, Map) and _is_some(term, facts):
+            return False
     return fails_alone(term)
 
 

@@ -24,12 +24,14 @@ from checker.passes.rewriting import (
     advanced,
     ahead,
     alike,
+    conjunction,
     names_rows,
     naming_rows,
     of_row,
     read_ahead,
 )
 from checker.passes.simplify import Simplifier, is_known
+from checker.passes.writes import written_variables
 
 Triggers = tuple[frozenset[str], ...]
 """Sets of variables. A step that leaves all variables of one of them alone is not asked."""
@@ -40,8 +42,9 @@ class Delta:
     """What is asked of steps that change some variable of each of `triggers`.
 
     For every combination of `generators` (there is one if there are none), every condition must
-    be true; they stand with the numbers of their properties. The first that is not ends what is
-    asked for its property. Steps of `rows` are not asked: what these owe is said by `asked_of`.
+    be true; they stand with the numbers of their properties. A property whose number stands in
+    several deltas is violated by the first that is not true, and nothing more is asked for it.
+    Steps of `rows` are not asked: what these owe is said by `asked_of`.
     """
 
     triggers: Triggers
@@ -49,61 +52,92 @@ class Delta:
     conditions: tuple[tuple[int, Term], ...]
     rows: frozenset[str] = frozenset()
 
+    @property
+    def fails(self) -> bool:
+        """Whether something of it may have no value."""
+        analysis = shared_analysis()
+        return any(analysis.may_fail(term) for _, term in self.conditions) or any(
+            analysis.may_fail(item.domain) for item in self.generators
+        )
+
 
 def deltas(conditions: Iterable[Term], *, shared: bool = False) -> list[Delta]:
     """Return what is left of step properties, whose places are their numbers.
 
     Those that name rows are left out: they are judged where each row is written. If `shared`, only
     the rows that they name do that, and what is left for all others is here: text that comes once,
-    where a machine has a hundred rows, and takes longer to run.
+    where a machine has a hundred rows, and takes longer to run. Then properties are not taken
+    apart either: parts that are passed over on most steps are more text.
     """
     found: list[Delta] = []
     for number, condition in enumerate(conditions):
-        if not shared and names_rows(condition):
-            continue
-        left = once(_left, condition)
-        if left is not None:
-            _add(found, replace(left, conditions=tuple((number, it) for _, it in left.conditions)))
+        if shared or not names_rows(condition):
+            _add(found, number, once(_left_whole if shared else _left, condition))
     return found
 
 
-def _left(condition: Term) -> Delta | None:
-    """Return what is left of the first of step properties, None if nothing is asked of any step."""
-    analysis = shared_analysis()
-    simplifier = Simplifier(analysis)
+def _left(condition: Term) -> tuple[Delta, ...]:
+    """Return what is left of a step property that names no rows, part by part."""
+    simplifier = Simplifier(shared_analysis())
+    parts = _by_triggers(simplifier.simple(advanced(condition)), simplifier)
+    return tuple(_looping(triggers, part, frozenset()) for triggers, part in parts)
+
+
+def _left_whole(condition: Term) -> tuple[Delta, ...]:
+    """Return what is left of a step property for rows that it does not name."""
     naming = once(_naming, condition)
+    simplifier = Simplifier(shared_analysis())
     term = simplifier.simple(advanced(condition)) if naming is None else naming.others
     if is_known(term, True):
-        return None
-    triggers = _triggers(term, simplifier)
-    generators, rest = _split(_without_old_items(term, analysis), analysis)
+        return ()
     rows = frozenset[str]() if naming is None else naming.rows
+    return (_looping(_triggers(term, simplifier), term, rows),)
+
+
+def _looping(triggers: Triggers, term: Term, rows: frozenset[str]) -> Delta:
+    """Return what is asked by a term; one that says something of all items runs over these."""
+    analysis = shared_analysis()
+    generators, rest = _split(_without_old_items(term, analysis), analysis)
     return Delta(triggers, generators, ((0, rest),), rows)
 
 
 def asked_of(
     actions: Sequence[Action], properties: Sequence[Property], *, shared: bool = False
-) -> dict[str, tuple[tuple[int, Term], ...]]:
+) -> dict[str, tuple[Delta, ...]]:
     """Return what the steps of each action owe to the step properties that name rows.
 
-    That is the numbers of these properties, with what must be true; one that is true of all steps
-    of the action is left out. If `shared`, so is what those that a property does not name owe to
-    it, which is among the `deltas` then.
+    What is true of all steps of the action is left out, and so is what looks at nothing that it
+    writes. If `shared`, so is what those that a property does not name owe to it, which is among
+    the `deltas` then.
     """
-    owed: dict[str, list[tuple[int, Term]]] = {action.name: [] for action in actions}
+    owed: dict[str, list[Delta]] = {action.name: [] for action in actions}
+    written = {action.name: once(_written, action) for action in actions}
     for number, item in enumerate(properties):
         naming = once(_naming, item.condition)
         if naming is None:
             continue
-        simplifier = Simplifier(shared_analysis())  # not kept: it holds all that it made
         for action in actions:
             named = action.name in naming.rows
             if shared and not named:
                 continue
-            simple = naming.of(action, simplifier) if named else naming.others
-            if not is_known(simple, True):
-                owed[action.name].append((number, simple))
+            term = naming.of(action) if named else naming.others
+            parts = once(_owed_whole if shared else _owed, term)
+            _add(owed[action.name], number, parts, written[action.name])
     return {name: tuple(items) for name, items in owed.items()}
+
+
+def _written(action: Action) -> frozenset[str]:
+    return frozenset(written_variables(action.body))
+
+
+def _owed(term: Term) -> tuple[Delta, ...]:
+    """Return the parts of what the steps of an action owe."""
+    parts = _by_triggers(term, Simplifier(shared_analysis()))
+    return tuple(Delta(triggers, (), ((0, part),)) for triggers, part in parts)
+
+
+def _owed_whole(term: Term) -> tuple[Delta, ...]:
+    return () if is_known(term, True) else (Delta((), (), ((0, term),)),)
 
 
 class _Naming:
@@ -121,12 +155,13 @@ class _Naming:
         others = of_row(self._condition, NO_ROW, {}, self._parts)
         self.others = Simplifier(shared_analysis()).simple(others)
 
-    def of(self, action: Action, simplifier: Simplifier) -> Term:
+    def of(self, action: Action) -> Term:
         """Return what the steps of an action that is named must make true."""
         known = self._owed.get(id(action))
         if known is None:
             here = of_row(self._condition, action.name, action.shown, self._parts)
-            known = self._owed[id(action)] = (action, simplifier.simple(here))
+            simple = Simplifier(shared_analysis()).simple(here)
+            known = self._owed[id(action)] = (action, simple)
         return known[1]
 
 
@@ -135,14 +170,35 @@ def _naming(condition: Term) -> _Naming | None:
     return _Naming(condition) if names_rows(condition) else None
 
 
-def _add(found: list[Delta], new: Delta) -> None:
-    """Add a delta, to one that is asked on the same steps for the same items if there is one."""
-    for place, known in enumerate(found):
-        same = known.triggers == new.triggers and known.rows == new.rows
-        if same and _same_generators(known.generators, new.generators):
-            found[place] = replace(known, conditions=(*known.conditions, *new.conditions))
-            return
-    found.append(new)
+def _add(
+    found: list[Delta],
+    number: int,
+    parts: Sequence[Delta],
+    written: frozenset[str] | None = None,
+) -> None:
+    """Add the parts of property `number` that look at something that is `written`.
+
+    Each to one that is asked on the same steps for the same items if there is one, unless that
+    could let an error come before what violates the property, or behind it.
+    """
+    asked = [
+        replace(part, conditions=tuple((number, term) for _, term in part.conditions))
+        for part in parts
+        if written is None or not any(written.isdisjoint(stay) for stay in part.triggers)
+    ]
+    movable = len(asked) == 1 or not any(part.fails for part in asked)
+    for part in asked:
+        place = next((at for at, known in enumerate(found) if _joins(known, part)), None)
+        if place is None or not movable:
+            found.append(part)
+        else:
+            known = found[place]
+            found[place] = replace(known, conditions=(*known.conditions, *part.conditions))
+
+
+def _joins(known: Delta, new: Delta) -> bool:
+    same = known.triggers == new.triggers and known.rows == new.rows
+    return same and _same_generators(known.generators, new.generators)
 
 
 def _same_generators(left: tuple[Generator, ...], right: tuple[Generator, ...]) -> bool:
@@ -151,13 +207,70 @@ def _same_generators(left: tuple[Generator, ...], right: tuple[Generator, ...]) 
     )
 
 
+# ----------------------------------------------------------------------------------- parts
+
+
+def _by_triggers(term: Term, simplifier: Simplifier) -> Iterator[tuple[Triggers, Term]]:
+    """Yield parts that are all true where `term` is, in the order in which they are evaluated.
+
+    What is said of all items is taken apart only where it cannot fail: an error of the first item
+    comes before what a later one violates. Parts of it with the same triggers stay together.
+    """
+    match term:
+        case terms.And(items, _):
+            for item in items:
+                yield from _by_triggers(item, simplifier)
+            return
+        case terms.Fold("all", _, body, None, _, _) if not shared_analysis().may_fail(term):
+            together: dict[Triggers, list[Term]] = {}
+            for part in _conjuncts(body):
+                simple = simplifier.simple(replace(term, body=part))
+                if not is_known(simple, True):
+                    together.setdefault(_triggers(simple, simplifier), []).append(part)
+            for triggers, parts in together.items():
+                whole = replace(term, body=_joined(parts))
+                yield triggers, simplifier.simple(whole)
+            return
+    simple = simplifier.simple(term)
+    if not is_known(simple, True):
+        yield _triggers(simple, simplifier), simple
+
+
+def _conjuncts(term: Term) -> Iterator[Term]:
+    """Yield terms that are all true where `term` is, which cannot fail."""
+    match term:
+        case terms.And(items, _):
+            for item in items:
+                yield from _conjuncts(item)
+        case terms.Implies(left, terms.And(items, _), span):
+            for part in items:
+                yield terms.Implies(left, part, span)
+        case _:
+            yield term
+
+
+def _joined(parts: Sequence[Term]) -> Term:
+    """Return that all of these hold; what follows from one premise is said of it once."""
+    found: list[Term] = []
+    for part in parts:
+        last = found[-1] if found else None
+        match last, part:
+            case terms.Implies(left, before, span), terms.Implies(same, right, _) if left is same:
+                both = before.items if isinstance(before, terms.And) else (before,)
+                found[-1] = terms.Implies(left, terms.And((*both, right), span), span)
+            case _:
+                found.append(part)
+    return conjunction(tuple(found))
+
+
 def _triggers(term: Term, simplifier: Simplifier) -> Triggers:
     """Return the sets of variables that make the property true by staying as they are."""
     ahead = Ahead()
     names = ahead.reads(term)
     single = [frozenset({name}) for name in sorted(names)]
-    whole = [names] if len(names) > 1 else []
-    for candidates in (single, whole):
+    premise = _premise(term)
+    some = ahead.reads(premise) if premise is not None else names
+    for candidates in (single, [some] if len(some) > 1 else [], [names] if len(names) > 1 else []):
         found = tuple(
             stay
             for stay in candidates
@@ -166,6 +279,16 @@ def _triggers(term: Term, simplifier: Simplifier) -> Triggers:
         if found:
             return found
     return ()
+
+
+def _premise(term: Term) -> Term | None:
+    """Return what a term of the form "if this, then that, of all items" begins with."""
+    match term:
+        case terms.Fold("all", _, body, None, _, _):
+            return _premise(body)
+        case terms.Implies(left, _, _):
+            return left
+    return None
 
 
 # -------------------------------------------------------------------------------- new items

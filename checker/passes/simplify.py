@@ -156,9 +156,16 @@ def _known(value: bool, span: Span) -> terms.Literal:
 
 
 def _contradict(items: list[Term]) -> bool:
-    """Whether terms cannot all be true: one negates another, or one integer has no room left."""
+    """Whether terms cannot all be true: one negates another, or nothing is left for an item."""
     denied = [item.item for item in items if isinstance(item, terms.Not)]
     if any(alike(item, other) for item in denied for other in items):
+        return True
+    said = [one for one in map(_values_said, items) if one is not None]
+    if any(
+        _exclude(one, other) and alike(one[0], other[0])
+        for place, one in enumerate(said)
+        for other in said[:place]
+    ):
         return True
     limits = [limit for limit in map(_limit, items) if limit is not None]
     return any(
@@ -166,6 +173,35 @@ def _contradict(items: list[Term]) -> bool:
         for place, (one, low, high) in enumerate(limits)
         for other, least, most in limits[:place]
     )
+
+
+def _values_said(term: Term) -> tuple[Term, frozenset[object], bool] | None:
+    """Return (item, values, whether it is one of them) where a term says that of an item."""
+    match term:
+        case terms.Equal(terms.Literal(value), item, _) | terms.Equal(
+            item, terms.Literal(value), _
+        ):
+            return item, frozenset({value}), True
+        case terms.Contains(item, terms.Literal(frozenset() as values), _, _):
+            return item, values, True
+        case terms.Not(item, _):
+            inner = _values_said(item)
+            return None if inner is None else (inner[0], inner[1], not inner[2])
+    return None
+
+
+def _exclude(
+    one: tuple[Term, frozenset[object], bool], other: tuple[Term, frozenset[object], bool]
+) -> bool:
+    """Whether what is said of one item cannot both be true."""
+    match one, other:
+        case (_, values, True), (_, others, True):
+            return values.isdisjoint(others)
+        case (_, inside, True), (_, outside, False):
+            return inside <= outside
+        case (_, outside, False), (_, inside, True):
+            return inside <= outside
+    return False
 
 
 _FAR = 1 << 80

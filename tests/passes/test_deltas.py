@@ -7,6 +7,7 @@ classic group; there with properties that are broken, so that nothing is left ou
 import random
 from collections import Counter
 from collections.abc import Mapping
+from collections.abc import Sequence as Row
 from dataclasses import replace
 
 import pytest
@@ -57,6 +58,8 @@ def by_deltas(found: list[Delta], count: int, now: Values, following: Values) ->
     for delta in found:
         if all(any(now[name] != following[name] for name in stay) for stay in delta.triggers):
             for number, condition in delta.conditions:
+                if result[number] is not True:
+                    continue
                 whole = condition
                 if delta.generators:
                     whole = t.Fold("all", delta.generators, condition, None, BOOL, NOWHERE)
@@ -260,6 +263,10 @@ def ran(row: str) -> t.Ran:
     return t.Ran(row, (), NOWHERE)
 
 
+def numbers_in(parts: Row[Delta]) -> list[int]:
+    return [number for part in parts for number, _ in part.conditions]
+
+
 def test_what_all_other_rows_owe_is_asked_once_and_of_them_only() -> None:
     made = naming_rows()
     assert deltas(item.condition for item in made.properties) == []
@@ -271,9 +278,8 @@ def test_what_all_other_rows_owe_is_asked_once_and_of_them_only() -> None:
     ]
     assert [it.triggers for it in others] == [(frozenset({"x"}),), (frozenset({"x"}),), ()]
     asked = asked_of(made.actions, made.properties, shared=True)
-    assert {row: [number for number, _ in owed] for row, owed in asked.items() if owed} == {
-        "rise": [2]
-    }
+    owed = {row: numbers_in(parts) for row, parts in asked.items()}
+    assert {row: numbers for row, numbers in owed.items() if numbers} == {"rise": [2]}
 
 
 def test_a_kernel_judges_steps_of_named_rows_and_of_all_others() -> None:
@@ -312,6 +318,72 @@ def test_an_error_keeps_a_property_from_being_passed_over() -> None:
     same = {"x": 1, "y": 0}
     assert Comparison([condition]).require_same(same, same) == [FAILS]
     require_agreement(made)
+
+
+def same(name: str) -> t.Equal:
+    return t.Equal(following(read(name, NUMBER)), read(name, NUMBER), NOWHERE)
+
+
+QUOTIENT = t.Arithmetic("//", n(3), following(read("x", NUMBER)), NUMBER, NOWHERE)
+HAS_QUOTIENT = t.Compare(">=", QUOTIENT, n(1), NOWHERE)
+
+
+def of_all(*parts: t.Term) -> t.Fold:
+    generator = t.Generator("i", t.Everything(Set(NODE), NOWHERE), None)
+    return t.Fold("all", (generator,), t.And(parts, NOWHERE), None, BOOL, NOWHERE)
+
+
+def test_parts_of_a_property_are_asked_where_what_they_look_at_changes() -> None:
+    condition = of_all(same("x"), t.Implies(denied(same("y")), RISES, NOWHERE), same("x"))
+    first, second = deltas([condition])
+    assert (first.triggers, second.triggers) == (
+        (frozenset({"x"}),),
+        (frozenset({"x"}), frozenset({"y"})),
+    )
+    assert isinstance(first.conditions[0][1], t.And)  # what is asked on the same steps together
+
+
+def test_an_error_comes_before_what_a_later_part_says_and_not_behind() -> None:
+    """3 // next(x) has no value where x becomes 0."""
+    conditions = [
+        t.And((same("y"), HAS_QUOTIENT, same("z")), NOWHERE),
+        t.And((HAS_QUOTIENT, same("z"), same("y")), NOWHERE),
+        of_all(same("y"), HAS_QUOTIENT),
+        same("z"),
+    ]
+    compared = Comparison(conditions)
+    for x in range(2):
+        for y in range(2):
+            for z in range(2):
+                now = {"x": 1, "y": 0, "z": 0}
+                compared.require_same(now, {"x": x, "y": y, "z": z})
+    assert compared.require_same(now, {"x": 0, "y": 1, "z": 1}) == [False, FAILS, False, False]
+    variables = [variable(name, NUMBER, int(name == "x")) for name in "xyz"]
+    moves = [
+        action(f"to_{x}_{y}_{z}", *(assign(place(name, NUMBER), n(to)) for name, to in
+                                    zip("xyz", (x, y, z), strict=True)))
+        for x in range(2) for y in range(2) for z in range(2)
+    ]  # fmt: skip
+    properties = [prop(f"p{place}", "step", term) for place, term in enumerate(conditions)]
+    made = machine("errors", variables, moves, properties=properties)
+    for brief in (False, True):
+        require_agreement(made, states=20, brief=brief)
+
+
+def test_rows_are_not_asked_for_what_they_do_not_write() -> None:
+    unmoved = t.Or((t.And((same("x"), same("y")), NOWHERE), ran("free")), NOWHERE)
+    both = t.And((t.Or((same("x"), ran("free")), NOWHERE), t.Or((same("y"), ran("free")), NOWHERE)),
+                 NOWHERE)  # fmt: skip
+    made = replace(
+        small_machine(), properties=(prop("a", "step", unmoved), prop("b", "step", both))
+    )
+    asked = asked_of(made.actions, made.properties)
+    assert {row: numbers_in(parts) for row, parts in asked.items() if parts} == {
+        "rise": [0, 1],
+        "fall": [0, 1],
+        "other": [0, 1],
+    }
+    require_agreement(made, states=200)
 
 
 # ------------------------------------------------------------------------- the classic group

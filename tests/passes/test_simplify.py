@@ -86,6 +86,28 @@ def test_what_is_certain(case: str) -> None:
     assert is_known(simple(term), wanted)
 
 
+def said_of_x(values_: frozenset[object], *, inside: bool) -> t.Term:
+    """x is one of these, or none of them."""
+    term: t.Term = t.Contains(X, t.Literal(values_, Set(NUMBER), NOWHERE), NOWHERE)
+    if len(values_) == 1:
+        term = equal(X, lit(next(iter(values_)), NUMBER))
+    return term if inside else t.Not(term, NOWHERE)
+
+
+def test_what_two_sets_say_of_an_item() -> None:
+    sets = [frozenset[object](number for number in range(4) if bits >> number & 1)
+            for bits in range(16)]  # fmt: skip
+    for one in sets:
+        for other in sets:
+            for inside, within_ in ((True, True), (True, False), (False, True), (False, False)):
+                term = both(said_of_x(one, inside=inside), said_of_x(other, inside=within_))
+                left = {x for x in range(4) if (x in one) == inside and (x in other) == within_}
+                if is_known(simple(term), False):
+                    assert not left
+                else:
+                    assert left or not (inside or within_)
+
+
 @pytest.mark.parametrize("case", OPEN)
 def test_what_is_not(case: str) -> None:
     found = simple(OPEN[case])
