@@ -14,7 +14,7 @@ from checker.semantics.symmetry import reduces, symmetric_ids
 from checker.table import read
 
 OF_EACH_SEARCH = ("distinct", "generated", "cuts", "deadlocks", "rows", "symmetry", "spec")
-OF_EACH_SEARCH_TOO = ("without_symmetry", "warnings", "bytes_per_state", "traces")
+OF_EACH_SEARCH_TOO = ("without_symmetry", "warnings", "traces")
 """What counts states or steps, or is one of several runs as short, with symmetry or without."""
 
 DEPTHS = ("depth", "depth_complete")
