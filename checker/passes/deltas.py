@@ -213,31 +213,40 @@ def _same_generators(left: tuple[Generator, ...], right: tuple[Generator, ...]) 
 def _by_triggers(term: Term, simplifier: Simplifier) -> Iterator[tuple[Triggers, Term]]:
     """Yield parts that are all true where `term` is, in the order in which they are evaluated.
 
-    What is said of all items is taken apart only where it cannot fail: an error of the first item
-    comes before what a later one violates. Parts of it with the same triggers stay together.
+    What is said of all items is taken apart only where no part of it could fail by itself: an error
+    of the first item comes before what a later one violates, and what an earlier part rules out is
+    no error of a later one. Parts with the same triggers stay together.
     """
     match term:
         case terms.And(items, _):
             for item in items:
                 yield from _by_triggers(item, simplifier)
             return
-        case terms.Fold("all", _, body, None, _, _) if not shared_analysis().may_fail(term):
-            together: dict[Triggers, list[Term]] = {}
-            for part in _conjuncts(body):
-                simple = simplifier.simple(replace(term, body=part))
-                if not is_known(simple, True):
-                    together.setdefault(_triggers(simple, simplifier), []).append(part)
-            for triggers, parts in together.items():
-                whole = replace(term, body=_joined(parts))
-                yield triggers, simplifier.simple(whole)
-            return
+        case terms.Fold("all", _, body, None, _, _):
+            parts = [(part, replace(term, body=part)) for part in _conjuncts(body)]
+            if not any(shared_analysis().may_fail(whole) for _, whole in parts):
+                yield from _together(term, parts, simplifier)
+                return
     simple = simplifier.simple(term)
     if not is_known(simple, True):
         yield _triggers(simple, simplifier), simple
 
 
+def _together(
+    term: terms.Fold, parts: Sequence[tuple[Term, Term]], simplifier: Simplifier
+) -> Iterator[tuple[Triggers, Term]]:
+    """Yield what is said of all items by triggers; each part is what is said of one, and of all."""
+    found: dict[Triggers, list[Term]] = {}
+    for part, whole in parts:
+        simple = simplifier.simple(whole)
+        if not is_known(simple, True):
+            found.setdefault(_triggers(simple, simplifier), []).append(part)
+    for triggers, some in found.items():
+        yield triggers, simplifier.simple(replace(term, body=_joined(some)))
+
+
 def _conjuncts(term: Term) -> Iterator[Term]:
-    """Yield terms that are all true where `term` is, which cannot fail."""
+    """Yield terms that are all true where `term` is."""
     match term:
         case terms.And(items, _):
             for item in items:

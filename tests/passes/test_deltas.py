@@ -22,7 +22,7 @@ from checker.flow import elaborate
 from checker.flow import read as read_specification
 from checker.machine import terms as t
 from checker.machine.machine import Machine, Property
-from checker.machine.types import Id, Map, Range, Record, Sequence, Set, Union
+from checker.machine.types import Id, Map, Option, Range, Record, Sequence, Set, Union
 from checker.passes.deltas import Delta, asked_of, deltas
 from checker.passes.rewriting import names_rows
 from checker.semantics.evaluate import Context, evaluate
@@ -366,6 +366,38 @@ def test_an_error_comes_before_what_a_later_part_says_and_not_behind() -> None:
     ]  # fmt: skip
     properties = [prop(f"p{place}", "step", term) for place, term in enumerate(conditions)]
     made = machine("errors", variables, moves, properties=properties)
+    for brief in (False, True):
+        require_agreement(made, states=20, brief=brief)
+
+
+def test_what_an_earlier_part_rules_out_is_no_error() -> None:
+    """Of an option that holds nothing there is no number; an earlier part says that it does."""
+    kind = Option(NUMBER)
+    held = following(read("o", kind))
+    there = denied(t.IsNone(held, NOWHERE))
+    y_changed = denied(same("y"))
+    y_rises = t.Compare(">=", following(read("y", NUMBER)), read("y", NUMBER), NOWHERE)
+    enough = t.Compare(">=", t.Cast(held, NUMBER, NOWHERE), n(1), NOWHERE)
+    parts = y_rises, there, t.Implies(y_changed, enough, NOWHERE)
+    conditions = [of_all(*parts), t.And(parts, NOWHERE), of_all(there, enough)]
+    compared = Comparison(conditions)
+    now = {"y": 0, "o": 1}
+    assert compared.require_same(now, {"y": 1, "o": None}) == [False, False, False]
+    for y in range(3):
+        for o in (None, 0, 1):
+            compared.require_same({"y": 1, "o": 1}, {"y": y, "o": o})
+    moves = [
+        action(
+            f"to_{y}_{o}",
+            assign(place("y", NUMBER), n(y)),
+            assign(place("o", kind), lit(o, kind)),
+        )
+        for y in range(3)
+        for o in (None, 0, 1)
+    ]
+    variables = [variable("y", NUMBER, 1), variable("o", kind, 1)]
+    properties = [prop(f"p{place}", "step", term) for place, term in enumerate(conditions)]
+    made = machine("options", variables, moves, properties=properties)
     for brief in (False, True):
         require_agreement(made, states=20, brief=brief)
 
