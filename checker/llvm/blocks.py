@@ -25,10 +25,9 @@ class Block:
     label: str
     dominator: Block | None
     depth: int
-    values: dict[str, str] = field(default_factory=dict)
+    values: dict[object, Operand | Flag] = field(default_factory=dict)
     flags: dict[str, bool] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
-    terms: dict[object, Operand | Flag] = field(default_factory=dict)
 
 
 def common_dominator(one: Block, two: Block) -> Block:
@@ -66,8 +65,7 @@ class Blocks:
         self._equalities: dict[str, tuple[str, int]] = {}
         self._recording = True
         # Everything of which some block knows something: most of what is asked for is new.
-        self._met: set[str] = set()
-        self._met_terms: set[object] = set()
+        self._met: set[object] = set()
         self.open = True
 
     def name(self) -> str:
@@ -96,15 +94,10 @@ class Blocks:
         """Return the result of an instruction that depends on its operands only."""
         if not self.open:
             return self.name()
-        if instruction in self._met:
-            block: Block | None = self._block
-            for _ in range(HORIZON):
-                if block is None:
-                    break
-                known = block.values.get(instruction)
-                if known is not None:
-                    return known
-                block = block.dominator
+        if instruction in self._met:  # most are new: they are not to cost a call
+            known = self.recalled(instruction)
+            if type(known) is str:
+                return known
         name = self.value(instruction)
         if self._recording:
             self._block.values[instruction] = name
@@ -113,13 +106,13 @@ class Blocks:
 
     def recalled(self, key: object) -> Operand | Flag | None:
         """Return the value noted under `key` where every way here came by, if there is one."""
-        if key not in self._met_terms:
+        if key not in self._met:
             return None
         block: Block | None = self._block
         for _ in range(HORIZON):
             if block is None:
                 break
-            known = block.terms.get(key)
+            known = block.values.get(key)
             if known is not None:
                 return known
             block = block.dominator
@@ -128,8 +121,8 @@ class Blocks:
     def note(self, key: object, value: Operand | Flag) -> None:
         """Note a value under `key`, for what comes after this place only."""
         if self.open and self._recording:
-            self._block.terms[key] = value
-            self._met_terms.add(key)
+            self._block.values[key] = value
+            self._met.add(key)
 
     # ----------------------------------------------------------------------------------- jumps
 

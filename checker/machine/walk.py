@@ -32,6 +32,7 @@ _SAYS_WHERE = frozenset({"type", "span"})
 
 
 _PARTS: dict[type, tuple[str, ...]] = {}
+_PLAIN: dict[type, tuple[str, ...]] = {}
 
 
 def parts(kind: type) -> tuple[str, ...]:
@@ -44,8 +45,10 @@ def parts(kind: type) -> tuple[str, ...]:
 
 def plain(kind: type) -> tuple[str, ...]:
     """Return the names of the fields that say what a node is: no nodes, neither type nor span."""
-    held = {*parts(kind), *_SAYS_WHERE}
-    return tuple(item.name for item in fields(kind) if item.name not in held)
+    if kind not in _PLAIN:
+        held = {*parts(kind), *_SAYS_WHERE}
+        _PLAIN[kind] = tuple(item.name for item in fields(kind) if item.name not in held)
+    return _PLAIN[kind]
 
 
 class _Ways(dict[type, Callable[[Node], list[Any]]]):

@@ -85,7 +85,7 @@ class Signatures:
                 return self._of(item, bound), self._maybe(start, bound), self._maybe(stop, bound)
             case terms.Leads() | terms.Ran():
                 return (object(),)
-        said = [getattr(term, name) for name in _said(type(term))]
+        said = [getattr(term, name) for name in plain(type(term))]
         return (*said, *[self._of(part, bound) for part in terms_inside(term)])
 
     def _maybe(self, term: Term | None, bound: _Bound) -> int | None:
@@ -102,14 +102,3 @@ def shared_signatures() -> Signatures:
     if _shared.size > _SIZE_MAX:
         _shared = Signatures(shared_analysis())
     return _shared
-
-
-_SAID: dict[type, tuple[str, ...]] = {}
-
-
-def _said(kind: type) -> tuple[str, ...]:
-    """Return `plain` of a class, kept: it is asked for each term."""
-    known = _SAID.get(kind)
-    if known is None:
-        known = _SAID[kind] = plain(kind)
-    return known
