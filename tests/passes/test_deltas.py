@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Sequence as Row
 from dataclasses import replace
+from itertools import permutations, product
 
 import pytest
 from agreement import require_agreement
@@ -400,6 +401,41 @@ def test_what_an_earlier_part_rules_out_is_no_error() -> None:
     made = machine("options", variables, moves, properties=properties)
     for brief in (False, True):
         require_agreement(made, states=20, brief=brief)
+
+
+UP_TO_TWO = Range(0, 2)
+FEW = [{"w": w, "y": y, "o": o} for w in range(2) for y in range(3) for o in (None, 0, 1)]
+
+
+def guard_and_use(name: str, *, ahead: bool) -> tuple[t.Term, t.Term]:
+    """A test, and what has a value only where it holds, of the state before a step or after it."""
+    now = read(name, Option(UP_TO_TWO) if name == "o" else UP_TO_TWO)
+    value = following(now) if ahead else now
+    if name == "o":
+        held = t.Cast(value, UP_TO_TWO, NOWHERE)
+        return denied(t.IsNone(value, NOWHERE)), t.Compare(">=", held, n(1), NOWHERE)
+    half = t.Arithmetic("//", n(2), value, NUMBER, NOWHERE)
+    return t.Compare(">", value, n(0), NOWHERE), t.Compare(">=", half, n(2), NOWHERE)
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("moved", ["y", "w"])
+@pytest.mark.parametrize("name", ["o", "y"])
+def test_parts_in_every_order_fail_where_the_whole_does(
+    name: str, moved: str, *, ahead: bool
+) -> None:
+    """Of three parts one may rule an error of another out, on steps that change something else."""
+    moves = denied(t.Equal(following(read(moved, UP_TO_TWO)), read(moved, UP_TO_TWO), NOWHERE))
+    rises = t.Compare(">=", following(read(moved, UP_TO_TWO)), read(moved, UP_TO_TWO), NOWHERE)
+    said = guard_and_use(name, ahead=ahead)
+    parts = [rises, *said, *(t.Implies(moves, part, NOWHERE) for part in said)]
+    orders = list(permutations(parts, 3))
+    loops = [of_all(*some) for some in orders]
+    compared = Comparison([*loops, *(t.And(some, NOWHERE) for some in orders)])
+    seen: Counter[object] = Counter()
+    for now, later in product(FEW, FEW):
+        seen.update(map(str, compared.require_same(now, later)))
+    assert set(seen) == {"True", "False", FAILS}
 
 
 def test_rows_are_not_asked_for_what_they_do_not_write() -> None:

@@ -1058,12 +1058,49 @@ class Drawer:
                 "risen(n)",
                 f"risen({self.one(['level', 'twice(n)', 'n + 0', 'next(n)'])})",
             ]
-            text = self.one(forms)
+            text = self._parts(scope) if self.chance() else self.one(forms)
             if self.chance() and self.rows:
                 text = f"implies({self._asks('ran', scope)}, {text})"
         if kind in ("always", "step") and self.chance():
             text = f"({text}) or n < 3"
         return text
+
+    def _parts(self, scope: Scope) -> str:
+        """Draw what must be true together of a step, where one part says if another has a value.
+
+        Some of the parts say something only of steps that change one variable.
+        """
+        name = self.name("x")
+        domains = [("id", "K"), ("int", "range(2)")]
+        domains += [(kind, text) for kind in ("int", "id") for text in scope.of(f"{kind}s")]
+        of, domain = self.one(domains)
+        loops = self.chance()
+        inner = self._with(scope, of, name) if loops else scope
+        parts = [*self._test_and_use(inner), self.expression("bool", inner, 1)]
+        parts.insert(self.one([0, 0, 1, 2, 3]), self.expression("bool", inner, 1))
+        if self.chance(6):
+            parts.reverse()
+        kinds = ("maybe", "queue", "partial", "hand", "ids")
+        moved = self.one(["n", *(text for kind in kinds for text in scope.of(kind))])
+        said = " and ".join(
+            self.one([f"({part})", f"(next({moved}) == {moved} or {part})"]) for part in parts
+        )
+        over = self.one([domain, f"next({domain})"])
+        return f"all({said} for {name} in {over})" if loops else said
+
+    def _test_and_use(self, scope: Scope) -> list[str]:
+        """Draw a test and what has a value where it holds, both of the state before or after."""
+        pairs = [("n > 0", "2 // n <= {}")]
+        pairs += [(f"{text} is not none", f"{text} >= {{}}") for text in scope.of("maybe")]
+        pairs += [(f"len({text}) > 0", f"{text}[0] >= {{}}") for text in scope.of("queue")]
+        pairs += [(f"{text} is Put", f"{text}.v != {{}}") for text in scope.of("kind")]
+        for key in scope.of("id") if self.id_is_plain(scope) else ():
+            pairs += [
+                (f"{key} in {text}", f"{text}[{key}] >= {{}}") for text in scope.of("partial")
+            ]
+        test, use = self.one(pairs)
+        said = [f"({test})", f"({use.format(self.expression('int', scope, 0))})"]
+        return [f"next{part}" for part in said] if not self.chance(3) else said
 
     def _formula(self, scope: Scope, depth: int) -> str:
         def f() -> str:
