@@ -87,6 +87,8 @@ EDGE_END = 25
 """The piece of the recorded steps that this desk fills."""
 ORIGINS = 26
 """Address of room for the addresses of the states that CHUNK_SIZE new ones were found from."""
+UNKNOWN = 27
+"""Address of room for the places in OUT of successors that have to be looked up one by one."""
 DESK_SIZE = 32
 
 DEADLOCK = 0
@@ -141,10 +143,12 @@ class Desk:
         self.out = np.empty(capacity * self.words, np.int64)
         self.meta = np.empty(capacity, np.int64)
         self.slots = np.empty(capacity, np.int64)
+        self.unknown = np.empty(capacity, np.int64)
         self.flags = np.empty(max(capacity, CHUNK_SIZE), np.int64)
         self.numbers[OUT] = self.out.ctypes.data
         self.numbers[META] = self.meta.ctypes.data
         self.numbers[SLOTS] = self.slots.ctypes.data
+        self.numbers[UNKNOWN] = self.unknown.ctypes.data
         self.numbers[FLAGS] = self.flags.ctypes.data
         self.numbers[OUT_CAPACITY] = capacity
 
@@ -156,4 +160,5 @@ class Desk:
     @property
     def bytes(self) -> int:
         """Bytes of the buffers that grow."""
-        return self.out.nbytes + self.meta.nbytes + self.slots.nbytes + self.flags.nbytes
+        buffers = self.out, self.meta, self.slots, self.unknown, self.flags
+        return sum(buffer.nbytes for buffer in buffers)

@@ -87,13 +87,20 @@ def _announce(
 @inlined
 def foresee(
     table: int, value: int, capacity: int, reserved_bits: int, words: int, queue: int
-) -> None:
-    """Ask for the state in the queue that a look-up of the hash `value` will compare first."""
+) -> int:
+    """Ask for the state in the queue that a look-up of the hash `value` will compare first.
+
+    Return its number, or -1 if the line of its home holds none with its tag. If the line is full
+    the next one is asked for.
+    """
     key = tagged(value)
     line = _segment(table, value, reserved_bits) + 8 * home_of(key, capacity)
-    same = compare_tags(line, key, _ABOVE) & _LINE
-    if same != 0:
-        prefetch_read(queue + 8 * words * (load(line + 8 * lowest_bit(same)) & _NUMBER))
+    found = compare_tags(line, key, _ABOVE)
+    prefetch(line + (8 * LANES if found == 0 else 0))
+    same = found & _LINE
+    number = load_acquire(line + 8 * lowest_bit(same | 1 << (LANES - 1))) & _NUMBER
+    prefetch_read(queue + 8 * words * number)
+    return int(number) if same != 0 else -1
 
 
 @inlined
@@ -182,6 +189,15 @@ def same_state(left: int, right: int, words: int) -> bool:
         if load(left + 8 * word) != load(right + 8 * word):
             return False
     return True
+
+
+@inlined
+def differs(left: int, right: int, words: int) -> int:
+    """Return 0 where two states are equal; all words are read, so there is nothing to foresee."""
+    bits = 0
+    for word in range(words):
+        bits |= load(left + 8 * word) ^ load(right + 8 * word)
+    return bits
 
 
 @compiled

@@ -43,6 +43,8 @@ the segment is full."""
 _FIRST_WORDS = (0, 0b11111111, 0b01010101, 0, 0b00010001)
 """By words of a state: which words of a line are first words of slots."""
 
+_FREE = _FIRST_WORDS[1] << LANES
+"""What `compare_line` says of words that are 0."""
 _PRESENT = -(1 << 63)
 _WITHOUT_PRESENT = (1 << 63) - 1
 _BUSY = 1
@@ -153,6 +155,19 @@ def insert(
         if slot == end:
             slot = start
     return CROWDED
+
+
+@inlined
+def is_at_home(table: int, slot: int, state: int) -> bool:
+    """Whether the state of one word at address `state` stands in the line of its home `slot`.
+
+    If that line is full of others the next one is asked for. What lies beyond the end of a segment
+    is never a state.
+    """
+    line = table + 8 * slot
+    found = compare_line(line, load(state) | _PRESENT, _BUSY)
+    prefetch(line + (8 * LANES if found & _FREE == 0 else 0))
+    return found & _FIRST_WORDS[1] != 0
 
 
 @inlined

@@ -55,6 +55,7 @@ from checker.search.board import (
     TAIL,
     TALLIES,
     UNCLEAR,
+    UNKNOWN,
     WORDS,
     Numbers,
 )
@@ -67,10 +68,10 @@ from checker.search.halves import (
     read_roots,
     write_roots,
 )
-from checker.search.indexed import announce, foresee, look_up, number_of
+from checker.search.indexed import announce, differs, foresee, look_up, number_of
 from checker.search.recording import record
 from checker.search.roots import ask_for, insert_root
-from checker.search.visited import CROWDED, KNOWN, NEW, NO_ROOM, insert, locate
+from checker.search.visited import CROWDED, KNOWN, NEW, NO_ROOM, insert, is_at_home, locate
 
 FINISHED = 0
 """The level has no state left to claim, and this worker's are done."""
@@ -93,8 +94,6 @@ _WHOLE = 0
 _INDEXED = 1
 _ROOTS = 2
 """What the table holds."""
-_AHEAD = 16
-"""Look-ups between asking for a state of the queue and comparing it."""
 _SPECIAL = ERROR | DROPPED | CUT
 
 
@@ -301,6 +300,41 @@ def _keep_pending(board: Numbers, desk: Numbers, board_address: int) -> int:
 
 
 @inlined
+def _sift(board: Numbers, desk: Numbers, words: int, kind: int, end: int) -> int:
+    """Write which of the successors from NEXT to `end` are not plainly known to UNKNOWN.
+
+    Return how many: those that stand elsewhere than where they are looked for first are among
+    them, and so is what is no state. Most are known, and which cannot be foreseen by a processor,
+    so nothing here depends on a branch.
+    """
+    first, states, slots = desk[NEXT], desk[OUT], desk[SLOTS]
+    metas, beside, unknown = desk[META], board[BESIDE], desk[UNKNOWN]
+    table, queue, recording = board[TABLE], board[QUEUE], board[RECORDING]
+    if kind == _INDEXED:
+        capacity, bits = board[CAPACITY], board[RESERVED_BITS]
+        for index in range(first, end):
+            number = foresee(table, load(slots + 8 * index), capacity, bits, words, queue)
+            store(unknown + 8 * (index - first), number)
+    count = 0
+    for index in range(first, end):
+        state = states + 8 * words * index
+        new = load(metas + 8 * index) & beside
+        if kind == _INDEXED:
+            number = load(unknown + 8 * (index - first))
+            # Without such a tag any state will do: the number says that it is not this one.
+            new |= differs(queue + 8 * words * max(number, 0), state, words) | number >> 63
+            if recording != 0 and new == 0:
+                store(slots + 8 * index, number)
+        elif kind == _ROOTS or words > 1:
+            new = 1
+        else:
+            new |= 0 if is_at_home(table, load(slots + 8 * index), state) else 1
+        store(unknown + 8 * count, index)
+        count += 1 if new != 0 else 0
+    return count
+
+
+@inlined
 def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: int) -> int:
     table, capacity = board[TABLE], board[CAPACITY]
     bits, queue = board[RESERVED_BITS], board[QUEUE]
@@ -321,18 +355,16 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: i
     unchecked = chunk
     edges = 0
     result = WORKING
-    index = desk[NEXT]
-    foreseen = index
-    while index < pending:
-        while kind == _INDEXED and foreseen < min(index + _AHEAD, pending):
-            foresee(table, load(slots + 8 * foreseen), capacity, bits, words, queue)
-            foreseen += 1
+    unknown, at = desk[UNKNOWN], 0
+    count = _sift(board, desk, words, kind, pending)
+    while at < count:
+        index = load(unknown + 8 * at)
         meta = load(metas + 8 * index)
         state = out + 8 * words * index
         if meta & beside != 0:
             if meta & _SPECIAL != 0:
                 edges |= _note_special(board, desk, meta, state)
-                index += 1
+                at += 1
                 continue
             edges |= meta & beside
         slot = load(slots + 8 * index)
@@ -376,11 +408,12 @@ def _keep(board: Numbers, desk: Numbers, board_address: int, words: int, kind: i
         elif outcome == CROWDED:
             result = NO_TABLE
             break
-        index += 1
-    if result == WORKING and index < desk[PENDING]:
+        at += 1
+    done = load(unknown + 8 * at) if at < count else pending
+    if result == WORKING and done < desk[PENDING]:
         result = NO_HALVES
     _check(board, desk, _new_states(board, desk, unchecked), chunk - unchecked)
-    desk[NEXT] = index
+    desk[NEXT] = done
     desk[CHUNK] = chunk
     desk[CHUNK_END] = chunk_end
     desk[EDGES_SEEN] |= edges

@@ -16,6 +16,7 @@ from .drawing_several import SYSTEM, Files
 from .explorer import LIVENESS, Explored, Explorer, TooLargeError
 from .model import Reader
 
+_TOO_MANY = "R611"
 MOST = 400
 """Distinct states of a specification that is looked at; larger ones are passed over."""
 
@@ -65,6 +66,12 @@ def _judge(path: Path, text: str, engines: tuple[tuple[str, int | None], ...]) -
     return str(wanted.stopped_by or "exhaustive")
 
 
+def _only_compiled(failure: SpecificationError | UsageError) -> bool:
+    """Whether what is refused is more of something than a kernel can note of a state or a step."""
+    told = failure.diagnostics if isinstance(failure, SpecificationError) else ()
+    return bool(told) and all(item.code == _TOO_MANY for item in told)
+
+
 def _run_all(
     path: Path,
     text: str,
@@ -82,9 +89,11 @@ def _run_all(
             request = flow.Request(str(path), engine=engine, workers=workers, symmetry=False)
         try:
             result = flow.check(request, flow.Silent())
-        except (SpecificationError, UsageError):
+        except (SpecificationError, UsageError) as failure:
             if reduced:
                 return "refused with symmetry"
+            if _only_compiled(failure):
+                return f"refused {_TOO_MANY}"
             raise
         told.append(result)
         _compare(result, wanted, f"{engine} {workers} symmetry {reduced}\n{text}")
