@@ -23,6 +23,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from adapter import HERE, UNAVAILABLE, build, missing
 
@@ -60,8 +61,10 @@ def main() -> None:
         given.consumers,
         "calm" if given.calm else "",
     ]
-    command = ["java", "-Xmx512m", "-Xshare:auto", "-cp", path, "checker.recorder.Recorder"]
-    done = subprocess.run([*command, *map(str, words)], check=False, timeout=given.seconds + 300)
+    with TemporaryDirectory() as folder:
+        command = ["java", "-Xmx512m", "-Xshare:auto", f"-Djava.io.tmpdir={folder}", "-cp", path]
+        command += ["checker.recorder.Recorder", *map(str, words)]
+        done = subprocess.run(command, check=False, timeout=given.seconds + 300)
     sys.exit(done.returncode)
 
 

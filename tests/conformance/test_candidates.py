@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from adapter import SUBJECTS, build, missing, module_of
@@ -169,8 +170,9 @@ def said(module: str, release: str, main: str, *words: str) -> list[str]:
         pytest.skip(lacking[-300:])
     target = HERE / module / "target" / release
     path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
-    command = ["java", "-cp", path, main, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    with TemporaryDirectory() as folder:
+        command = ["java", f"-Djava.io.tmpdir={folder}", "-cp", path, main, *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
