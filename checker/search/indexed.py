@@ -168,7 +168,7 @@ def _look_in_line(
         same = found & _LINE
         while same != 0:
             known = load_acquire(line + 8 * lowest_bit(same)) & _NUMBER
-            if same_state(queue + 8 * words * known, state, words):
+            if differs(queue + 8 * words * known, state, words) == 0:
                 return int(known)
             same &= same - 1
         free = (found >> LANES) & _LINE
@@ -180,15 +180,6 @@ def _look_in_line(
             store(queue + 8 * (words * number + word), load(state + 8 * word))
         if compare_and_swap(line + 8 * lowest_bit(free), 0, key | number) == 0:
             return -NEW
-
-
-@inlined
-def same_state(left: int, right: int, words: int) -> bool:
-    """Whether two states are equal in all their words."""
-    for word in range(words):  # noqa: SIM110 (a generator would be an object)
-        if load(left + 8 * word) != load(right + 8 * word):
-            return False
-    return True
 
 
 @inlined

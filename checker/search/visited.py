@@ -43,8 +43,6 @@ the segment is full."""
 _FIRST_WORDS = (0, 0b11111111, 0b01010101, 0, 0b00010001)
 """By words of a state: which words of a line are first words of slots."""
 
-_FREE = _FIRST_WORDS[1] << LANES
-"""What `compare_line` says of words that are 0."""
 _PRESENT = -(1 << 63)
 _WITHOUT_PRESENT = (1 << 63) - 1
 _BUSY = 1
@@ -166,7 +164,8 @@ def is_at_home(table: int, slot: int, state: int) -> bool:
     """
     line = table + 8 * slot
     found = compare_line(line, load(state) | _PRESENT, _BUSY)
-    prefetch(line + (8 * LANES if found & _FREE == 0 else 0))
+    free = (found >> LANES) & _FIRST_WORDS[1]
+    prefetch(line + (8 * LANES if free == 0 else 0))
     return found & _FIRST_WORDS[1] != 0
 
 

@@ -323,8 +323,8 @@ def _sift(board: Numbers, desk: Numbers, words: int, kind: int, end: int) -> int
             number = load(unknown + 8 * (index - first))
             # Without such a tag any state will do: the number says that it is not this one.
             new |= differs(queue + 8 * words * max(number, 0), state, words) | number >> 63
-            if recording != 0 and new == 0:
-                store(slots + 8 * index, number)
+            if recording != 0:
+                store(slots + 8 * index, number if new == 0 else load(slots + 8 * index))
         elif kind == _ROOTS or words > 1:
             new = 1
         else:

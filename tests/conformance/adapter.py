@@ -150,6 +150,12 @@ def build(module: str, release: str) -> str | None:
         return _built(module, release)
 
 
+def class_path(module: str, release: str) -> str:
+    """Return where Java finds the classes of a module that is built, and what they need."""
+    target = HERE / module / "target" / release
+    return os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
+
+
 def _built(module: str, release: str) -> str | None:
     classpath = HERE / module / "target" / release / "classpath"
     newest = max(file.stat().st_mtime for file in sources(module))
@@ -208,8 +214,7 @@ def main() -> None:
     if not given.build:
         ((name, release),) = wanted
         subject = SUBJECTS[name]
-        target = HERE / module_of(name) / "target" / release
-        path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
+        path = class_path(module_of(name), release)
         frugal = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
         command = ["java", *frugal, "-cp", path, subject.main]
         os.execvp("java", command)  # noqa: S606

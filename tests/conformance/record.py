@@ -19,13 +19,12 @@ Needs what the adapters need; says what is missing and ends with 3.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from adapter import HERE, UNAVAILABLE, build, missing
+from adapter import UNAVAILABLE, build, class_path, missing
 
 RELEASE = "4.4.0"
 DISTURBANCES = ("moves", "pauses", "limits", "lags")
@@ -52,8 +51,7 @@ def main() -> None:
     if problem is not None:
         print(problem, file=sys.stderr)
         sys.exit(UNAVAILABLE)
-    target = HERE / "recorder" / "target" / given.release
-    path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
+    path = class_path("recorder", given.release)
     words = [given.file, given.protocol, given.seconds, given.seed, given.session]
     words += [
         SEVERAL if given.disturb else 1,

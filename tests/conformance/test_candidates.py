@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from adapter import SUBJECTS, build, missing, module_of
+from adapter import SUBJECTS, build, class_path, missing, module_of
 from record import RELEASE
 
 from checker import flow
@@ -168,8 +167,7 @@ def said(module: str, release: str, main: str, *words: str) -> list[str]:
     lacking = missing() or build(module, release)
     if lacking is not None:
         pytest.skip(lacking[-300:])
-    target = HERE / module / "target" / release
-    path = os.pathsep.join([str(target / "classes"), (target / "classpath").read_text()])
+    path = class_path(module, release)
     with TemporaryDirectory() as folder:
         command = ["java", f"-Djava.io.tmpdir={folder}", "-cp", path, main, *words]
         done = subprocess.run(command, capture_output=True, text=True, check=True)

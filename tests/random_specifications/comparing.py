@@ -16,9 +16,11 @@ from .drawing_several import SYSTEM, Files
 from .explorer import LIVENESS, Explored, Explorer, TooLargeError
 from .model import Reader
 
-_TOO_MANY = "R611"
 MOST = 400
 """Distinct states of a specification that is looked at; larger ones are passed over."""
+
+TOO_MANY = "R611"
+"""More of something than a kernel can note of a state or a step. The interpreter has no limit."""
 
 
 ENGINES: tuple[tuple[str, int | None], ...] = (("reference", None), ("local", 1), ("local", 2))
@@ -66,12 +68,6 @@ def _judge(path: Path, text: str, engines: tuple[tuple[str, int | None], ...]) -
     return str(wanted.stopped_by or "exhaustive")
 
 
-def _only_compiled(failure: SpecificationError | UsageError) -> bool:
-    """Whether what is refused is more of something than a kernel can note of a state or a step."""
-    told = failure.diagnostics if isinstance(failure, SpecificationError) else ()
-    return bool(told) and all(item.code == _TOO_MANY for item in told)
-
-
 def _run_all(
     path: Path,
     text: str,
@@ -92,8 +88,9 @@ def _run_all(
         except (SpecificationError, UsageError) as failure:
             if reduced:
                 return "refused with symmetry"
-            if _only_compiled(failure):
-                return f"refused {_TOO_MANY}"
+            told = failure.diagnostics if isinstance(failure, SpecificationError) else ()
+            if [item.code for item in told] == [TOO_MANY]:
+                return f"refused {TOO_MANY}"
             raise
         told.append(result)
         _compare(result, wanted, f"{engine} {workers} symmetry {reduced}\n{text}")
