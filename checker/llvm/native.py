@@ -125,8 +125,11 @@ class NativeCode:
         self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Return the address of a function."""
-        return int(self._engine.get_function_address(name))
+        """Return the address of a function; InternalError where there is none of that name."""
+        address = int(self._engine.get_function_address(name))
+        if address == 0:
+            raise InternalError(f"the native code has no function {name}")
+        return address
 
 
 def _engine_machine() -> llvm.TargetMachine:

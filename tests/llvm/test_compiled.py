@@ -89,6 +89,12 @@ def test_instructions_are_for_compiled_code_only() -> None:
         load(8)
 
 
+def test_code_without_the_function_is_never_called() -> None:
+    code = module._code(functions.__name__)
+    with pytest.raises(InternalError, match=r"no function compiled_functions\.missing"):
+        code.address("compiled_functions.missing")
+
+
 def test_code_is_kept_and_goes_with_the_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
