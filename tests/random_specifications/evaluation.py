@@ -16,7 +16,6 @@ from .values import (
     Type,
     all_of,
     fit,
-    same,
 )
 
 if TYPE_CHECKING:
@@ -250,9 +249,9 @@ def _compare(node: ast.Compare, scope: Scope) -> bool:
 def _relation(op: ast.cmpop, left: Any, right: Any, scope: Scope) -> bool:
     match op:
         case ast.Eq():
-            return same(left, right)
+            return bool(left == right)
         case ast.NotEq():
-            return not same(left, right)
+            return bool(left != right)
         case ast.In():
             return left in need(right)
         case ast.NotIn():

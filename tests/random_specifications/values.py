@@ -45,7 +45,13 @@ class Record(NamedTuple):
 
 
 class Empty:
-    """The collection without items, of whatever type its place has."""
+    """The collection without items, of whatever type its place has: equal to any other without."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (*COLLECTIONS, Bag)) and len(other) == 0
+
+    def __hash__(self) -> int:
+        return hash(frozenset())
 
     def __len__(self) -> int:
         return 0
@@ -89,13 +95,6 @@ class Ranks:
 
     def ordered(self, values: Any) -> list[Any]:
         return sorted(values, key=self.key)
-
-
-def same(left: Any, right: Any) -> bool:
-    if left is EMPTY or right is EMPTY:
-        other = right if left is EMPTY else left
-        return other is not None and len(other) == 0
-    return bool(left == right)
 
 
 @dataclass(frozen=True)
