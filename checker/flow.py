@@ -345,7 +345,7 @@ def reduced(machine: Machine, symmetry: bool | None) -> Machine:
     asked = replace(
         machine, symmetry=symmetry, endless_symmetry=symmetry, unlike=(), warnings=warnings
     )
-    if symmetry and not reduces(asked):
+    if symmetry and machine.judges_runs and not reduces(asked):
         endless = [item for item in machine.properties if item.kind in LIVENESS]
         named = ", ".join(
             dict.fromkeys(f"{item.declared or item.name} ({item.kind})" for item in endless)

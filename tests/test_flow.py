@@ -159,3 +159,28 @@ def test_what_is_wrong_is_raised_and_not_printed(tmp_path: Path) -> None:
     file.write_text("system: [")
     with pytest.raises(SpecificationError):
         flow.check(flow.Request(str(file)), flow.Silent())
+
+
+def test_one_id_has_nothing_to_rename(tmp_path: Path) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text(
+        "system: one\nabout: a\nconstants:\n  Client: {ids: 1, symmetric: true}\n"
+        "variables:\n  done: {type: set of Client, initial: empty, observed: true}\n"
+        "rows:\n  - {row: act, for: {c: Client}, do: done.add(c)}\n"
+    )
+    result = flow.check(flow.Request(str(file), symmetry=True), flow.Silent())
+    assert (result.verdict.overall, result.exploration.distinct) == ("holds", 2)
+
+
+def test_initial_states_that_do_not_fit_the_memory_end_the_search(tmp_path: Path) -> None:
+    file = tmp_path / "many.yaml"
+    file.write_text(
+        'system: many\nabout: a\nvariables:\n  x: {type: 0..999, initial: "0", observed: true}\n'
+        '  y: {type: 0..999, initial: "0", observed: true}\n'
+        "initial:\n  for: {a: 0..999, b: 0..999}\n  do: |\n    x = a\n    y = b\n"
+        "rows:\n  - {row: rest, do: pass}\n"
+    )
+    request = flow.Request(str(file), limits=Limits(memory_bytes=1 << 22))
+    result = flow.check(request, flow.Silent())
+    assert (result.verdict.overall, result.exploration.stopped_by) == ("inconclusive", "memory")
+    assert result.exploration.distinct == 0

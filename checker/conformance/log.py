@@ -29,6 +29,9 @@ from checker.errors import UsageError
 LINE_MAX = 1 << 20
 """Characters that a line may have."""
 
+VALUES_MAX = 10_000
+"""Values of all names of `each` together for which a log is judged."""
+
 AHEAD = 1_000
 """Lines that are read ahead to see how a request is answered."""
 
@@ -337,14 +340,22 @@ def _times(files: Iterable[File], sought: dict[str, tuple[Path, int]]) -> dict[s
 
 
 def judged_values(files: tuple[File, ...], each: Iterable[Each]) -> list[Value]:
-    """Return for what a log is judged: the values of all names together; once without a name."""
+    """Return for what a log is judged: the values of all names together; once without a name.
+
+    UsageError where they are more than anybody waits for.
+    """
     values: list[Value] = [()]
     for one in each:
-        longer = []
+        longer: list[Value] = []
         for value in values:
             here = one.of(value)
             texts = (*here.values, *map(str, _told_apart(files, here.ranges)))
             longer += [(*value, (here.name, text)) for text in texts]
+            if len(longer) > VALUES_MAX:
+                raise UsageError(
+                    f"`each` of the mapping has more than {VALUES_MAX:,} values of its names "
+                    "together, and the log is judged for each of them; give fewer"
+                )
         values = longer
     return values
 

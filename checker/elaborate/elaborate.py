@@ -288,22 +288,24 @@ def _conditions(world: World, cells: tuple[Cell, ...]) -> tuple[Term, ...]:
 
 
 def _bounds(world: World, cells: tuple[Cell, ...]) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-    """Return the bounds of states, and those of steps: the ones that speak of the next state."""
+    """Return the bounds of states, and those of steps: the ones that speak of the next state.
+
+    Which one a bound is stands in its text: no constant that decides a part of it changes that.
+    """
     of_states: list[Term] = []
     of_steps: list[Term] = []
     for cell in cells:
         with collecting(world.problems):
+            nexts = world.nexts
             term = Context(world, cell, next_allowed=True).condition(expression(cell))
-            inside = list(walk(term))
-            if any(isinstance(part, t.Ran) for part in inside):
+            if any(isinstance(part, t.Ran) for part in walk(term)):
                 raise Wrong(
                     "Y309",
                     "`ran` stands in `step` properties only",
                     cell.span,
                     help="bound the row by its `when:`",
                 )
-            found = of_steps if any(isinstance(part, t.Next) for part in inside) else of_states
-            found.append(term)
+            (of_steps if world.nexts > nexts else of_states).append(term)
     return tuple(of_states), tuple(of_steps)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from checker.elaborate import convert
 from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.world import World
-from checker.elaborate.wrong import Wrong
+from checker.elaborate.wrong import TooMuch, Wrong
 from checker.errors import EvaluationError
 from checker.machine import terms as t
 from checker.machine.relations import show
+from checker.machine.rounds import rounds
 from checker.machine.types import Bool, Range, Type
 from checker.semantics.evaluate import Context as Values
 from checker.semantics.evaluate import evaluate as value_of
+from checker.source import Span
 from checker.table.document import Cell
 
 
@@ -31,8 +33,28 @@ def evaluate(world: World, cell: Cell, hint: Type | None = None) -> t.Literal:
     return convert.integer(value, term.span)
 
 
+ROUNDS_MAX = 1 << 22
+"""Nodes that are worked out at most for one constant, by the interpreter: a few seconds."""
+
+
+def too_many_rounds(span: Span, most: int) -> TooMuch:
+    """Return what is wrong with loops that come to more than `most` rounds (Y311)."""
+    return TooMuch(
+        "Y311",
+        "loops inside each other come to too many rounds",
+        span,
+        expected=f"at most {most:,} terms worked out, each as often as its loops go round",
+        help="let loops run over smaller types, or over fewer at a time",
+    )
+
+
 def computed(term: Term) -> object:
-    """Return the value of a term that reads no state; Y305 where it has none."""
+    """Return the value of a term that reads no state.
+
+    Y305 where it has none; Y311 where working it out would take too long.
+    """
+    if rounds(term) > ROUNDS_MAX:
+        raise too_many_rounds(term.span, ROUNDS_MAX)
     try:
         return value_of(term, Values({}, {}))
     except EvaluationError as error:

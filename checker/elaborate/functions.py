@@ -504,6 +504,7 @@ def _next(context: Context, node: ast.Call, hint: Type | None) -> Term:
         raise Wrong(
             "Y309", "`next` stands in `step` properties and bounds, and not in itself", span
         )
+    context.world.nexts += 1
     inner = context.child({})
     inner.next_allowed = False
     term = inner.infer(item, hint)

@@ -10,7 +10,7 @@ from itertools import islice
 
 from checker.elaborate import build
 from checker.elaborate.context import Context, expression
-from checker.elaborate.folded import constant_truth
+from checker.elaborate.folded import constant_truth, too_many_rounds
 from checker.elaborate.triggers import Owner, binds, kinds_of, name_of, outcomes_of, parse
 from checker.elaborate.unused import warn_of_fair_faults, warn_of_unused
 from checker.elaborate.world import EXPIRED, World
@@ -18,6 +18,7 @@ from checker.elaborate.wrong import TooMuch, Wrong, collecting
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Property
 from checker.machine.once import once
+from checker.machine.rounds import rounds
 from checker.machine.walk import Node, children, variables_read, walk
 from checker.table.document import (
     Cell,
@@ -34,14 +35,20 @@ from checker.table.problems import under_heading
 NODES_MAX = 400_000
 """Nodes of a machine counted as a tree, parts that are shared counted at each use."""
 
+ROUNDS_MAX = 1 << 28
+"""The same where what is inside loops is counted as often as it may be worked out.
+
+Until it is done a search hears neither a limit nor Ctrl-C: half a second, compiled.
+"""
+
 
 def check_size(world: World, machine: Machine) -> None:
     """Report a machine that is too large for whatever runs it (Y311)."""
-    nodes = 0
-    for part in _parts(machine):
-        nodes += once(_size, part)
-        if nodes > NODES_MAX:
-            with collecting(world.problems):
+    nodes, rounded = 0, 0
+    with collecting(world.problems):
+        for part in _parts(machine):
+            nodes += once(_size, part)
+            if nodes > NODES_MAX:
                 raise TooMuch(
                     "Y311",
                     "the specification is too large once definitions and procedures are put in",
@@ -49,12 +56,16 @@ def check_size(world: World, machine: Machine) -> None:
                     expected=f"at most {NODES_MAX} parts",
                     help="name intermediate values in `let:` or in locals of effects",
                 )
+            rounded += once(_rounds, part)
+            if rounded > ROUNDS_MAX:
+                raise too_many_rounds(part.span, ROUNDS_MAX)
 
 
 Part = Action | Property | t.Term
 
 
 def _parts(machine: Machine) -> Iterator[Part]:
+    yield from (variable.initial for variable in machine.variables)
     yield from (machine.initial, *machine.actions)
     yield from machine.properties
     yield from (*machine.bounds, *machine.step_bounds, *machine.terminal)
@@ -63,6 +74,11 @@ def _parts(machine: Machine) -> Iterator[Part]:
 def _size(part: Part) -> int:
     """Return how many nodes a part has; of those with too many, that these are too many."""
     return sum(1 for _ in islice(walk(*_roots(part)), NODES_MAX + 1))
+
+
+def _rounds(part: Part) -> int:
+    """Return how many nodes of a part are worked out at most."""
+    return rounds(part) if isinstance(part, Action) else sum(map(rounds, _roots(part)))
 
 
 def _roots(part: Part) -> Iterator[Node]:

@@ -154,6 +154,8 @@ def clear(effects: Effects, frame: Frame, node: ast.Call) -> None:
         isinstance(kind, Map) and not kind.total
     ):
         raise _refused(target, node, span, "a set, partial map, sequence or bag")
+    if not certain(target.current):
+        effects.hidden("unused", target.current, span)
     target.store(convert.empty(kind, span), span)
 
 

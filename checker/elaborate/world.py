@@ -162,6 +162,8 @@ class World:
     """The rows that exist, once they are elaborated: what a property can ask of."""
     guarding: list[str] = field(default_factory=list)
     """Rows whose guards are being elaborated because another guard asks whether they can run."""
+    nexts: int = 0
+    """How often `next` was met, also where nothing is left of it because a constant decides."""
     meter: Meter = field(default_factory=Meter)
     warnings: list[Diagnostic] = field(default_factory=list)
     kept: Kept | None = None

@@ -29,7 +29,7 @@ from checker.search.profile import profile_of
 from checker.search.progress import Interrupt, OnProgress, Progress
 from checker.search.snapshot import Snapshot
 from checker.search.splitting import Piece, pieces_of, signed
-from checker.search.stepper import Stepper
+from checker.search.stepper import Stepper, TooManyInitialError
 from checker.search.stopping import Clock, why_last
 
 
@@ -128,7 +128,11 @@ class _Levels:
     def _begin(self) -> int:
         """Find the initial states; return where the level to expand begins."""
         stepper = Stepper(self.kernel)
-        states, meta = stepper.initial()
+        try:
+            states, meta = stepper.initial(self.limits.memory_bytes)
+        except TooManyInitialError:
+            self.stopped_by = "memory"
+            return 0
         stopped = self.crew.place_initial(stepper.canonical(states), meta, self._watch)
         self._note_level(INITIAL, 0, self.crew.tail)
         if stopped is None:

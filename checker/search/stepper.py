@@ -9,9 +9,11 @@ import numpy as np
 from checker.errors import EnvironmentFailure
 from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
+from checker.search.memory import available, default_limit
 
-_INITIAL_MAX = 1 << 32
-"""Words of initial states beyond which a specification is refused."""
+
+class TooManyInitialError(EnvironmentFailure):
+    """The initial states do not fit the memory that a search may use."""
 
 
 @frozen()
@@ -39,9 +41,13 @@ class Stepper:
         self._tallies = np.zeros(3 * len(kernel.actions), np.int64)
         self._capacity = 1 << 10
 
-    def initial(self) -> tuple[Words, Words]:
-        """Return the initial states, one a row, and their meta words, in canonical order."""
+    def initial(self, memory_bytes: int | None = None) -> tuple[Words, Words]:
+        """Return the initial states, one a row, and their meta words, in canonical order.
+
+        TooManyInitialError where they do not fit so much memory, by default what a search may use.
+        """
         words = self.kernel.words
+        room = min(memory_bytes or default_limit(), available())
         capacity = 1 << 10
         while True:
             out = np.empty((capacity, words), np.int64)
@@ -49,9 +55,12 @@ class Stepper:
             count = self._initial(out.ctypes.data, capacity, meta.ctypes.data)
             if count >= 0:
                 return out[:count], meta[:count]
+            if 8 * (words + 1) * 4 * capacity > room:
+                raise TooManyInitialError(
+                    f"there are more than {capacity:,} initial states, which do not fit the memory "
+                    "that a search may use: give it more (--memory), or let there be fewer of them"
+                )
             capacity *= 4
-            if capacity * words > _INITIAL_MAX:
-                raise EnvironmentFailure(f"more than {capacity // 4} initial states")
 
     def successors(self, state: Words) -> Step:
         """Return what leads out of `state`."""

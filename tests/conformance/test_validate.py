@@ -12,6 +12,8 @@ from click.testing import CliRunner
 from validating import validated
 
 from checker.cli.validate import validate
+from checker.conformance.log import judged_values
+from checker.conformance.recording import Each
 from checker.errors import UsageError
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -273,3 +275,10 @@ def test_a_log_of_a_variant_is_explained_and_one_of_none_is_not(lease: Path) -> 
     code, found = run_json(both, "--run", "steps.jsonl")
     assert (code, found["variant"], found["line"]) == (1, "older", 2), "it explains the most lines"
     assert len(Path("steps.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_log_is_not_judged_for_more_values_than_anybody_waits_for() -> None:
+    each = [Each(name, tuple(map(str, range(150)))) for name in "abc"]
+    with pytest.raises(UsageError, match=r"more than 10,000 values of its names together"):
+        judged_values((), each)
+    assert len(judged_values((), each[:1])) == 150

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from houses import Refusing
+from houses import Elaborating, Refusing
 
 TICK = "rows:\n  - {row: ticks, do: pass}\n"
 CLOCK = 'variables:\n  clock: {type: 0..3, initial: "0"}\n'
@@ -40,6 +40,27 @@ HOSTILE = {
         f"{CLOCK}rows:\n  - row: t\n    do: |\n      n = 1\n      for i in range(4000):\n"
         "          for j in range(4000):\n              n += 1\n      clock = n % 3\n"
     ),
+    "rounds in a bound": (
+        f"{CLOCK}bounds:\n  - all(a + b + c >= clock for a in range(4000)"
+        f" for b in range(4000) for c in range(4000))\n{TICK}"
+    ),
+    "rounds in effects": (
+        f"{CLOCK}rows:\n  - row: t\n    do: |\n      for i in range(4000):\n"
+        "          for j in range(4000):\n              for k in range(4000):\n"
+        "                  clock = (clock + 1) % 3\n"
+    ),
+    "rounds of a row": (
+        f"{CLOCK}rows:\n  - row: t\n    for: {{i: 0..4000, j: 0..4000, k: 0..4000}}\n"
+        "    when: i + j + k < clock\n    do: clock = 1\n"
+    ),
+    "rounds of a constant": (
+        'constants:\n  n: {type: set of 0..9, value: "{(a * b * c) % 9 for a in range(4000)'
+        f' for b in range(4000) for c in range(1000)}}"}}\n{TICK}'
+    ),
+    "rounds of an assumption": (
+        'assume:\n  - "all(a + b >= c for a in range(4000) for b in range(4000)'
+        f' for c in range(4000))"\n{TICK}'
+    ),
     "chain": f"{CLOCK}bounds:\n  - {' < '.join(['clock'] * 4000)}\n{TICK}",
     "recursive type": "types:\n  A: optional B\n  B: set of A\n" + TICK,
 }
@@ -52,3 +73,9 @@ def test_it_ends_quickly_with_a_message(wrong: Refusing, name: str) -> None:
     assert time.monotonic() - began < 20
     assert all(error.code[0] in "NYT" and error.span.line >= 1 for error in found)
     assert all(len(error.message) + len(error.found or "") < 500 for error in found)
+
+
+def test_two_loops_over_large_types_are_no_harm(machine: Elaborating) -> None:
+    machine(
+        f"{CLOCK}bounds:\n  - all(a + b >= clock for a in range(4000) for b in range(4000))\n{TICK}"
+    )

@@ -46,3 +46,14 @@ def test_bounds_cannot_ask_for_rows(tmp_path: Path) -> None:
     with pytest.raises(SpecificationError) as raised:
         run(tmp_path, JUMPING.replace("BOUND", "not ran(jump)"))
     assert [item.code for item in raised.value.diagnostics] == ["Y309"]
+
+
+@pytest.mark.parametrize(
+    "bound", ["false and next(n) == n", "all(false for x in {next(n)})", "forward(n) and false"]
+)
+def test_what_a_constant_decides_is_a_bound_of_steps_all_the_same(
+    tmp_path: Path, bound: str
+) -> None:
+    text = JUMPING.replace("BOUND", bound) + 'definitions:\n  forward(k): "next(n) > k"\n'
+    exploration = run(tmp_path, text, keep_going=True).exploration
+    assert (exploration.distinct, exploration.generated, exploration.cuts) == (1, 3, 2)

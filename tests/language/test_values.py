@@ -192,3 +192,21 @@ def test_picks_stand_where_they_are_made_in_any_case(
     with pytest.raises(SpecificationError) as raised:
         run(tmp_path, PICKING.replace("DRAW", effect))
     assert code in {item.code for item in raised.value.diagnostics}
+
+
+@pytest.mark.parametrize("kind", ["set of 0..1", "map of 0..1 to 0..1", "sequence of 0..1 up to 2"])
+def test_what_is_cleared_must_be_there(tmp_path: Path, kind: str) -> None:
+    text = f"""\
+variables:
+  m: {{type: "map of 0..2 to {kind}", initial: "{{0: empty}}"}}
+rows:
+  - row: clears
+    for: {{key: 0..1}}
+    do: m[key].clear()
+properties:
+  grown: {{sometimes: 1 in m, why: "no key comes of clearing."}}
+"""
+    result = run(tmp_path, text)
+    assert result.verdict.exit_code == 75
+    assert result.verdict.error is not None
+    assert outcomes(result)["grown"] == "unknown"
