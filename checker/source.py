@@ -8,6 +8,9 @@ from pathlib import Path
 
 from checker.frozen import frozen
 
+SIZE_MAX = 1 << 20
+"""Bytes that a file of a user's may have."""
+
 
 @frozen()
 class Source:

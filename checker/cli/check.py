@@ -20,10 +20,9 @@ from checker.cli.options import (
     vacuity_option,
 )
 from checker.cli.progress import Style, observing
-from checker.errors import SpecificationError
 from checker.report.headline import plural
 from checker.report.result import Result
-from checker.report.summary import specification_errors, summary
+from checker.report.summary import summary
 from checker.search.limits import Limits
 from checker.search.options import CHECKPOINT_SECONDS, Compact
 from checker.verdict import exits
@@ -128,13 +127,8 @@ def check(
         report=directory,
         cluster=choice.cluster(),
     )
-    try:
-        with observing(progress) as observer, interruptible(engine) as interrupt:
-            result = flow.check(request, observer, interrupt)
-    except SpecificationError as error:
-        if form == "json":
-            click.echo(json.dumps(specification_errors(spec, error.diagnostics)))
-        raise
+    with observing(progress) as observer, interruptible(engine) as interrupt:
+        result = flow.check(request, observer, interrupt)
     print_result(result, form, properties, profile=profile)
     tell_report(result, directory)
     kept = result.exploration.checkpoint

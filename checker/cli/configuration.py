@@ -3,67 +3,209 @@
 The nearest one, from the working directory upwards, is read: `[verify]` in checker.toml, or
 `[tool.checker.verify]` in pyproject.toml, holds options of `checker verify`; and so on for each
 command. Paths in it are relative to the file. The command line comes before it.
+
+Whoever can write into a folder above could write such a file. So it may name no program, and it
+counts only where its owner is one whom the user trusts anyway.
 """
 
 from __future__ import annotations
 
+import os
+import pwd
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from checker.errors import UsageError
+from checker.errors import UsageError, told
+from checker.frozen import frozen
+from checker.source import SIZE_MAX
 
 FILE = "checker.toml"
 PROJECT = "pyproject.toml"
 
+_PLACE = "checker.place"
+"""Where the context of a command has the table that its options are from."""
 
-def defaults(command: click.Command) -> dict[str, Any]:
-    """Return the values of a command's parameters that a file gives, by their names.
 
-    UsageError for a file that is no TOML, and for an option that the command does not have.
+class SpokenOption(click.Option):
+    """An option that names a program or lets code in: only the command line may give it."""
+
+
+@frozen()
+class _Project:
+    """A file that says something: its tables, and what comes before their names in it."""
+
+    file: Path
+    before: str
+    tables: Mapping[str, Any]
+
+    def place(self, name: str) -> str:
+        """Return how a person finds a table."""
+        return f"{self.file}: [{self.before}{name}]"
+
+
+def take_defaults(ctx: click.Context, command: click.Command, commands: Collection[str]) -> None:
+    """Give a context the values of a command's parameters that a file gives.
+
+    UsageError for a file that is no TOML, too large or of another user, for a table that none of
+    `commands` is called, for an option that the command does not have or that only the command
+    line may give, and for a value that no word of the command line could be.
     """
-    file, tables = _tables()
-    if file is None or command.name is None:
-        return {}
-    table = tables.get(command.name, {})
-    if not isinstance(table, Mapping):
-        raise UsageError(f"{file}: `{command.name}` is no table of options")
+    project = _nearest()
+    if project is None or command.name is None:
+        return
+    _refuse_tables(project, commands)
+    place = project.place(command.name)
     known = {_name(item): item for item in command.params}
     found: dict[str, Any] = {}
-    for key, value in table.items():
+    for key, value in project.tables.get(command.name, {}).items():
         parameter = known.get(key.replace("_", "-"))
         if parameter is None or parameter.name is None:
-            from checker.table.problems import nearest  # noqa: PLC0415 (shells wait for completions)
+            hint = _hint(key, known)
+            raise UsageError(f"{place}: `checker {command.name}` has no option {key!r}{hint}")
+        _refuse_spoken(parameter, f"{place} {key}")
+        found[parameter.name] = _value(value, parameter, f"{place} {key}", project.file.parent)
+    ctx.default_map = {command.name: found}
+    ctx.meta[_PLACE] = place
 
-            close = nearest(key, known)
-            hint = f"; did you mean {close}?" if close else f"; there are {', '.join(known)}"
-            raise UsageError(f"{file}: `checker {command.name}` has no option {key!r}{hint}")
-        found[parameter.name] = _value(value, parameter, file.parent)
-    return found
+
+def place_of(error: click.ClickException) -> str | None:
+    """Return where the value is that an error is about; None if no file gave it."""
+    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
+        return None
+    source = error.ctx.get_parameter_source(error.param.name or "")
+    given = source is ParameterSource.DEFAULT_MAP
+    return f"{error.ctx.meta[_PLACE]} {_name(error.param)}" if given else None
 
 
-def _tables() -> tuple[Path | None, Mapping[str, Any]]:
-    """Return the nearest file that says something, and its tables."""
+# ------------------------------------------------------------------------------------------ files
+
+
+def _nearest() -> _Project | None:
+    """Return the nearest file that says something."""
     here = Path.cwd()
     for folder in (here, *here.parents):
-        for name in (FILE, PROJECT):
-            file = folder / name
-            if not file.is_file():
-                continue
-            try:
-                content = tomllib.loads(file.read_text(encoding="utf-8"))
-            except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-                if name == PROJECT:
-                    continue  # somebody else's file: its own tools complain
-                raise UsageError(f"{file}: {error}") from error
-            tool = content.get("tool")
-            own = content if name == FILE else tool.get("checker") if tool else None
-            if isinstance(own, Mapping):
-                return file, own
-    return None, {}
+        if _is_there(folder / FILE):
+            return _own(folder / FILE)
+        found = _inside(folder / PROJECT) if _is_there(folder / PROJECT) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # a folder that this user may not look into
+        return False
+
+
+def _own(file: Path) -> _Project:
+    """Return what a checker.toml says; UsageError where it cannot be read or taken."""
+    try:
+        data, owners = _read(file)
+    except OSError as error:
+        raise UsageError(told(error)) from error
+    _refuse_others(file, owners)
+    return _Project(file, "", _parsed(file, data))
+
+
+def _inside(file: Path) -> _Project | None:
+    """Return what a pyproject.toml says to us.
+
+    It is somebody else's file: what is wrong with it, its own tools say.
+    """
+    try:
+        data, owners = _read(file)
+        content = _parsed(file, data) if b"checker" in data else {}
+    except (OSError, UsageError):
+        return None
+    tool = content.get("tool")
+    own = tool.get("checker") if isinstance(tool, Mapping) else None
+    if not isinstance(own, Mapping):
+        return None
+    _refuse_others(file, owners)
+    return _Project(file, "tool.checker.", own)
+
+
+def _read(file: Path) -> tuple[bytes, set[int]]:
+    """Return the content, of a large one a byte more than SIZE_MAX, and whose file and link are."""
+    with file.open("rb") as stream:
+        owners = {os.fstat(stream.fileno()).st_uid, file.lstat().st_uid}
+        return stream.read(SIZE_MAX + 1), owners
+
+
+def _refuse_others(file: Path, owners: set[int]) -> None:
+    """Raise UsageError for a file of somebody who has no say in what this user runs.
+
+    The owner of the working directory has: containers check out as another user than they run as.
+    """
+    strangers = owners - {0, os.geteuid(), Path.cwd().stat().st_uid}
+    if strangers:
+        raise UsageError(
+            f"{file} belongs to {_user(min(strangers))}, who is neither you nor the owner of the "
+            f"current folder; remove it, or write a {FILE} of your own into a nearer folder (it "
+            "may be empty)"
+        )
+
+
+def _user(number: int) -> str:
+    try:
+        return f"the user {pwd.getpwuid(number).pw_name}"
+    except KeyError:
+        return f"the user with the number {number}"
+
+
+def _parsed(file: Path, data: bytes) -> dict[str, Any]:
+    """Return a file's content; UsageError where it is no TOML, or none that has an end."""
+    if len(data) > SIZE_MAX:
+        raise UsageError(f"{file} is larger than {SIZE_MAX:,} bytes; leave only options in it")
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{file} is no TOML: {error}; correct it there") from error
+    except RecursionError:
+        what = "arrays or tables too deep in each other; an option takes an array of words at most"
+    except ValueError:  # what Python says of a number that is too long to be read
+        what = f"a number of too many digits; {_INTEGERS}"
+    raise UsageError(f"{file} has {what}")
+
+
+# ----------------------------------------------------------------------------------------- tables
+
+
+def _refuse_tables(project: _Project, commands: Collection[str]) -> None:
+    """Raise UsageError for what is no table of options of a command."""
+    for name, table in project.tables.items():
+        if name not in commands and isinstance(table, Mapping):
+            hint = _hint(name, commands)
+            raise UsageError(f"{project.place(name)}: `checker` has no command {name!r}{hint}")
+        if not isinstance(table, Mapping):
+            example = name if name in commands else "check"
+            raise UsageError(
+                f"{project.file}: {name!r} is no table of options; options stand in the table of "
+                f"their command, such as [{project.before}{example}]"
+            )
+
+
+def _refuse_spoken(parameter: click.Parameter, place: str) -> None:
+    """Raise UsageError for an option that only the command line may give."""
+    if isinstance(parameter, SpokenOption):
+        raise UsageError(
+            f"{place}: it decides which programs run, so only the command line may give it; remove "
+            f"it there, and write {parameter.opts[0]} after the command"
+        )
+
+
+def _hint(word: str, known: Collection[str]) -> str:
+    from checker.table.problems import nearest  # noqa: PLC0415 (only where something is wrong)
+
+    close = nearest(word, known)
+    return f"; did you mean {close}?" if close else f"; there are {', '.join(known)}"
 
 
 def _name(parameter: click.Parameter) -> str:
@@ -72,15 +214,65 @@ def _name(parameter: click.Parameter) -> str:
     return longest.lstrip("-").replace("_", "-")
 
 
-def _value(value: Any, parameter: click.Parameter, folder: Path) -> Any:
+# ----------------------------------------------------------------------------------------- values
+
+_INTEGERS = "an integer of TOML has 64 bits"
+
+
+def _value(value: object, parameter: click.Parameter, place: str, folder: Path) -> Any:
     """Return a value as the command line would give it; paths from the folder of the file."""
-    if isinstance(value, list):
-        return [_value(item, parameter, folder) for item in value]
-    wants_path = isinstance(parameter.type, click.Path) or parameter.name in {"spec", "specs"}
-    if not (isinstance(value, str) and wants_path):
+    name = _name(parameter)
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        if not isinstance(value, bool):
+            raise UsageError(
+                f"{place} takes true or false, not {_shown(value)}; write `{name} = true`"
+            )
         return value
-    path = folder / value
-    if parameter.name in {"spec", "specs"} and not path.exists():
-        return value  # the name of a shipped specification
+    several = parameter.nargs != 1 or parameter.multiple
+    words: list[str] = []
+    for item in value if several and isinstance(value, list) else [value]:
+        if isinstance(item, bool) or not isinstance(item, str | int | float):
+            takes = "a string, a number or one array of them" if several else "one string or number"
+            example = '["VALUE"]' if several else '"VALUE"'
+            raise UsageError(
+                f"{place} takes {takes}, not {_shown(item)}; write `{name} = {example}`"
+            )
+        words.append(_located(_word(item, place), parameter, folder))
+    return words if several else words[0]
+
+
+def _shown(value: object) -> str:
+    """Return what a value is, in the words of TOML."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return "an array"
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, str):
+        return "a string"
+    return "a number" if isinstance(value, int | float) else "a date or a time"
+
+
+def _word(value: str | float, place: str) -> str:
+    """Return a value as a word of the command line; UsageError for what none can be."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise UsageError(f"{place} has too many digits; {_INTEGERS}")
+    word = str(value)
+    if "\0" in word:
+        raise UsageError(f"{place} has a character NUL in it, as no word can; remove it")
+    if not word.strip():
+        raise UsageError(f"{place} is empty; give a value, or leave the option out")
+    return word
+
+
+def _located(word: str, parameter: click.Parameter, folder: Path) -> str:
+    """Return a path from the working directory, of a word that is one from the folder."""
+    names_specification = parameter.name in {"spec", "specs"}
+    if not (isinstance(parameter.type, click.Path) or names_specification):
+        return word
+    path = folder / word
+    if names_specification and not path.exists():
+        return word  # the name of a shipped specification
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from checker import __version__, library
+from checker.cli.configuration import SpokenOption
 from checker.cli.mapped import bound_again, mapped, mapped_options
 from checker.cli.options import Seconds
 from checker.cli.progress import Style, observing
@@ -36,6 +37,7 @@ DEFAULT = Options()
 @click.option(
     "--adapter",
     "command",
+    cls=SpokenOption,
     required=True,
     metavar="COMMAND",
     help="The program that speaks for the implementation; started without a shell.",

@@ -18,7 +18,7 @@ import click
 from checker import flow, library
 from checker.cli.archives import unpack
 from checker.cli.interrupts import interruptible
-from checker.cli.options import overrides
+from checker.cli.options import format_option, overrides, progress_option
 from checker.cli.progress import Style, observing
 from checker.errors import EnvironmentFailure, UsageError
 from checker.frozen import frozen
@@ -78,21 +78,8 @@ class _Answer:
 @click.option(
     "--show", type=click.IntRange(0), default=5, show_default=True, help="Differences of a kind."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-    help="Results on stdout.",
-)
-@click.option(
-    "--progress",
-    type=click.Choice(["auto", "json", "none"]),
-    default="auto",
-    show_default=True,
-    help="Progress on stderr.",
-)
+@format_option("markdown")
+@progress_option
 def diff(
     old: str,
     new: str | None,

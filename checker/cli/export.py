@@ -10,7 +10,7 @@ import click
 
 from checker import flow
 from checker.cli.interrupts import interruptible
-from checker.cli.options import model_options, overrides
+from checker.cli.options import model_options, overrides, progress_option
 from checker.cli.progress import Style, observing
 from checker.errors import UsageError
 from checker.machine.machine import Machine
@@ -41,13 +41,7 @@ from checker.report.headline import plural
     help="For graphs: representatives only (on), or all states.  [off]",
 )
 @click.option("--out", required=True, metavar="DIR", help="The folder to write to.")
-@click.option(
-    "--progress",
-    type=click.Choice(["auto", "json", "none"]),
-    default="auto",
-    show_default=True,
-    help="Progress on stderr.",
-)
+@progress_option
 def export(
     spec: str,
     instance: str | None,

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 
 from checker import __version__
 from checker.cli.completing import complete
-from checker.cli.configuration import defaults
+from checker.cli.configuration import place_of, take_defaults
 from checker.cli.interrupts import end_like_interrupts, ignore_interrupts
 from checker.cli.process import collect_rarely, do_without_threads_of_numpy
 from checker.cli.streams import failure, open_streams
@@ -88,7 +88,7 @@ class Doors(click.Group):
                 raise
             raise click.UsageError(f"{error.message} Did you mean '{close[0]}'?", ctx) from error
         if command is not None and name is not None and not ctx.resilient_parsing:
-            ctx.default_map = {name: defaults(command)}
+            take_defaults(ctx, command, COMMANDS)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -140,6 +140,9 @@ def run(arguments: list[str] | None = None) -> int:
         code = checker.main(words, prog_name="checker", standalone_mode=False)
     except click.ClickException as error:
         error.show()
+        place = place_of(error)
+        if place is not None:
+            click.echo(f"The value stands in {place}.", err=True)
         return exits.USAGE
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

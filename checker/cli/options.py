@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
-from checker.errors import UsageError
+from checker.cli.configuration import SpokenOption
+from checker.errors import SpecificationError, UsageError
 from checker.frozen import frozen
 from checker.search.options import CHECKPOINT_SECONDS, Compact
 from checker.spark.session import Cluster
@@ -86,27 +89,54 @@ vacuity_option = click.option(
 )
 
 
-def output_options(command: Command) -> Command:
-    """Add how results and progress are written."""
-    for option in (
-        click.option(
-            "--progress",
-            type=click.Choice(["auto", "json", "none"]),
-            default="auto",
-            show_default=True,
-            help="Progress on stderr.",
-        ),
-        click.option(
+progress_option = click.option(
+    "--progress",
+    type=click.Choice(["auto", "json", "none"]),
+    default="auto",
+    show_default=True,
+    help="Progress on stderr.",
+)
+
+
+def format_option(*others: str) -> Callable[[Command], Command]:
+    """Add the form of results: text, JSON and `others`.
+
+    As JSON also a specification that is wrong is told on stdout: who reads it finds one object.
+    """
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def telling(**given: Any) -> Any:
+            try:
+                return command(**given)
+            except SpecificationError as error:
+                if given["form"] == "json":
+                    click.echo(json.dumps(_wrong(given.get("spec"), error)))
+                raise
+
+        option = click.option(
             "--format",
             "form",
-            type=click.Choice(["text", "json"]),
+            type=click.Choice(["text", "json", *others]),
             default="text",
             show_default=True,
             help="Results on stdout.",
-        ),
-    ):
-        command = option(command)
-    return command
+        )
+        return option(cast("Command", telling))
+
+    return decorate
+
+
+def _wrong(spec: str | None, error: SpecificationError) -> dict[str, object]:
+    """Return the object of a specification that is wrong; of several commands take, its file."""
+    from checker.report.summary import specification_errors  # noqa: PLC0415 (only where something is wrong)
+
+    return specification_errors(spec or error.diagnostics[0].span.source.name, error.diagnostics)
+
+
+def output_options(command: Command) -> Command:
+    """Add how results and progress are written."""
+    return format_option()(progress_option(command))
 
 
 def overrides(settings: tuple[str, ...]) -> dict[str, int | bool | str]:
@@ -133,12 +163,16 @@ def cluster_options(command: Command) -> Command:
     for option in (
         click.option(
             "--conf",
+            cls=SpokenOption,  # properties of Spark's name programs, and options of Java
             multiple=True,
             metavar="KEY=VALUE",
             help="A property for Spark. Repeatable.",
         ),
         click.option(
-            "--master", metavar="URL", help="The Spark to run on, as spark-submit has it."
+            "--master",
+            cls=SpokenOption,  # Spark's drivers load objects that its executors send them
+            metavar="URL",
+            help="The Spark to run on, as spark-submit has it.",
         ),
     ):
         command = option(command)

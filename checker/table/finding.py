@@ -9,10 +9,10 @@ from pathlib import Path
 
 from checker.errors import Diagnostic, SpecificationError
 from checker.library import shipped_folder
-from checker.source import Span
+from checker.source import SIZE_MAX, Span
 from checker.table.analysis import lint_table
 from checker.table.document import Word
-from checker.table.looks import SIZE_MAX, content, is_file, lies_inside
+from checker.table.looks import content, is_file, lies_inside
 from checker.table.nodes import Node
 from checker.table.problems import Problems, nearest
 from checker.table.state_table import StateTable

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-SIZE_MAX = 1 << 20
-"""Bytes a file may have."""
+from checker.source import SIZE_MAX
 
 Question = tuple[str, str]
 """What is asked (a key of `_ANSWERS`), and of which path."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from checker.errors import Diagnostic, SpecificationError, told
-from checker.source import Source, Span
-from checker.table.looks import SIZE_MAX, content
+from checker.source import SIZE_MAX, Source, Span
+from checker.table.looks import content
 
 # Line breaks other than CR and LF would count lines otherwise than editors do; direction marks
 # would show reviewers another text than the one that is checked.

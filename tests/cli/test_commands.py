@@ -315,3 +315,34 @@ def test_an_error_of_the_checker_asks_for_a_report(
     assert result.code == 255
     assert "Traceback" in result.err
     assert "please\nreport it" in result.err
+
+
+# ----------------------------------------------------------------------------------- wrong as JSON
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "wrong.yaml"),
+        ("hunt", "wrong.yaml"),
+        ("simulate", "wrong.yaml"),
+        ("sweep", "wrong.yaml", "--set", "Most=1..2"),
+        ("diff", "toggle.yaml", "wrong.yaml"),
+        ("mutate", "wrong.yaml"),
+        ("graph", "wrong.yaml", "--out", "out", "--engine", "local"),
+        ("query", "wrong.yaml", "on", "--graph", "out"),
+        ("conform", "wrong.yaml", "--adapter", "none", "--mapping", "map.yaml"),
+        ("validate", "wrong.yaml", "map.yaml", "--mapping", "map.yaml"),
+    ],
+    ids=lambda words: words[0],
+)
+@pytest.mark.usefixtures("toggle")
+def test_a_wrong_specification_is_one_object(command: Command, words: tuple[str, ...]) -> None:
+    Path("wrong.yaml").write_text("system: wrong\nconstants: {Most: 1\n")
+    Path("map.yaml").write_text("conformance: wrong\n")
+    result = command(*words, "--format", "json")
+    assert result.code == 120, result.err
+    assert result.json["error"]["kind"] == "specification"
+    assert (result.json["spec"], result.json["verdict"]) == ("wrong.yaml", None)
+    assert "error[T1" in result.err
+    assert command(*words).out == ""

@@ -253,35 +253,3 @@ def test_since_takes_nothing_for_new_that_nobody_named(toggle: str) -> None:
     assert untouched(documents, "HEAD") == set()
     with pytest.raises(UsageError, match="name your specifications"):
         untouched(documents, "HEAD", named=False)
-
-
-# -------------------------------------------------------------------------------- configuration
-
-
-@pytest.mark.parametrize(
-    ("name", "table"), [("checker.toml", "verify"), ("pyproject.toml", "tool.checker.verify")]
-)
-def test_a_file_of_the_project_gives_options(
-    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch, name: str, table: str
-) -> None:
-    text = (
-        f'[{table}]\nspecs = ["{toggle}"]\nworkers = 1\ninstance = ["broken"]\njunit = "out.xml"\n'
-    )
-    Path(name).write_text(text)
-    Path("below").mkdir()
-    monkeypatch.chdir("below")
-    result = command("verify", "--format", "json")
-    assert result.code == 0, result.err
-    assert [item["instance"] for item in result.json["instances"]] == ["broken"]
-    assert Path("../out.xml").is_file()
-    result = command("verify", "--format", "json", "--instance", "default")
-    assert [item["instance"] for item in result.json["instances"]] == ["default"]
-
-
-def test_what_is_wrong_in_the_file_is_said(command: Command, toggle: str) -> None:
-    Path("checker.toml").write_text("[verify]\nworker = 1\n")
-    result = command("verify", toggle)
-    assert result.code == 2
-    assert "did you mean workers?" in result.err
-    Path("checker.toml").write_text("[verify\n")
-    assert command("verify", toggle).code == 2

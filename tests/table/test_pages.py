@@ -11,9 +11,9 @@ import checker.table
 from checker.diagnostics import CODES
 from checker.errors import Diagnostic, SpecificationError
 from checker.library import explanation
+from checker.source import SIZE_MAX
 from checker.table import read, read_table
 from checker.table.analysis import lint_table
-from checker.table.text import SIZE_MAX
 
 BYTES: dict[str, Callable[[Path], object]] = {
     "T100": lambda _: None,
