@@ -21,9 +21,10 @@ from checker.cli.options import (
     overrides,
 )
 from checker.cli.progress import Style, observing
-from checker.errors import EnvironmentFailure, UsageError
+from checker.errors import UsageError
 from checker.report.headline import plural
 from checker.search.options import Options
+from checker.spark.session import require_extra
 from checker.spark.tables import write_graph
 
 if TYPE_CHECKING:
@@ -116,13 +117,9 @@ def _local(
     machine: Machine, out: str, engine: str, interrupt: Interrupt | None
 ) -> tuple[int, int, Terminal] | None:
     """Write the tables without Spark; None where there are too many states for `auto`."""
-    try:
-        from checker.graph.tables import write_tables  # noqa: PLC0415 (Arrow)
-    except ImportError as error:
-        raise EnvironmentFailure(
-            f"tables are written with the packages of the extra `spark`: {error}"
-        ) from error
+    require_extra("`checker graph`", "pyarrow")
     from checker.graph.labelled import labelled_graph  # noqa: PLC0415
+    from checker.graph.tables import write_tables  # noqa: PLC0415 (Arrow)
 
     place = urlsplit(out)
     if place.scheme not in {"", "file"}:

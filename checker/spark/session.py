@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,16 +74,15 @@ class Cluster:
     workers: int | None = None
 
 
-def require_pyspark() -> None:
-    """Raise UsageError where PySpark is not installed."""
-    try:
-        import pyarrow as pa  # noqa: F401, PLC0415 (an extra)
-        import pyspark  # noqa: F401, PLC0415 (an extra)
-    except ImportError as error:
-        raise UsageError(
-            f"--engine spark needs PySpark, which is not installed ({error.name} is missing): "
-            "pip install '.[spark]'"
-        ) from None
+def require_extra(what: str, *packages: str) -> None:
+    """Raise UsageError where a package of the extra `spark` that `what` needs is not installed."""
+    for package in packages:
+        try:
+            import_module(package)
+        except ImportError as error:
+            raise UsageError(
+                f"{what} needs {package}, which is not installed ({error}): pip install '.[spark]'"
+            ) from None
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def spark_session(
     `name` is the application's. UsageError or EnvironmentFailure where Spark does not start, or
     fails outside a job.
     """
-    require_pyspark()
+    require_extra("--engine spark", "pyspark", "pyarrow")
     if cluster.master is not None:
         _require_master(cluster.master)
         _require_answer(cluster.master)

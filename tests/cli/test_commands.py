@@ -346,3 +346,24 @@ def test_a_wrong_specification_is_one_object(command: Command, words: tuple[str,
     assert (result.json["spec"], result.json["verdict"]) == ("wrong.yaml", None)
     assert "error[T1" in result.err
     assert command(*words).out == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("graph", "toggle.yaml", "--out", "out", "--engine", "local"),
+        ("graph", "toggle.yaml", "--out", "out", "--engine", "spark"),
+        ("query", "toggle.yaml", "on", "--graph", "out"),
+        ("check", "toggle.yaml", "--engine", "spark"),
+    ],
+    ids=["tables", "graph", "query", "check"],
+)
+@pytest.mark.usefixtures("toggle")
+def test_a_package_that_is_not_installed_is_wrong_usage(
+    command: Command, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = command(*words)
+    assert (result.code, result.out) == (2, "")
+    assert "which is not installed" in result.err
+    assert "pip install '.[spark]'" in result.err
