@@ -4,15 +4,18 @@ A directory holds `manifest.json` and files of packed states, little-endian word
 the queue. Each checkpoint adds one file, with the levels found since the one before, and then
 replaces the manifest in one step: whatever happens, the directory holds a whole checkpoint, the
 new one or the one before. Manifest and files are checksummed; nothing of them is trusted.
+The file `lock` says nothing: who writes in the directory, or goes on from it, holds a lock on it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
@@ -29,6 +32,7 @@ from checker.search.snapshot import Counters, Snapshot
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+LOCK = "lock"
 
 _PART = re.compile(r"states-\d{6,}\.bin")
 _CHUNK = 1 << 24
@@ -67,8 +71,84 @@ class Saved:
             first += part.states
 
 
+@contextmanager
+def held(kept: Path | None, resumed: Path | None) -> Iterator[None]:
+    """Hold the directories of a search: `kept` alone, `resumed` with others that only read it.
+
+    Everything that is read or written in them has to happen inside. UsageError where another
+    process holds one of them, or where nothing can be kept.
+    """
+    alone = nullcontext() if kept is None else _written(kept)
+    same = kept is not None and resumed is not None and kept.resolve() == resumed.resolve()
+    together = nullcontext() if resumed is None or same else _read(resumed)
+    with alone, together:
+        yield
+
+
+@contextmanager
+def _written(directory: Path) -> Iterator[None]:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        descriptor = _locked(directory, os.O_RDWR | os.O_CREAT, fcntl.LOCK_EX)
+    except BlockingIOError:
+        raise _in_use(
+            directory,
+            "who keeps checkpoints there has to be alone; wait for its end, end it, or name "
+            "another directory with --checkpoint",
+        ) from None
+    except OSError as error:
+        raise _unusable(directory, error) from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _read(directory: Path) -> Iterator[None]:
+    descriptor = None
+    try:
+        descriptor = _locked(directory, os.O_RDONLY, fcntl.LOCK_SH)
+    except BlockingIOError:
+        raise _in_use(
+            directory,
+            "it keeps checkpoints there; wait for its end, end it, or go on from a copy",
+        ) from None
+    except OSError:
+        # No checkpoint, one of an older checker, or a file system without locks. Nothing that a
+        # manifest names is ever changed, so reading goes well all the same.
+        pass
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _locked(directory: Path, flags: int, kind: int) -> int:
+    """Return the descriptor of a lock; BlockingIOError where another process has it, or OSError.
+
+    Who closes it, or dies however it dies, gives the lock back.
+    """
+    descriptor = os.open(directory / LOCK, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _in_use(directory: Path, more: str) -> UsageError:
+    return UsageError(f"{directory} is in use by another checker: {more}")
+
+
+def _unusable(directory: Path, error: OSError) -> UsageError:
+    return UsageError(f"{directory}: no checkpoint can be kept here: {error}")
+
+
 class Keeper:
-    """Writes the checkpoints of one search into `directory`.
+    """Writes the checkpoints of one search into `directory`, which is `held`.
 
     UsageError where it cannot be written to, or holds a checkpoint that is not `resumed`.
     """
@@ -85,11 +165,10 @@ class Keeper:
 
     def _prepare(self, resumed: Saved | None) -> None:
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
             _write(self.directory / "probe", ())
             (self.directory / "probe").unlink()
         except OSError as error:
-            raise UsageError(f"{self.directory}: no checkpoint can be kept here: {error}") from None
+            raise _unusable(self.directory, error) from None
         if resumed is not None and resumed.directory.resolve() == self.directory.resolve():
             self.parts, self.saved = resumed.parts, resumed.snapshot
         elif (self.directory / MANIFEST).exists():

@@ -11,6 +11,7 @@ import os
 from checker.kernel.kernel import Kernel
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
+from checker.search.checkpoint import held
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.search.local import search
@@ -38,13 +39,12 @@ def explore(
     and is by default a share of what the machine has. `interrupt` stops the search within a
     fraction of a second; the paths of what it found until then are still rebuilt. `progress` is
     called about twice a second, in the calling thread. EnvironmentFailure: the system refuses
-    even a little memory. UsageError: `options` name a directory that cannot hold a checkpoint, or
-    a checkpoint that this search cannot go on from.
+    even a little memory. UsageError: `options` name a directory that cannot hold a checkpoint or
+    that another process uses, or a checkpoint that this search cannot go on from.
     """
-    threads = workers or cores()
-    return search(
-        machine, layout, kernel, limits, threads, progress, interrupt, options or Options()
-    )
+    threads, asked = workers or cores(), options or Options()
+    with held(asked.checkpoint, asked.resume):
+        return search(machine, layout, kernel, limits, threads, progress, interrupt, asked)
 
 
 def cores() -> int:

@@ -6,6 +6,8 @@ And a directory that is not a whole checkpoint of the same search is refused, wi
 import errno
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -17,7 +19,7 @@ from native_kernels import grid
 
 import checker.search.local as local_module
 from checker.errors import UsageError
-from checker.search.checkpoint import MANIFEST
+from checker.search.checkpoint import LOCK, MANIFEST, held
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits
@@ -110,7 +112,7 @@ def test_an_interrupt_leaves_a_checkpoint(tmp_path: Path) -> None:
 def test_states_are_written_once_and_in_order(tmp_path: Path) -> None:
     run(2, Limits(depth=9), checkpoint=tmp_path, checkpoint_seconds=0)
     names = [path.name for path in sorted(tmp_path.iterdir())]
-    assert names == [MANIFEST, *(f"states-{part:06}.bin" for part in range(10))]
+    assert names == [LOCK, MANIFEST, *(f"states-{part:06}.bin" for part in range(10))]
     whole = b"".join(path.read_bytes() for path in sorted(tmp_path.glob("*.bin")))
     straight = tmp_path / "straight"
     run(2, Limits(depth=9), checkpoint=straight)
@@ -213,6 +215,10 @@ def test_links_in_the_directory_lead_nowhere(tmp_path: Path) -> None:
     directory, outside = tmp_path / "in", tmp_path / "outside"
     outside.write_text("precious")
     directory.mkdir()
+    (directory / LOCK).symlink_to(outside)
+    with pytest.raises(UsageError, match="no checkpoint can be kept here"):
+        run(1, checkpoint=directory)
+    (directory / LOCK).unlink()
     for name in ("states-000000.bin", "states-000000.bin.tmp", "manifest.json.tmp"):
         (directory / name).symlink_to(outside)
     run(1, Limits(depth=2), checkpoint=directory)
@@ -240,3 +246,51 @@ def test_two_checkpoints_of_one_search_in_two_places(kept: Path, tmp_path: Path)
     run(1, Limits(depth=12), resume=kept, checkpoint=tmp_path / "second")
     assert timeless(run(1, resume=tmp_path / "second")) == timeless(run(1))
     assert timeless(run(1, resume=kept)) == timeless(run(1))
+
+
+IN_USE = "is in use by another checker"
+
+
+def test_who_keeps_checkpoints_is_alone(kept: Path) -> None:
+    """A lock of this process keeps others out as one of another process does."""
+    before = {path.name: path.read_bytes() for path in kept.iterdir()}
+    with held(kept, kept):
+        with pytest.raises(UsageError, match=f"{kept} {IN_USE}: .*name another directory"):
+            run(1, checkpoint=kept)
+        with pytest.raises(UsageError, match=f"{kept} {IN_USE}: .*name another directory"):
+            run(1, checkpoint=kept, resume=kept)
+        assert f"{kept} {IN_USE}: it keeps checkpoints there" in refused(kept)
+    assert {path.name: path.read_bytes() for path in kept.iterdir()} == before
+    assert run(1, checkpoint=kept, resume=kept).exhaustive
+
+
+def test_several_go_on_from_one_directory_while_nobody_writes_there(kept: Path) -> None:
+    with held(None, kept):
+        assert run(1, resume=kept).exhaustive
+        with pytest.raises(UsageError, match=IN_USE):
+            run(1, resume=kept, checkpoint=kept)
+
+
+def test_a_directory_of_an_older_checker_is_only_read(kept: Path) -> None:
+    (kept / LOCK).unlink()
+    assert run(1, resume=kept).exhaustive
+    assert not (kept / LOCK).exists()
+
+
+def test_of_two_that_begin_in_a_directory_that_is_not_there_one_is_told(tmp_path: Path) -> None:
+    with held(tmp_path / "new", None), pytest.raises(UsageError, match=IN_USE):
+        run(1, checkpoint=tmp_path / "new")
+
+
+def test_a_process_that_is_killed_gives_the_directory_back(kept: Path) -> None:
+    program = (
+        "import sys, time; from pathlib import Path; from checker.search.checkpoint import held\n"
+        "with held(Path(sys.argv[1]), None):\n print('held', flush=True); time.sleep(60)"
+    )
+    words = [sys.executable, "-c", program, kept]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        assert IN_USE in refused(kept)
+        other.kill()
+    assert run(1, resume=kept, checkpoint=kept).exhaustive
