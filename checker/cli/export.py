@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +15,15 @@ from checker import flow
 from checker.cli.interrupts import interruptible
 from checker.cli.options import model_options, overrides, progress_option
 from checker.cli.progress import Style, observing
-from checker.errors import UsageError
+from checker.errors import Interruption, UsageError
 from checker.machine.machine import Machine
 from checker.report.headline import plural
+from checker.search.progress import Interrupt, interrupted
+
+if TYPE_CHECKING:
+    from checker.graph.labelled import LabelledGraph
+
+_NOTHING = "nothing was written"
 
 
 @click.command()
@@ -60,52 +69,87 @@ def export(
     request = flow.Request(
         spec, instance or "default", overrides(settings), properties=properties or None
     )
-    folder = Path(out)
-    with observing(progress) as observer, interruptible("local") as interrupt:
-        _, machine = flow.prepare(request, observer)
-        if target == "tla":
-            files = _module(machine, folder)
-        else:
-            from checker.export.graphs import FORMATS  # noqa: PLC0415
-            from checker.graph.labelled import labelled_graph  # noqa: PLC0415
-
-            observer.stage("graph")
-            bare = replace(machine, properties=(), symmetry=False)
-            graph = labelled_graph(flow.reduced(bare, symmetry == "on"), interrupt=interrupt)
-            assert graph is not None
-            ending, lines = FORMATS[target]
-            folder.mkdir(parents=True, exist_ok=True)
-            files = [f"{machine.name}.{ending}"]
-            _write(folder / files[0], (f"{line}\n" for line in lines(graph)))
-            size = f"{plural(graph.states, 'state')} and {plural(len(graph.targets), 'step')}: "
-            click.echo(size, nl=False)
-    click.echo(f"{', '.join(files)} written to {out}")
+    size = ""
+    with observing(progress) as observer:
+        with _unwritten():
+            _, machine = flow.prepare(request, observer)
+            files = _module(machine) if target == "tla" else {}
+        with interruptible("local") as interrupt:
+            if target != "tla":
+                observer.stage("graph")
+                with _unwritten():
+                    graph = _graph(machine, interrupt, symmetry=symmetry == "on")
+                size = f"{plural(graph.states, 'state')} and {plural(len(graph.targets), 'step')}: "
+                files = _drawn(graph, target)
+            _write(Path(out), files, interrupt)
+    click.echo(f"{size}{', '.join(files)} written to {out}")
     return 0
 
 
-def _module(machine: Machine, folder: Path) -> list[str]:
-    """Write the TLA+ module, its configuration and the library; return their names."""
+@contextmanager
+def _unwritten() -> Iterator[None]:
+    """Say of what is interrupted here that nothing was written."""
+    try:
+        yield
+    except (KeyboardInterrupt, Interruption):
+        raise Interruption(_NOTHING) from None
+
+
+def _module(machine: Machine) -> dict[str, Iterable[str]]:
+    """Return the TLA+ module, its configuration and the library by the names of their files."""
     from checker.export.module import module_of  # noqa: PLC0415
     from checker.export.names import LIBRARY, library_text  # noqa: PLC0415
 
     made = module_of(machine, machine.name)
-    files = {
-        f"{made.name}.tla": made.text,
-        f"{made.name}.cfg": made.configuration,
-        f"{LIBRARY}.tla": library_text(),
+    return {
+        f"{made.name}.tla": [made.text],
+        f"{made.name}.cfg": [made.configuration],
+        f"{LIBRARY}.tla": [library_text()],
     }
+
+
+def _graph(machine: Machine, interrupt: Interrupt, *, symmetry: bool) -> LabelledGraph:
+    from checker.graph.labelled import labelled_graph  # noqa: PLC0415
+
+    bare = replace(machine, properties=(), symmetry=False)
+    graph = labelled_graph(flow.reduced(bare, symmetry), interrupt=interrupt)
+    assert graph is not None
+    return graph
+
+
+def _drawn(graph: LabelledGraph, target: str) -> dict[str, Iterable[str]]:
+    """Return a graph, line by line, by the name of its file."""
+    from checker.export.graphs import FORMATS  # noqa: PLC0415
+
+    ending, lines = FORMATS[target]
+    return {f"{graph.machine.name}.{ending}": (f"{line}\n" for line in lines(graph))}
+
+
+def _write(folder: Path, files: Mapping[str, Iterable[str]], interrupt: Interrupt) -> None:
+    """Write files, all of them or none.
+
+    UsageError where one cannot be written; Interruption where `interrupt` says to stop.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        _write(folder / name, [text])
-    return list(files)
-
-
-def _write(file: Path, lines: Iterable[str]) -> None:
-    """Write a file; UsageError where the disk is full, and no half of it is left to be read."""
-    stream = file.open("w", encoding="utf-8")
+    # Until all are whole they have names that no other process uses.
+    beside = {name: folder / f"{name}.{os.getpid()}.tmp" for name in files}
+    name = ""
     try:
-        with stream:
-            stream.writelines(lines)
+        for name, lines in files.items():
+            with beside[name].open("w", encoding="utf-8") as stream:
+                stream.writelines(_until(interrupt, lines))
+        for name, made in beside.items():
+            made.replace(folder / name)
     except OSError as error:
-        file.unlink()
-        raise UsageError(f"{file}: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{folder / name}: {(error.strerror or str(error)).lower()}") from None
+    finally:
+        for made in beside.values():
+            made.unlink(missing_ok=True)
+
+
+def _until(interrupt: Interrupt, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines; Interruption where `interrupt` says to stop before the last of them."""
+    for line in lines:
+        if interrupted(interrupt):
+            raise Interruption(_NOTHING)
+        yield line

@@ -16,6 +16,8 @@ from checker.graph.labelled import LabelledGraph
 from checker.semantics.values import format_value
 
 _AT_ONCE = 1 << 14
+_DECODED = 1 << 9
+"""States whose values are looked up at a time: a fraction of a second."""
 
 
 def _steps(graph: LabelledGraph) -> Iterator[tuple[int, str, int]]:
@@ -36,8 +38,8 @@ def _steps(graph: LabelledGraph) -> Iterator[tuple[int, str, int]]:
 def _states(graph: LabelledGraph) -> Iterator[tuple[int, list[tuple[str, str]]]]:
     """Yield the number of each state, and its variables with their values."""
     names = [variable.name for variable in graph.machine.variables]
-    for first in range(0, graph.states, _AT_ONCE):
-        numbers: NDArray[np.int64] = np.arange(first, min(first + _AT_ONCE, graph.states))
+    for first in range(0, graph.states, _DECODED):
+        numbers: NDArray[np.int64] = np.arange(first, min(first + _DECODED, graph.states))
         for number, state in zip(numbers.tolist(), graph.values(numbers), strict=True):
             yield number, list(zip(names, map(format_value, state), strict=True))
 
