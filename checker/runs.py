@@ -6,12 +6,15 @@ them is told what to do with each item, and yields each that is done, in whateve
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.process import BaseProcess
 from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal
+from threading import Thread
 from typing import Generic, Protocol, TypeVar
 
 from checker.frozen import frozen
@@ -145,6 +148,21 @@ def _end(pool: ProcessPoolExecutor) -> None:
 
 
 def leave_endings_to_the_parent() -> None:
-    """Ignore Ctrl-C and what else asks to end: the process that started this one ends it."""
+    """Ignore Ctrl-C and what else asks to end: the process that started this one ends it.
+
+    It does so also by ending itself, however that happens: nobody would be left to ask this one.
+    """
     for number in (SIGINT, SIGTERM, SIGHUP):
         signal(number, SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+    Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    """Wait until the parent is gone and end this process, whatever its other threads do.
+
+    They may be in native code, which leaves the interpreter to others for as long as it takes.
+    """
+    parent.join()
+    os._exit(1)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +83,30 @@ def test_no_thread_of_a_process_outlives_its_runs() -> None:
     for _ in Processes(2).each(math.factorial, range(6)):
         break
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_no_process_outlives_the_one_that_started_it(number: signal.Signals) -> None:
+    """Neither one that waits for work nor one in native code; all of them hold its stdout."""
+    program = """
+from checker.runs import Processes
+from test_runs import busy
+if __name__ == "__main__":
+    for seconds, _ in Processes(2).each(busy, [0, 120]):
+        print(seconds, flush=True)
+"""
+    words = [sys.executable, "-c", program]
+    places = os.pathsep.join(path for path in (str(Path(__file__).parent), *sys.path) if path)
+    given = {**os.environ, "PYTHONPATH": places}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=given) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"0\n"
+        begun = time.monotonic()
+        parent.send_signal(number)
+        assert parent.stdout.read() == b""  # until nobody can write there
+    assert time.monotonic() - begun < 30
+
+
+def busy(seconds: int) -> None:
+    """Wait in native code, as long as a kernel may take."""
+    ctypes.CDLL(None).sleep(seconds)
