@@ -8,6 +8,7 @@ Codes are grouped by phase: `T1xx` text and YAML, `N2xx` names, `Y3xx` types, `L
 
 from __future__ import annotations
 
+import errno
 from typing import Literal
 
 from checker.frozen import frozen
@@ -68,8 +69,27 @@ class InternalError(Exception):
     """The checker contradicts itself (exit code 255); please report, with the specification."""
 
 
+_REFUSALS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
+"""Open files, memory, processes. A file that has no room on its disk is told of by its name."""
+
+
+def refused(error: Exception) -> bool:
+    """Whether the machine refuses what is needed, whatever was asked for (exit code 255)."""
+    if isinstance(error, OSError):
+        return error.errno in _REFUSALS
+    return isinstance(error, EnvironmentFailure)
+
+
+def failure_of(error: OSError, text: str) -> CheckerError:
+    """Return what to raise where `error` keeps from doing what was asked, in words of its own."""
+    return EnvironmentFailure(text) if refused(error) else UsageError(text)
+
+
 def told(error: Exception) -> str:
     """Return what a person reads of `error`: of a file, its name and what is the matter with it."""
+    if isinstance(error, OSError) and refused(error):
+        said = f"the system refuses what the checker needs: {str(error.strerror).lower()}"
+        return f"{said}; allow it more (`ulimit -a` shows the limits)"
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}"
     if isinstance(error, FileNotFoundError) and error.errno is not None:  # the system's own

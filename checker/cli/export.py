@@ -15,7 +15,7 @@ from checker import flow
 from checker.cli.interrupts import interruptible
 from checker.cli.options import model_options, overrides, progress_option
 from checker.cli.progress import Style, observing
-from checker.errors import Interruption, UsageError
+from checker.errors import Interruption, UsageError, failure_of
 from checker.machine.machine import Machine
 from checker.report.headline import plural
 from checker.search.progress import Interrupt, interrupted
@@ -128,7 +128,7 @@ def _drawn(graph: LabelledGraph, target: str) -> dict[str, Iterable[str]]:
 def _write(folder: Path, files: Mapping[str, Iterable[str]], interrupt: Interrupt) -> None:
     """Write files, all of them or none.
 
-    UsageError where one cannot be written; Interruption where `interrupt` says to stop.
+    UsageError, or EnvironmentFailure, where one cannot be written; Interruption where `interrupt` says to stop.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Until all are whole they have names that no other process uses.
@@ -141,7 +141,8 @@ def _write(folder: Path, files: Mapping[str, Iterable[str]], interrupt: Interrup
         for name, made in beside.items():
             made.replace(folder / name)
     except OSError as error:
-        raise UsageError(f"{folder / name}: {(error.strerror or str(error)).lower()}") from None
+        said = f"{folder / name}: {(error.strerror or str(error)).lower()}"
+        raise failure_of(error, said) from None
     finally:
         for made in beside.values():
             made.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from checker import flow, library
 from checker.cli.process import collect_rarely
 from checker.diagnostics import render_all
 from checker.elaborate import elaborate, expected_of, instances
-from checker.errors import CheckerError, SpecificationError
+from checker.errors import CheckerError, SpecificationError, told
 from checker.frozen import frozen
 from checker.machine.machine import Expectation
 from checker.report import files, problems, terminal
@@ -144,8 +144,8 @@ def verify(task: Task, memory: int, run: str) -> Outcome:
         return _verify(task, memory, run)
     except SpecificationError as error:
         return refused(task, error)
-    except CheckerError as error:
-        return Outcome(task, "", "error", error=str(error), exit_code=exits.USAGE)
+    except (CheckerError, OSError) as error:
+        return Outcome(task, "", "error", error=told(error), exit_code=exits.of_failure(error))
     except Exception:  # noqa: BLE001 (one instance that fails must not hide the others)
         text = traceback.format_exc()
         return Outcome(task, "", "error", error=text, exit_code=exits.INTERNAL)

@@ -23,7 +23,6 @@ from checker.cli.process import collect_rarely, do_without_threads_of_numpy
 from checker.cli.streams import failure, open_streams
 from checker.errors import (
     CheckerError,
-    EnvironmentFailure,
     EvaluationError,
     InternalError,
     Interruption,
@@ -179,7 +178,7 @@ def report(error: Exception) -> int:
         return exits.INTERRUPTED
     if isinstance(error, CheckerError | OSError):
         click.echo(f"error: {told(error)}", err=True)
-        return exits.INTERNAL if isinstance(error, EnvironmentFailure) else exits.USAGE
+        return exits.of_failure(error)
     if isinstance(error, MemoryError):
         click.echo("error: this process may not have the memory it needs; give it more", err=True)
         return exits.INTERNAL

@@ -22,7 +22,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from checker.errors import UsageError
+from checker.errors import CheckerError, UsageError, failure_of
 from checker.frozen import frozen
 from checker.kernel.kernel import Words
 from checker.search.aims import Aim
@@ -76,7 +76,8 @@ def held(kept: Path | None, resumed: Path | None) -> Iterator[None]:
     """Hold the directories of a search: `kept` alone, `resumed` with others that only read it.
 
     Everything that is read or written in them has to happen inside. UsageError where another
-    process holds one of them, or where nothing can be kept.
+    process holds one of them, or where nothing can be kept; EnvironmentFailure where that is the
+    system's doing.
     """
     alone = nullcontext() if kept is None else _written(kept)
     same = kept is not None and resumed is not None and kept.resolve() == resumed.resolve()
@@ -143,8 +144,8 @@ def _in_use(directory: Path, more: str) -> UsageError:
     return UsageError(f"{directory} is in use by another checker: {more}")
 
 
-def _unusable(directory: Path, error: OSError) -> UsageError:
-    return UsageError(f"{directory}: no checkpoint can be kept here: {error}")
+def _unusable(directory: Path, error: OSError) -> CheckerError:
+    return failure_of(error, f"{directory}: no checkpoint can be kept here: {error}")
 
 
 class Keeper:
@@ -217,7 +218,7 @@ def find(directory: Path, identity: Mapping[str, object]) -> Saved:
     except FileNotFoundError:
         raise UsageError(f"{directory} holds no checkpoint: {path} is missing") from None
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        raise failure_of(error, f"{path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UsageError(f"{path}: this is not the manifest of a checkpoint, or damaged") from None
     if found != FORMAT:
@@ -308,7 +309,8 @@ def _read_part(path: Path, part: Part, room: Words) -> None:
                     raise UsageError(f"{path}: ends before its end")
                 digest.update(piece)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}; the checkpoint needs this file") from None
+        said = f"{path}: {error.strerror}; the checkpoint needs this file"
+        raise failure_of(error, said) from None
     if digest.hexdigest() != part.sha256:
         raise UsageError(f"{path}: damaged: its content does not have the checksum on record")
     if room.dtype != _WORD:

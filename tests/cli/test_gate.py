@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -253,3 +255,16 @@ def test_since_takes_nothing_for_new_that_nobody_named(toggle: str) -> None:
     assert untouched(documents, "HEAD") == set()
     with pytest.raises(UsageError, match="name your specifications"):
         untouched(documents, "HEAD", named=False)
+
+
+def test_what_the_machine_refuses_a_run_is_no_difference_of_its_instance(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENFILE, os.strerror(errno.ENFILE))
+
+    monkeypatch.setattr("checker.cli.gate.flow.check_machine", full)
+    result = command("verify", toggle, *ONE, "--fresh")
+    assert result.code == 255
+    assert "the system refuses what the checker needs: too many open files" in result.out
+    assert "Traceback" not in result.out

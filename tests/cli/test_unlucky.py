@@ -98,6 +98,19 @@ def test_a_disk_that_is_full_costs_checkpoints_and_nothing_else(folder: Path) ->
     assert (again, resumed["distinct"]) == (0, 100_000)
 
 
+def few_files() -> None:
+    """Let few files be open: what a small machine, or a careless shell, allows."""
+    with_defaults()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+
+
+def test_a_system_that_refuses_files_is_not_the_fault_of_the_command(folder: Path) -> None:
+    words = ("verify", "counters.yaml", "--fresh", "--all", "--workers", "2")
+    ended = ran(folder, command(words), few_files)
+    assert (ended.returncode, ended.stdout) == (exits.INTERNAL, ""), ended.stderr
+    assert "error: the system refuses what the checker needs: too many open files" in ended.stderr
+
+
 def test_a_disk_that_is_full_ends_a_search_that_needs_it_honestly(folder: Path) -> None:
     words = ("--set", "Place=6", "--memory", "12MiB")
     code, found, _ = searched(folder, *words, before=few_bytes)

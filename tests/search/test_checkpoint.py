@@ -18,7 +18,7 @@ import pytest
 from native_kernels import grid
 
 import checker.search.local as local_module
-from checker.errors import UsageError
+from checker.errors import EnvironmentFailure, UsageError
 from checker.search.checkpoint import LOCK, MANIFEST, held
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
@@ -294,3 +294,14 @@ def test_a_process_that_is_killed_gives_the_directory_back(kept: Path) -> None:
         assert IN_USE in refused(kept)
         other.kill()
     assert run(1, resume=kept, checkpoint=kept).exhaustive
+
+
+def test_a_system_that_refuses_files_is_not_the_fault_of_the_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr("checker.search.checkpoint._locked", full)
+    with pytest.raises(EnvironmentFailure, match="no checkpoint can be kept here: .*open files"):
+        run(1, checkpoint=tmp_path)
