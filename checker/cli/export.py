@@ -128,7 +128,8 @@ def _drawn(graph: LabelledGraph, target: str) -> dict[str, Iterable[str]]:
 def _write(folder: Path, files: Mapping[str, Iterable[str]], interrupt: Interrupt) -> None:
     """Write files, all of them or none.
 
-    UsageError, or EnvironmentFailure, where one cannot be written; Interruption where `interrupt` says to stop.
+    UsageError, or EnvironmentFailure, where one cannot be written; Interruption where `interrupt`
+    says to stop.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Until all are whole they have names that no other process uses.
