@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.errors import Interruption
 from checker.frozen import frozen
 from checker.graph.inclusion import PAIRS_MAX, Run, View, runs_apart
 from checker.graph.interning import intern
@@ -20,7 +21,7 @@ from checker.graph.labelled import CUT_OFF, FAILED, LabelledGraph
 from checker.kernel.kernel import Words
 from checker.layout.cells import value_from
 from checker.layout.codec import unpack
-from checker.search.progress import Interrupt
+from checker.search.progress import Interrupt, interrupted
 from checker.semantics.values import MapValue, format_value
 
 Column = NDArray[np.unsignedinteger] | NDArray[np.int64]
@@ -111,14 +112,17 @@ def compare(
     pairs_max: int = PAIRS_MAX,
     interrupt: Interrupt | None = None,
 ) -> Difference:
-    """Hold two graphs against each other, showing at most so many of each kind."""
+    """Hold two graphs against each other, showing at most so many of each kind.
+
+    Interruption where `interrupt` says to stop.
+    """
     names = [{variable.name for variable in graph.machine.variables} for graph in (old, new)]
     shared = tuple(v.name for v in old.machine.variables if v.name in names[1])
     hidden = (
         tuple(sorted(names[0] - names[1])),
         tuple(sorted(names[1] - names[0])),
     )
-    views = _views(old, new, shared)
+    views = _views(old, new, shared, interrupt)
     decided, why = runs_apart(views, pairs_max, interrupt)
     moves = [_moves(view, shared) for view in views]
     sides = [
@@ -132,8 +136,10 @@ def compare(
     return Difference(equal, "" if differ else why, shared, hidden, sides[0], sides[1])
 
 
-def _views(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> list[View]:
-    looks = _looks(old, new, shared)
+def _views(
+    old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...], interrupt: Interrupt | None
+) -> list[View]:
+    looks = _looks(old, new, shared, interrupt)
     labels = {label: i for i, label in enumerate(dict.fromkeys((*old.labels, *new.labels)))}
     views = []
     for graph, first in ((old, 0), (new, old.states)):
@@ -148,7 +154,9 @@ def _views(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> l
     return views
 
 
-def _looks(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> Numbers:
+def _looks(
+    old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...], interrupt: Interrupt | None
+) -> Numbers:
     """Return numbers for the states of both, one after the other: equal where they look equal."""
     types = [{v.name: v.type for v in graph.machine.variables} for graph in (old, new)]
     alike = [name for name in shared if types[0][name] == types[1][name]]
@@ -158,6 +166,7 @@ def _looks(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> N
     for graph, start in ((old, 0), (new, old.states)):
         places = _places(graph, alike)
         for first in range(0, graph.states, _AT_ONCE):
+            _go_on(interrupt)
             cells = unpack(graph.layout, graph.words[first : first + _AT_ONCE])[:, places]
             keys.put(start + first, cells, weights)
     for name in shared:
@@ -167,7 +176,7 @@ def _looks(old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...]) -> N
             keys.add(
                 np.concatenate(
                     [
-                        _coded(graph, name, _cells(graph, [name])[name], known)
+                        _coded(graph, name, _cells(graph, [name])[name], known, interrupt)
                         for graph in (old, new)
                     ]
                 )
@@ -208,7 +217,11 @@ def _cells(graph: LabelledGraph, names: Iterable[str]) -> dict[str, list[Column]
 
 
 def _coded(
-    graph: LabelledGraph, name: str, columns: list[Column], known: dict[object, int]
+    graph: LabelledGraph,
+    name: str,
+    columns: list[Column],
+    known: dict[object, int],
+    interrupt: Interrupt | None,
 ) -> Numbers:
     """Return numbers for the values of a variable in each state; equal values have equal ones."""
     keys = _Keys(graph.states)
@@ -217,8 +230,11 @@ def _coded(
     which = keys.dense()
     first = _firsts(which)
     shape = graph.layout.shapes[graph.layout.variables.index(name)]
-    values = [value_from(shape, [int(column[place]) for column in columns]) for place in first]
-    numbers = [known.setdefault(_typed(value), len(known)) for value in values]
+    numbers = []
+    for place in first:
+        _go_on(interrupt)
+        value = value_from(shape, [int(column[place]) for column in columns])
+        numbers.append(known.setdefault(_typed(value), len(known)))
     return np.array(numbers, np.int64)[which]
 
 
@@ -271,6 +287,11 @@ class _Keys:
         words = len(self.words)
         intern(known.ctypes.data, words, 0, index, given.ctypes.data, wanted, numbers)
         return numbers
+
+
+def _go_on(interrupt: Interrupt | None) -> None:
+    if interrupted(interrupt):
+        raise Interruption("which states look alike was not known yet")
 
 
 def _typed(value: object) -> object:

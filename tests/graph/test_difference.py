@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker import flow
+from checker.errors import Interruption
 from checker.graph.difference import compare, renamed, run_labels
 from checker.graph.labelled import LabelledGraph, labelled_graph
 from checker.machine.machine import Machine
@@ -131,3 +132,16 @@ def test_what_only_one_side_has_is_counted_and_shown(tmp_path: Path) -> None:
     same = compare(renamed(old, {"fills": "pours"}), new)
     assert (same.lost.counts["rows"], same.gained.counts["rows"]) == (0, 0)
     assert same.equal is False
+
+
+def test_a_comparison_ends_soon_after_an_interrupt(tmp_path: Path) -> None:
+    """Before each piece of states, and before each value of a variable kept in two ways."""
+    wider = SYSTEM.replace("0..4", "0..5")
+    (tmp_path / "wider.yaml").write_text(wider % PLAIN)
+    new = replace(flow.machine_of(str(tmp_path / "wider.yaml"), "default", {}), properties=())
+    old, new = graph_of(machine(tmp_path, "old")), graph_of(new)
+    for goes_on in range(2 + 5 + 5):
+        answers = iter([False] * goes_on + [True])
+        with pytest.raises(Interruption, match="which states look alike"):
+            compare(old, new, interrupt=lambda answers=answers: next(answers))
+    assert compare(old, new).equal
