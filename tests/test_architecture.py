@@ -12,7 +12,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 RANKS = (
     ("frozen",),
-    ("source", "errors"),
+    ("source", "errors", "visible"),
     ("diagnostics", "library", "cache"),
     ("table",),
     ("machine",),

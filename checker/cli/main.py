@@ -31,6 +31,7 @@ from checker.errors import (
     told,
 )
 from checker.verdict import exits
+from checker.visible import visible
 
 COMMANDS = {
     "check": "Check a specification: explore every interleaving, print the verdict.",
@@ -171,13 +172,13 @@ def report(error: Exception) -> int:
         click.echo(render_all(error.diagnostics, color=sys.stderr.isatty()), err=True)
         return exits.SPECIFICATION
     if isinstance(error, EvaluationError):
-        click.echo(f"error[{error.code}]: {error}\n  at {error.span}", err=True)
+        click.echo(visible(f"error[{error.code}]: {error}\n  at {error.span}"), err=True)
         return exits.EVALUATION
     if isinstance(error, Interruption):
-        click.echo(f"interrupted: {error}", err=True)
+        click.echo(visible(f"interrupted: {error}"), err=True)
         return exits.INTERRUPTED
     if isinstance(error, CheckerError | OSError):
-        click.echo(f"error: {told(error)}", err=True)
+        click.echo(visible(f"error: {told(error)}"), err=True)
         return exits.of_failure(error)
     if isinstance(error, MemoryError):
         click.echo("error: this process may not have the memory it needs; give it more", err=True)

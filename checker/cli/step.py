@@ -29,6 +29,7 @@ from checker.trace.recorded import read_recorded
 from checker.trace.trace import Trace
 from checker.trace.walking import Walk, choice_name, marks
 from checker.verdict import exits
+from checker.visible import visible
 
 HELP = """\
 NUMBER, NAME    take that step; a name, or the beginning of one, that only one step has
@@ -135,7 +136,7 @@ class _Session:
             for item in error.diagnostics:
                 click.echo(in_a_line(item), err=True)
         except (CheckerError, OSError) as error:
-            click.echo(str(error), err=True)
+            click.echo(visible(str(error)), err=True)
         if len(self.walk.path) != before or word in {"back", "restart"}:
             self.print_choices()
 

@@ -11,6 +11,7 @@ from checker.errors import UsageError
 from checker.trace import itf
 from checker.trace.recorded import Recorded, compare, read_recorded, replay, require_sound
 from checker.verdict import exits
+from checker.visible import visible_line
 
 
 @click.command()
@@ -77,17 +78,22 @@ def trace(
     return code
 
 
+def _say(line: str) -> None:
+    """Print one line; what a file says in it acts on no terminal, and makes no line of its own."""
+    click.echo(visible_line(line))
+
+
 def _print_recorded(item: Recorded) -> None:
     claim = f"{item.property_name} ({item.kind})" if item.property_name else "a walk"
     heading = f"{claim}, {item.spec}, instance {item.instance}"
-    click.echo(f"{heading}, {len(item.steps) - 1} steps")
+    _say(f"{heading}, {len(item.steps) - 1} steps")
     for step in item.steps:
-        click.echo(f"{step.number:>4}  {step.name}" + (f"   [{step.actor}]" * bool(step.actor)))
+        _say(f"{step.number:>4}  {step.name}" + (f"   [{step.actor}]" * bool(step.actor)))
         for line in (*step.events, *step.changes):
-            click.echo(f"        {line}")
+            _say(f"        {line}")
     if item.failed:
-        click.echo(f"failed: {item.failed}")
-    click.echo(f"replay: {item.command}")
+        _say(f"failed: {item.failed}")
+    _say(f"replay: {item.command}")
 
 
 def _evaluate(
@@ -112,22 +118,22 @@ def _evaluate(
     states = itf.read_states(machine, item.data, item.name)
     code, before = exits.HOLDS, dict[str, str]()
     for step, state in zip(item.steps, states, strict=False):
-        click.echo(f"{step.number:>4}  {step.name}")
+        _say(f"{step.number:>4}  {step.name}")
         for text, term in terms:
             value, has_one = value_in(machine, term, state)
             code = code if has_one else exits.EVALUATION
             mark = " *" if before.get(text, value) != value else "  "
             before[text] = value
-            click.echo(f"      {mark}{text} is {value}")
+            _say(f"      {mark}{text} is {value}")
     return code
 
 
 def _print_difference(left: Recorded, right: Recorded) -> int:
     lines = compare(left, right)
     for line in lines:
-        click.echo(line)
+        _say(line)
     if not lines:
-        click.echo(f"the same {len(left.steps) - 1} steps")
+        _say(f"the same {len(left.steps) - 1} steps")
     return exits.DIFFERENCE if lines else exits.HOLDS
 
 
@@ -151,7 +157,7 @@ def _replay(
         raise UsageError(f"{error}{note}") from error
     if failure is None:
         aim = f" to {item.property_name}" * bool(item.property_name)
-        click.echo(f"{item.name}: replays, {len(item.steps) - 1} steps{aim}{note}")
+        _say(f"{item.name}: replays, {len(item.steps) - 1} steps{aim}{note}")
         return exits.HOLDS
-    click.echo(f"{item.name}: {failure}{note}")
+    _say(f"{item.name}: {failure}{note}")
     return exits.DIFFERENCE

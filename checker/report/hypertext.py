@@ -14,6 +14,8 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from checker.visible import visible
+
 TICKET = re.compile(r"\bKAFKA-\d+\b")
 TICKETS = "https://issues.apache.org/jira/browse/"
 
@@ -34,6 +36,7 @@ def environment() -> Environment:
         loader=PackageLoader("checker.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=lambda item: visible(item) if type(item) is str else item,  # not Markup
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -51,6 +54,7 @@ def linked(text: str) -> Markup:
     """Return prose as HTML, with Kafka's tickets as links."""
     pieces: list[str] = []
     end = 0
+    text = visible(text)
     for found in TICKET.finditer(text):
         pieces += [escape(text[end : found.start()])]
         pieces += [Markup('<a href="{}{}">{}</a>').format(TICKETS, found[0], found[0])]

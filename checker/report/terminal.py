@@ -9,10 +9,11 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -39,6 +40,7 @@ from checker.trace.naming import binding_texts, event_name, step_name
 from checker.trace.trace import Reason, Step, Trace
 from checker.verdict.judge import Verdict
 from checker.verdict.vacuity import vacuous
+from checker.visible import visible
 
 if TYPE_CHECKING:
     from checker.report.dashboard import Line  # what writes pages is slow to import
@@ -60,7 +62,22 @@ def console(file: TextIO | None = None) -> Console:
     file = file or sys.stdout
     terminal = file.isatty()
     width = min(WIDTH, shutil.get_terminal_size((WIDTH, 40)).columns) if terminal else WIDTH
-    return Console(file=file, width=max(width, 40), highlight=False, markup=False, emoji=False)
+    return _Visible(file=file, width=max(width, 40), highlight=False, markup=False, emoji=False)
+
+
+class _Visible(Console):
+    """A console on which only the checker's own styles act, whatever is in a text."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Yield what is printed, texts as they can be seen."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text as it can be seen, so that it is measured as it will be."""
+        return super().render_str(visible(text), **options)
 
 
 def print_result(out: Console, result: Result, witnesses: tuple[str, ...] = ()) -> None:

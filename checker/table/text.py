@@ -10,12 +10,11 @@ from typing import NoReturn
 from checker.errors import Diagnostic, SpecificationError, told
 from checker.source import SIZE_MAX, Source, Span
 from checker.table.looks import content
+from checker.visible import UNSEEN
 
 # Line breaks other than CR and LF would count lines otherwise than editors do; direction marks
 # would show reviewers another text than the one that is checked.
-_FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
-)
+_FORBIDDEN = re.compile(f"[{UNSEEN}]")
 
 
 def read_text(path: Path, text: str | None = None) -> Source:
