@@ -20,6 +20,7 @@ from checker.cli.options import (
     vacuity_option,
 )
 from checker.cli.progress import Style, observing
+from checker.errors import told
 from checker.report.headline import plural
 from checker.report.result import Result
 from checker.report.summary import summary
@@ -27,6 +28,7 @@ from checker.search.limits import Limits
 from checker.search.options import CHECKPOINT_SECONDS, Compact
 from checker.verdict import exits
 from checker.verdict.vacuity import Vacuity
+from checker.visible import visible
 
 
 @click.command()
@@ -144,7 +146,8 @@ def check(
 def tell_report(result: Result, directory: Path | None) -> None:
     """Say on stderr where the report of a result is, or why there is none."""
     if result.report.error is not None:
-        click.echo(f"error: the report could not be written: {result.report.error}", err=True)
+        why = visible(told(result.report.error))
+        click.echo(f"error: the report could not be written: {why}", err=True)
     elif directory is not None:
         from checker.report import files  # noqa: PLC0415 (what writes pages, where they are wanted)
 

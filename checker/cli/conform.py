@@ -26,6 +26,7 @@ from checker.conformance.spread import Asked, makes_on
 from checker.conformance.walks import WALKS, Make
 from checker.errors import UsageError
 from checker.report import terminal
+from checker.report.files import encoded, put
 from checker.verdict import exits
 
 EXITS = {"agrees": exits.HOLDS, "differs": exits.DIFFERENCE, "undecided": exits.INCONCLUSIVE}
@@ -176,8 +177,7 @@ def _write(
     if junit_file is not None:
         told.write_junit(result, junit_file)
     if page_file is not None:
-        page_file.parent.mkdir(parents=True, exist_ok=True)
-        page_file.write_text(told.page(result, mapping.about, again), encoding="utf-8")
+        put(page_file, encoded(told.page(result, mapping.about, again)))
     if form == "json":
         click.echo(json.dumps(as_object(result, __version__)))
     else:

@@ -18,6 +18,7 @@ from checker.errors import UsageError
 from checker.layout import describe, pack
 from checker.machine.machine import Machine
 from checker.report import diagrams, terminal
+from checker.report.files import PAGE, encoded, put, refuse_link
 from checker.report.finding import Query, find_rows, found_sections
 from checker.report.matrix import matrix_sections, readme_part, with_part
 from checker.report.sections import Section, as_markdown, print_sections
@@ -26,6 +27,7 @@ from checker.report.tables import system_sections, table_sections
 from checker.table import StateTable, read, read_table
 from checker.table.analysis import lint_table
 from checker.table.document import Document
+from checker.table.looks import text_of
 from checker.tables import StateMatrix, machines_with_every_row, matrices_of, state_matrices
 
 STATES_MAX = 1_000_000
@@ -170,10 +172,10 @@ def _write_tables(spec: str) -> None:
     """Put the state tables of a system into the README beside it."""
     path = library.find(spec)
     document = read(path)
-    readme = path.parent / "README.md"
-    old = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {document.name.text}\n"
-    name = document.name.text
-    readme.write_text(with_part(old, name, readme_part(name, state_matrices(document))))
+    readme, name = path.parent / PAGE, document.name.text
+    refuse_link(path.parent, PAGE)
+    old = text_of(readme) if readme.is_file() else f"# {name}\n"
+    put(readme, encoded(with_part(old, name, readme_part(name, state_matrices(document)))))
     click.echo(f"wrote the state tables of {name} to {readme}")
 
 

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
+from typing import TextIO
 
 import click
 
@@ -35,6 +36,7 @@ from checker.conformance.recording import Recording, Value
 from checker.conformance.space import Space
 from checker.errors import UsageError
 from checker.report import terminal
+from checker.report.files import encoded, naming, put
 from checker.search.progress import Interrupt
 from checker.verdict import exits
 
@@ -116,8 +118,7 @@ def validate(
     if junit_file is not None:
         story.write_junit(told, junit_file)
     if page_file is not None:
-        page_file.parent.mkdir(parents=True, exist_ok=True)
-        page_file.write_text(story.page(told, told.about, again), encoding="utf-8")
+        put(page_file, encoded(story.page(told, told.about, again)))
     if form == "json":
         object_ = story.told_object(told, __version__)
         click.echo(json.dumps({**object_, **story.each(all_told)}))
@@ -296,12 +297,20 @@ def _explained(
 def _writer(space: Space, file: Path, stack: ExitStack) -> Callable[[Taken], None]:
     """Return what writes each step of a run to a file."""
     names = story.StepNames(space)
-    lines = stack.enter_context(file.open("w", encoding="utf-8"))
+    lines = file.open("w", encoding="utf-8")
+    stack.callback(_closed, lines, file)
 
     def write(taken: Taken) -> None:
-        lines.write(f"{json.dumps(names.line(taken))}\n")
+        with naming(file):
+            lines.write(f"{json.dumps(names.line(taken))}\n")
 
     return write
+
+
+def _closed(lines: TextIO, file: Path) -> None:
+    """Close a file, which writes the rest of it."""
+    with naming(file):
+        lines.close()
 
 
 def _of(file: Path, value: Value) -> Path:

@@ -19,7 +19,7 @@ from typing import Literal
 
 from checker.cache import code_of
 from checker.elaborate import elaborate, instances
-from checker.errors import EnvironmentFailure
+from checker.errors import EnvironmentFailure, told
 from checker.frozen import frozen
 from checker.kernel.build import fingerprint
 from checker.mutation.batches import Job, judge_batch
@@ -27,6 +27,7 @@ from checker.mutation.bugs import Bug
 from checker.mutation.sights import Sight
 from checker.mutation.weaver import USUAL, Kind, Mutant
 from checker.mutation.weaving import catalogue
+from checker.report.files import put_below
 from checker.runs import Lost, Spread
 from checker.table import Document
 from checker.verdict.expectation import expected_verdict
@@ -204,12 +205,13 @@ def _own_code() -> bytes:
 def _save(file: Path, sights: dict[str, Sight]) -> None:
     """Keep the results of a job; a file is there whole or not at all."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_suffix(".draft")
-        draft.write_text(json.dumps({key: asdict(sight) for key, sight in sights.items()}))
+        text = json.dumps({key: asdict(sight) for key, sight in sights.items()})
+        put_below(file.parent.parent, {f"{file.parent.name}/{draft.name}": text})
         draft.replace(file)
     except OSError as failure:
-        raise EnvironmentFailure(f"results cannot be kept in {file.parent}: {failure}") from failure
+        where, why = file.parent, told(failure)
+        raise EnvironmentFailure(f"results cannot be kept in {where}: {why}") from failure
 
 
 def _load(file: Path) -> dict[str, Sight] | None:

@@ -10,7 +10,7 @@ from dataclasses import field
 from pathlib import Path
 
 from checker.frozen import frozen
-from checker.report.files import OBJECT, PAGE, encoded
+from checker.report.files import OBJECT, PAGE, encoded, link_to, put_below, refuse_link
 from checker.report.markdown import code, table, text
 
 HEADING = """\
@@ -100,7 +100,7 @@ def _dashboard(lines: Sequence[Line], title: str, systems: Mapping[str, tuple[st
 
 
 def _linked(system: str, systems: Mapping[str, tuple[str, str]]) -> str:
-    return f"[{system}]({system}/{PAGE})" if system in systems else system
+    return f"[{system}]({system}/{PAGE})" if system in systems else text(system)
 
 
 def _all_met(lines: Sequence[Line]) -> str:
@@ -136,14 +136,13 @@ def _cells(line: Line, folder: str) -> tuple[str, ...]:
 
 
 def write(wanted: Mapping[str, str], directory: Path) -> None:
-    """Write the reports, and remove those of violations that are no more."""
+    """Write the reports, and remove those of violations that are no more; OSError for a link."""
+    for name in wanted:
+        refuse_link(directory, name)
     for name in _left_over(wanted, directory):
         (directory / name).unlink()
         _remove_empty((directory / name).parent, directory)
-    for name, content in wanted.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(encoded(content))
+    put_below(directory, wanted)
 
 
 def stale(wanted: Mapping[str, str], directory: Path) -> list[str]:
@@ -167,13 +166,18 @@ def _left_over(wanted: Mapping[str, str], directory: Path) -> list[str]:
     """Return files of earlier reports that are not wanted any more.
 
     A folder is a report if it holds a report's JSON object, and a system's if its page says so;
-    other folders are somebody else's.
+    other folders, and what links lead to, are somebody else's.
     """
     folders = [path.parent for path in directory.glob(f"*/*/{OBJECT}")]
     known = [folder / name for folder in folders for name in (PAGE, OBJECT)]
     known += [path for folder in folders for path in folder.glob("*.itf.json")]
-    known += [
-        page for page in directory.glob(f"*/{PAGE}") if HOME in page.read_text("utf-8", "replace")
-    ]
-    names = [path.relative_to(directory).as_posix() for path in known if path.is_file()]
-    return sorted(name for name in names if name not in wanted)
+    pages = set(directory.glob(f"*/{PAGE}"))
+    names = {path.relative_to(directory).as_posix(): path for path in [*known, *pages]}
+    return sorted(
+        name
+        for name, path in names.items()
+        if name not in wanted
+        and link_to(directory, name) is None
+        and path.is_file()
+        and (path not in pages or HOME in path.read_text("utf-8", "replace"))
+    )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from checker.frozen import frozen
+from checker.report.files import put_below
+from checker.report.markdown import code, fenced, paragraph, table, text
 from checker.report.plots import Bars, as_svg
 
 
@@ -31,44 +33,39 @@ class Figures:
 
 def written(figures: Figures, directory: Path, markdown_name: str = "README.md") -> None:
     """Write `index.html`, the Markdown and the plots into a directory; OSError where it cannot."""
-    directory.mkdir(parents=True, exist_ok=True)
     drawn = [(name, plot, as_svg(plot)) for name, plot in figures.plots]
-    for name, _, drawing in drawn:
-        (directory / f"{name}.svg").write_text(drawing, encoding="utf-8")
     # The template library is imported by those who write a page only.
     from checker.report.hypertext import environment  # noqa: PLC0415
 
-    page = environment().get_template("figures.html")
-    text = page.render(
-        title=figures.title,
-        lines=figures.lines,
-        plots=[(plot, drawing) for _, plot, drawing in drawn],
-        table=figures.table,
-        command=figures.command,
+    page = (
+        environment()
+        .get_template("figures.html")
+        .render(
+            title=figures.title,
+            lines=figures.lines,
+            plots=[(plot, drawing) for _, plot, drawing in drawn],
+            table=figures.table,
+            command=figures.command,
+        )
     )
-    (directory / "index.html").write_text(text, encoding="utf-8")
-    (directory / markdown_name).write_text(markdown(figures), encoding="utf-8")
+    contents = {f"{name}.svg": drawing for name, _, drawing in drawn}
+    put_below(directory, {**contents, "index.html": page, markdown_name: markdown(figures)})
 
 
 def markdown(figures: Figures) -> str:
     """Return the figures as GitHub renders them; the plots are files beside it."""
-    lines = [f"# {figures.title}", ""]
+    lines = [f"# {text(figures.title)}", ""]
     for line in figures.lines:
-        lines += [line, ""]
+        lines += paragraph(line)
     for name, plot in figures.plots:
         said = "; ".join(f"{bar.name}: {bar.told}" for bar in plot.bars)
         lines += [f"![{_plain(plot.heading)}: {_plain(said)}]({name}.svg)", ""]
-        lines += [plot.note, ""] if plot.note else []
-    heads = figures.table.heads
-    lines += [f"## {figures.table.title}", "", _row(heads), _row(["---"] * len(heads))]
-    lines += [_row([f"`{row[0]}`", *row[1:]]) for row in figures.table.rows]
-    lines += ["", "```console", f"$ {figures.command}", "```"]
-    return "\n".join(lines) + "\n"
+        lines += paragraph(plot.note)
+    rows = [(code(row[0]), *map(text, row[1:])) for row in figures.table.rows]
+    lines += [f"## {text(figures.table.title)}", "", *table(figures.table.heads, rows)]
+    lines += fenced("console", f"$ {figures.command}")
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def _plain(text: str) -> str:
-    return text.replace("[", "(").replace("]", ")")
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def _plain(words: str) -> str:
+    return text(words).replace("[", "(").replace("]", ")")

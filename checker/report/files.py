@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from checker.report import markdown
 from checker.report.result import Result, Written
@@ -79,13 +82,59 @@ def written(result: Result, directory: Path) -> Result:
     What goes wrong there must not cost the result: it is part of it.
     """
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, content in rendered(result, committed=False).items():
-            (directory / name).write_bytes(encoded(content))
+        put_below(directory, rendered(result, committed=False))
     except OSError as error:
         return replace(result, report=Written(error=error))
     traces = {name: str(directory / file) for name, file in trace_files(result).items()}
     return replace(result, report=Written(traces))
+
+
+def put_below(directory: Path, contents: Mapping[str, str]) -> None:
+    """Write files into a directory that a user named: path below it to content.
+
+    The directory itself may be a link. Raises OSError, before anything is written, where something
+    below it is one: whoever filled the directory would choose which file is overwritten.
+    """
+    for name in contents:
+        refuse_link(directory, name)
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        put(directory / name, encoded(content))
+
+
+def refuse_link(directory: Path, name: str) -> None:
+    """Raise OSError where the way from a directory to a name below it is a link."""
+    link = link_to(directory, name)
+    if link is not None:
+        what = "a link, and nothing is written through links here; remove it"
+        raise OSError(errno.ELOOP, what, str(link))
+
+
+def link_to(directory: Path, name: str) -> Path | None:
+    """Return the first link on the way from a directory to a name below it; None without one."""
+    path = directory
+    for part in PurePath(name).parts:
+        path /= part
+        if path.is_symlink():
+            return path
+    return None
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file, and the folders that it is in; OSError, which names the file."""
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let an OSError of what is done in here say which file it is about: of a full disk none is."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def encoded(text: str) -> bytes:

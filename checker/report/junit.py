@@ -1,4 +1,7 @@
-"""Results as JUnit XML: for `verify` a suite a system, a case an instance; for `conform` a row."""
+"""Results as JUnit XML: for `verify` a suite a system, a case an instance; for `conform` a row.
+
+What XML 1.0 cannot hold is written as an escape.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from checker.frozen import frozen
+from checker.report.files import put
+from checker.visible import visible
 
 
 @frozen()
@@ -33,31 +38,30 @@ def write(cases: Iterable[Case], path: Path, command: str) -> None:
         root.append(_suite(name, members))
     _totals(root, [case for members in suites.values() for case in members])
     ET.indent(root)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+    put(path, ET.tostring(root, encoding="utf-8", xml_declaration=True))
 
 
 def _suite(name: str, cases: list[Case]) -> ET.Element:
-    suite = ET.Element("testsuite", name=name)
+    suite = ET.Element("testsuite", name=visible(name))
     _totals(suite, cases)
     suite.set("skipped", "0")
     for case in cases:
         element = ET.SubElement(
             suite,
             "testcase",
-            classname=name,
-            name=case.instance,
+            classname=visible(name),
+            name=visible(case.instance),
             time=f"{case.seconds:.3f}",
         )
         if case.file:
-            element.set("file", case.file)
+            element.set("file", visible(case.file))
             element.set("line", str(case.line))
         for kind, text in (("failure", case.failure), ("error", case.error)):
             if text is not None:
                 first = text.splitlines()[0] if text else ""
-                ET.SubElement(element, kind, message=_clean(first), type=kind).text = _clean(text)
+                ET.SubElement(element, kind, message=visible(first), type=kind).text = visible(text)
         if case.output:
-            ET.SubElement(element, "system-out").text = _clean(case.output)
+            ET.SubElement(element, "system-out").text = visible(case.output)
     return suite
 
 
@@ -66,8 +70,3 @@ def _totals(element: ET.Element, cases: list[Case]) -> None:
     element.set("failures", str(sum(case.failure is not None for case in cases)))
     element.set("errors", str(sum(case.error is not None for case in cases)))
     element.set("time", f"{sum(case.seconds for case in cases):.3f}")
-
-
-def _clean(text: str) -> str:
-    """Drop the control characters that XML 1.0 cannot hold."""
-    return "".join(sign for sign in text if sign in "\n\t" or sign >= " ")

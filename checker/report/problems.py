@@ -17,7 +17,7 @@ from urllib.parse import quote
 from checker import __version__
 from checker.errors import Diagnostic
 from checker.frozen import frozen
-from checker.report.files import encoded
+from checker.report.files import encoded, put
 from checker.report.result import Result
 from checker.report.telling import sentence
 from checker.source import NOWHERE, Span
@@ -152,9 +152,8 @@ def write_sarif(problems: Iterable[Problem], path: Path) -> None:
         "columnKind": "unicodeCodePoints",
         "results": [_sarif(problem, rules) for problem in found],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    path.write_bytes(encoded(json.dumps(log, indent=1, ensure_ascii=False) + "\n"))
+    put(path, encoded(json.dumps(log, indent=1, ensure_ascii=False) + "\n"))
 
 
 def _sarif(problem: Problem, rules: list[str]) -> dict[str, object]:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from checker.errors import UsageError
 from checker.source import SIZE_MAX
 
 Question = tuple[str, str]
@@ -53,10 +54,26 @@ def real(path: Path) -> Path:
     return Path(_asked("real", path) or path)
 
 
-def content(path: Path) -> bytes:
-    """Return what a file holds, of a large one a byte more than SIZE_MAX; OSError, ValueError."""
+def text_of(path: Path, most: int = SIZE_MAX) -> str:
+    """Return the text of a file that is no part of a specification; UsageError for none in UTF-8.
+
+    Also where it is no file, for a device or a pipe may never end, or has more than `most` bytes.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path} is no file")
+    data = content(path, most)
+    if len(data) > most:
+        raise UsageError(f"{path} is larger than {most >> 20} MiB")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no text in UTF-8: {error}") from error
+
+
+def content(path: Path, most: int = SIZE_MAX) -> bytes:
+    """Return what a file holds, of a large one a byte more than `most`; OSError, ValueError."""
     with path.open("rb") as stream:
-        data = stream.read(SIZE_MAX + 1)
+        data = stream.read(most + 1)
     noted = _noted.get()
     if noted is not None:
         noted.setdefault(("content", str(path)), _digest(data))

@@ -14,8 +14,12 @@ from checker.search.finding import FindingKind
 from checker.semantics.successor import Successor
 from checker.semantics.successors import initial_steps, successors
 from checker.semantics.values import format_value
+from checker.table.looks import text_of
 from checker.trace.claim import contradiction
 from checker.trace.itf import Json, load, read_states
+
+SIZE_MAX = 64 << 20
+"""Bytes of a file that is read as a trace."""
 
 
 @frozen()
@@ -64,13 +68,7 @@ class Recorded:
 
 def read_recorded(path: Path) -> Recorded:
     """Read an ITF file; one of another tool has steps without names. UsageError if it is none."""
-    if not path.is_file():  # a device or a pipe may never end
-        raise UsageError(f"{path} is no file")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text in UTF-8: {error}") from error
-    data = load(text, str(path))
+    data = load(text_of(path, SIZE_MAX), str(path))
     meta = _object(data.get("#meta"))
     return Recorded(
         name=str(path),

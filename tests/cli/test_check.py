@@ -274,6 +274,16 @@ def test_a_report_that_cannot_be_written_is_told(command: Command, toggle: str) 
     assert "Errno" not in result.err
 
 
+def test_a_report_is_not_written_through_a_link(command: Command, toggle: str) -> None:
+    Path("rep").mkdir()
+    Path("rep/index.html").symlink_to("../other.html")
+    result = command("check", toggle, "--report", "rep")
+    assert result.code == 2
+    assert "rep/index.html: a link, and nothing is written through links here" in result.err
+    assert [path.name for path in Path("rep").iterdir()] == ["index.html"]
+    assert not Path("other.html").exists()
+
+
 def test_other_engines_keep_no_states_in_halves(command: Command, toggle: str) -> None:
     for engine in ("reference", "spark"):
         result = command("check", toggle, "--engine", engine, "--compact", "on")

@@ -164,6 +164,23 @@ def test_rows_are_shown_as_they_are_written(command: Command, toggle: str) -> No
     assert command("show", "group", "--stage", "machine").code == 2
 
 
+def test_tables_go_into_the_readme_itself(command: Command, toggle: str) -> None:
+    readme, other = Path("README.md"), Path("other.md")
+    readme.symlink_to(other)
+    refused = command("show", toggle, "--tables", "--write")
+    assert refused.code == 2
+    assert "README.md: a link, and nothing is written through links here" in refused.err
+    assert not other.exists()
+    readme.unlink()
+    readme.write_text("# Mine\n")
+    assert command("show", toggle, "--tables", "--write").code == 0
+    assert readme.read_text().startswith("# Mine\n\n<!-- state tables: ")
+    with readme.open("wb") as file:
+        file.truncate(20 << 30)
+    refused = command("show", toggle, "--tables", "--write")
+    assert (refused.code, refused.err) == (2, "error: README.md is larger than 1 MiB\n")
+
+
 # ----------------------------------------------------------------------- simulate and the rest
 
 

@@ -188,3 +188,36 @@ def test_a_hundred_thousand_repeated_states(command: Command, traces: dict[str, 
     done = command("trace", file, "--replay")
     assert done.code == 0, done.out + done.err
     assert time.process_time() - started < 20  # takes 3 where nothing else runs
+
+
+EVIL = "x\n\x1b]0;t\x07\x1b[31m\x9b31m\u202e"
+"""It would begin a line, name the window, print in red, and turn the text around."""
+
+
+@pytest.mark.parametrize("words", [(), ("--replay",), ("--diff",), ("--eval", "count")])
+def test_nothing_that_a_trace_says_acts_on_the_terminal(
+    command: Command, traces: dict[str, Path], words: tuple[str, ...]
+) -> None:
+    data = json.loads(traces["small"].read_text())
+    data["#meta"] |= {"property": EVIL, "kind": EVIL, "replay": EVIL, "failed": {"text": EVIL}}
+    for state in data["states"]:
+        state["#meta"] |= {"row": EVIL, "actor": EVIL, "changes": [EVIL], "picks": [[EVIL, EVIL]]}
+        state["#meta"] |= {"events": [EVIL]}
+    if words != ("--eval", "count"):
+        data["#meta"] |= {"spec": EVIL, "instance": EVIL}
+    Path("evil.json").write_text(json.dumps(data))
+    other = [traces["small"]] if words == ("--diff",) else []
+    done = command("trace", "evil.json", *other, *words)
+    assert r"\x1b]0;t\x07\x1b[31m\x9b31m\u202e" in done.out + done.err
+    assert not set(done.out + done.err) & set("\x1b\x07\x9b\u202e")
+    if not words:
+        assert len(done.out.splitlines()) == 3 + 3 * len(data["states"])
+
+
+def test_a_file_without_an_end_is_not_read(command: Command, traces: dict[str, Path]) -> None:
+    with Path("large.json").open("wb") as file:
+        file.truncate(20 << 30)
+    for words in (("trace", "large.json"), ("step", "steps.yaml", "--trace", "large.json")):
+        done = command(*words)
+        assert (done.code, done.err) == (2, "error: large.json is larger than 64 MiB\n")
+    assert traces

@@ -10,6 +10,7 @@ import pytest
 
 from checker.cli.main import run as command
 from checker.elaborate import elaborate
+from checker.errors import EnvironmentFailure
 from checker.library import find
 from checker.machine.machine import Machine
 from checker.mutation.campaign import Judged, all_mutants, chosen_instances, run
@@ -173,6 +174,14 @@ def test_results_are_kept_and_the_same_in_several_processes(lamp: Path, tmp_path
     assert fates(document, kept)[key] == "undecided"
     files[0].write_text("{")
     assert judged(document, 1, kept) == first
+
+
+def test_results_are_not_kept_through_a_link(lamp: Path, tmp_path: Path) -> None:
+    (tmp_path / "kept").symlink_to("elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(EnvironmentFailure, match="kept: a link, and nothing is written through"):
+        judged(read(lamp), 1, tmp_path / "kept")
+    assert not [*(tmp_path / "elsewhere").iterdir()]
 
 
 def test_the_command(lamp: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

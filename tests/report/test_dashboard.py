@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from checker.report.dashboard import HOME, Line, pages, stale, write
 
 LINES = [
@@ -93,3 +95,25 @@ def test_what_was_not_run_has_a_line_that_says_so() -> None:
     page = pages([line])["README.md"]
     assert "| `large` (full) | not run; declared holds | 4,000,000 | 60 |" in page
     assert "yes, 1 not run" in page
+
+
+def test_nothing_is_written_or_removed_through_a_link(tmp_path: Path) -> None:
+    reports, outside = tmp_path / "reports", tmp_path / "outside"
+    write(pages(LINES), reports)
+    (reports / "group" / "bug").rename(outside)
+    (reports / "group" / "bug").symlink_to(outside)
+    before = {path.name: path.read_bytes() for path in [*outside.iterdir(), reports / "README.md"]}
+    (outside / "a.itf.json").unlink()
+    with pytest.raises(OSError, match="nothing is written through links") as caught:
+        write(pages(LINES, "Another"), reports)
+    assert caught.value.filename == str(reports / "group" / "bug")
+    assert (reports / "README.md").read_bytes() == before["README.md"]
+    write(pages(LINES[:1]), reports)
+    assert sorted(path.name for path in outside.iterdir()) == ["README.md", "verdict.json"]
+
+
+def test_the_directory_itself_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "here").symlink_to("there")
+    write(pages(LINES), tmp_path / "here")
+    assert (tmp_path / "there" / "group" / "bug" / "verdict.json").is_file()

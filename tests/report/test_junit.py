@@ -25,4 +25,4 @@ def test_suites_count_and_name_what_failed(tmp_path: Path) -> None:
     assert failure is not None
     assert failure.attrib["message"] == "verdict: expected <holds> & found violated"
     assert failure.text == CASES[1].failure
-    assert root.find("./testsuite/testcase/error").text == "no such table"  # type: ignore[union-attr]
+    assert root.find("./testsuite/testcase/error").text == "no such table\\x1b"  # type: ignore[union-attr]
