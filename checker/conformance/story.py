@@ -18,6 +18,7 @@ from checker.conformance.recording import Value
 from checker.conformance.space import Space
 from checker.report import junit
 from checker.report.headline import plural
+from checker.report.markdown import code, fenced, paragraph, table, text
 from checker.semantics.values import format_value
 from checker.trace.naming import step_name
 from checker.trace.rebuild import format_state, make_step
@@ -165,12 +166,12 @@ def _print_nearest(out: Console, near: Nearest) -> None:
         out.print(Text(f"  its guard is false in: {near.guard}   ({near.place})", style="red"))
     if not near.items:
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("", "what", "the model", "the log"):
-        table.add_column(title)
+        shown.add_column(title)
     for item, expected, observed in near.items:
-        table.add_row("  ", item, json.dumps(expected), json.dumps(observed))
-    out.print(table)
+        shown.add_row("  ", item, json.dumps(expected), json.dumps(observed))
+    out.print(shown)
 
 
 def _step(near: Nearest) -> str:
@@ -258,13 +259,13 @@ def told_object(told: Told, checker: str) -> dict[str, object]:
 def page(told: Told, about: str, again: str) -> str:
     """Return the result as a Markdown page."""
     found = told.found
-    lines = [f"# {told.log} and `{told.name}`", "", *([about, ""] if about else [])]
-    lines += [f"**{found.verdict}**: {headline(told).partition(': ')[2]}.", ""]
-    lines += [f"Again: `{again}`", ""]
-    lines += [f"* {note}" for note in _notes(told)]
+    lines = [f"# {code(told.log)} and {code(told.name)}", "", *paragraph(about)]
+    lines += [f"**{found.verdict}**: {text(headline(told).partition(': ')[2])}.", ""]
+    lines += [f"Again: {code(again)}", ""]
+    lines += [f"* {text(note)}" for note in _notes(told)]
     if found.rows:
-        lines += ["", "| row | steps |", "| --- | ---: |"]
-        lines += [f"| `{row}` | {count:,} |" for row, count in sorted(found.rows.items())]
+        rows = [(code(row), f"{count:,}") for row, count in sorted(found.rows.items())]
+        lines += ["", *table(("row", "steps"), rows, right=(1,))[:-1]]
     if found.event is not None:
         lines += ["", "## Where it stops", "", *_stop_lines(told)]
     return "\n".join(lines).rstrip() + "\n"
@@ -273,37 +274,38 @@ def page(told: Told, about: str, again: str) -> str:
 def _stop_lines(told: Told) -> list[str]:
     found, near = told.found, told.found.nearest
     assert found.event is not None
-    lines = ["```text", f"line {found.event.line}: {found.event.text}", *_allowed(found), "```", ""]
+    asked = (f"line {found.event.line}: {found.event.text}", *_allowed(found))
+    lines = fenced("text", "\n".join(asked))
     if near is not None:
-        lines.append(f"The nearest row is `{_step(near)}`.")
+        lines.append(f"The nearest row is {code(_step(near))}.")
         if near.guard is not None:
-            lines.append(f"Its guard is false in `{near.guard}` ({near.place}).")
+            lines.append(f"Its guard is false in {code(near.guard)} ({text(near.place)}).")
         if near.items:
-            lines += ["", "| what | the model | the log |", "| --- | --- | --- |"]
-            lines += [
-                f"| {item} | `{json.dumps(expected)}` | `{json.dumps(observed)}` |"
+            items = [
+                (code(item), code(json.dumps(expected)), code(json.dumps(observed)))
                 for item, expected, observed in near.items
             ]
-    lines += ["", *(f"* {line}" for line in _early(found))]
-    lines += ["", "The last steps of a run up to there:", "", "```text", *_last(told), "```"]
+            lines += ["", *table(("what", "the model", "the log"), items)[:-1]]
+    lines += ["", *(f"* {text(line)}" for line in _early(found))]
+    if found.last:
+        lines += ["", "The last steps of a run up to there:", ""]
+        lines += fenced("text", "\n".join(_last(told)))[:-1]
     for number, place in enumerate(found.places, start=1):
-        lines += ["", f"State {number} of {found.possible:,} before that line:", "", "```text"]
-        lines += [_state(told, place), "```"]
+        lines += ["", f"State {number} of {found.possible:,} before that line:", ""]
+        lines += fenced("text", _state(told, place))[:-1]
     return lines
 
 
 def write_junit(told: Told, path: Path) -> None:
     """Write one case for the logs: failed where nothing explains them."""
     found = told.found
-    text = headline(told)
-    if found.event is not None:
-        text += "\n" + "\n".join(_stop_lines(told))
+    stopped = [] if found.event is None else _stop_lines(told)
     case = junit.Case(
         system=f"{told.name} {told.space.bound.machine.instance}",
         instance=told.log,
         seconds=told.seconds,
         output=headline(told),
-        failure=text if found.verdict == "diverges" else None,
+        failure="\n".join([headline(told), *stopped]) if found.verdict == "diverges" else None,
         error="\n".join([headline(told), *_notes(told)])
         if found.verdict == "inconclusive"
         else None,

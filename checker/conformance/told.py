@@ -11,6 +11,7 @@ from rich.text import Text
 
 from checker.conformance.result import Conformance, Story, Told
 from checker.report import junit
+from checker.report.markdown import code, fenced, paragraph, table, text
 from checker.report.terminal import step_details
 from checker.trace.naming import step_name
 
@@ -93,13 +94,13 @@ def print_result(out: Console, result: Conformance) -> None:
 
 
 def _row_table(result: Conformance) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("row", "is", "taken", "agreed", "to be refused", "refused"):
-        table.add_column(name, justify="left" if name in ("row", "is") else "right")
+        shown.add_column(name, justify="left" if name in ("row", "is") else "right")
     for row in result.rows:
         kind = row.kind if not row.target else f"{row.kind} {row.target}"
         bad = row.taken != row.agreed or row.refused != row.refused_agreed
-        table.add_row(
+        shown.add_row(
             row.row,
             kind,
             f"{row.taken:,}",
@@ -108,7 +109,7 @@ def _row_table(result: Conformance) -> Table:
             f"{row.refused_agreed:,}" if row.refused else "",
             style="red" if bad else None,
         )
-    return table
+    return shown
 
 
 def title(story: Story) -> str:
@@ -132,13 +133,13 @@ def print_story(out: Console, story: Story) -> None:
     elif story.refusal:
         out.print(Text(f"      a call of {story.row} that is to be refused", style="bold cyan"))
         out.print(Text(f"        asked {story.request}", style="dim"))
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("", "what", "the model", "the implementation"):
-        table.add_column(name)
+        shown.add_column(name)
     for item in story.items:
         expected = "(no failure)" if item.name == "error" else _text(item.expected)
-        table.add_row("   ", item.name, expected, _text(item.observed), style="red")
-    out.print(table)
+        shown.add_row("   ", item.name, expected, _text(item.observed), style="red")
+    out.print(shown)
 
 
 def _print_steps(out: Console, steps: tuple[Told, ...]) -> None:
@@ -149,8 +150,8 @@ def _print_steps(out: Console, steps: tuple[Told, ...]) -> None:
         if told.request is not None:
             out.print(Text(f"        asked {told.request}", style="dim"))
         if told.step.number:
-            for text, style in step_details(told.step):
-                out.print(Text(f"        {text}", style=style))
+            for line, style in step_details(told.step):
+                out.print(Text(f"        {line}", style=style))
 
 
 def _text(value: object) -> str:
@@ -163,55 +164,60 @@ def _text(value: object) -> str:
 def page(result: Conformance, about: str, source: str) -> str:
     """Return a result as a Markdown page, the same for the same run but for its times."""
     version = f" {result.version}" if result.version else ""
-    constants = ", ".join(f"`{name}` {_text(value)}" for name, value in result.constants.items())
+    constants = ", ".join(
+        f"{code(name)} {text(_text(value))}" for name, value in result.constants.items()
+    )
     lines = [
-        f"# {result.adapter}{version} and `{result.spec}`",
+        f"# {code(result.adapter + version)} and {code(result.spec)}",
         "",
-        *([about, ""] if about else []),
+        *paragraph(about),
         f"**{result.verdict}**: {_coverage(result)}.",
         "",
-        f"Instance `{result.instance}`: {constants}.",
-        f"Again: `{source}`",
+        f"Instance {code(result.instance)}: {constants}.",
+        f"Again: {code(source)}",
         "",
-        *(f"* {note}" for note in result.notes),
+        *(f"* {text(note)}" for note in result.notes),
     ]
     if result.failure is not None:
-        lines += ["", "```text", result.failure[0], "```"]
-    lines += [
-        "",
-        "| row | is | taken | agreed | to be refused | refused |",
-        "| --- | --- | ---: | ---: | ---: | ---: |",
-    ]
-    for row in result.rows:
-        refused = [f"{row.refused:,}", f"{row.refused_agreed:,}"] if row.refused else ["", ""]
-        kind = row.kind if not row.target else f"{row.kind} `{row.target}`"
-        cells = [f"`{row.row}`", kind, f"{row.taken:,}", f"{row.agreed:,}", *refused]
-        lines.append(f"| {' | '.join(cells)} |")
+        lines += ["", *fenced("text", result.failure[0])[:-1]]
+    lines += ["", *_row_lines(result)]
     if result.skipped:
         lines += ["", "Not driven:", ""]
-        lines += [f"* `{row}`: {why}" for row, why in result.skipped]
+        lines += [f"* {code(row)}: {text(why)}" for row, why in result.skipped]
     lines += _known_lines(result)
     for story in result.stories:
-        lines += ["", f"## {title(story)}", "", "```text", *_story_lines(story), "```"]
-        lines += ["", "| what | the model | the implementation |", "| --- | --- | --- |"]
-        lines += [
-            f"| {item.name} | {_cell(item.expected)} | {_cell(item.observed)} |"
+        lines += ["", f"## {text(title(story))}", ""]
+        lines += fenced("text", "\n".join(_story_lines(story)))
+        items = [
+            (code(item.name), code(_text(item.expected)), code(_text(item.observed)))
             for item in story.items
         ]
+        lines += table(("what", "the model", "the implementation"), items)[:-1]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _row_lines(result: Conformance) -> list[str]:
+    rows = []
+    for row in result.rows:
+        refused = [f"{row.refused:,}", f"{row.refused_agreed:,}"] if row.refused else ["", ""]
+        kind = row.kind if not row.target else f"{row.kind} {code(row.target)}"
+        rows.append((code(row.row), kind, f"{row.taken:,}", f"{row.agreed:,}", *refused))
+    head = ("row", "is", "taken", "agreed", "to be refused", "refused")
+    return table(head, rows, right=(2, 3, 4, 5))[:-1]
 
 
 def _known_lines(result: Conformance) -> list[str]:
     known = [story for story in result.stories if story.known is not None]
     if not known and not result.gone and not result.unmet:
         return []
-    lines = ["", "| known difference | ticket | times | why |", "| --- | --- | ---: | --- |"]
-    lines += [
-        f"| {story.known} | {story.ticket} | {story.count:,} | {story.reason} |" for story in known
+    rows = [
+        (str(story.known), text(story.ticket), f"{story.count:,}", text(story.reason))
+        for story in known
     ]
-    lines += [f"| {name} | {ticket} | no longer occurs | |" for name, ticket in result.gone]
-    lines += [f"| {name} | | not come upon | |" for name in result.unmet]
-    return lines
+    rows += [(name, text(ticket), "no longer occurs", "") for name, ticket in result.gone]
+    rows += [(name, "", "not come upon", "") for name in result.unmet]
+    head = ("known difference", "ticket", "times", "why")
+    return ["", *table(head, rows, right=(2,))[:-1]]
 
 
 def _story_lines(story: Story) -> list[str]:
@@ -223,10 +229,6 @@ def _story_lines(story: Story) -> list[str]:
     if story.refusal:
         lines.append(f"      to be refused: {story.request}")
     return lines
-
-
-def _cell(value: object) -> str:
-    return f"`{_text(value)}`".replace("|", "\\|")
 
 
 def write_junit(result: Conformance, path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from checker.machine.machine import Machine
 from checker.report.causes import LEFT, OUTSIDE, SENT, causes, reads_of
@@ -38,6 +38,7 @@ from checker.semantics.values import format_value
 from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Step, Trace
 from checker.verdict.judge import PropertyVerdict
+from checker.visible import visible, visible_line
 
 STEPS_DRAWN = 60
 LETTERS_DRAWN = 50_000
@@ -88,7 +89,8 @@ def report(result: Result, files: Mapping[str, str]) -> str:
     if machine.warnings:
         lines += ["## Warnings", ""]
         lines += [
-            f"* {item.code}, {place(item.span)}: {text(item.message)}" for item in machine.warnings
+            f"* {item.code}, {text(place(item.span))}: {text(item.message)}"
+            for item in machine.warnings
         ]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
@@ -151,10 +153,10 @@ def _traces(traces: Sequence[Trace], files: Mapping[str, str], parties: Lanes) -
     """Tell one run, with all that is wrong with it."""
     lines = []
     for trace in traces:
-        lines += [f"## {title(trace)}", "", *paragraph(trace.why)]
+        lines += [f"## {text(title(trace))}", "", *paragraph(trace.why)]
         failure = trace.failure
         if failure is not None:
-            lines += [f"**{failure.code}**: {text(failure.message)}, {failure.place}", ""]
+            lines += [f"**{failure.code}**: {text(failure.message)}, {text(failure.place)}", ""]
         if trace.reasons:
             lines += ["In the last state:", "", *fenced("text", "\n".join(_reason_lines(trace)))]
         lines += [f"* {text(str(waiting))}" for waiting in trace.waiting]
@@ -291,17 +293,30 @@ def _coverage(machine: Machine, exploration: Exploration) -> list[str]:
     return lines
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table and an empty line; nothing where there are no rows."""
-    body = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = ()
+) -> list[str]:
+    """Return the lines of a Markdown table and an empty line; nothing where there are no rows.
+
+    The columns in `right` are of numbers, one below the other.
+    """
+    body = [f"| {' | '.join(map(_cell, row))} |" for row in rows]
     if not body:
         return ["(none)", ""]
-    return [f"| {' | '.join(headings)} |", "|" + " --- |" * len(headings), *body, ""]
+    marks = ("---:" if place in right else "---" for place in range(len(headings)))
+    return [f"| {' | '.join(headings)} |", f"| {' | '.join(marks)} |", *body, ""]
+
+
+def _cell(content: str) -> str:
+    """Return a cell on one line; a backslash more before a bar would take back the one it needs."""
+    told = re.sub(r"\\*\|", lambda bar: "\\" * (2 - len(bar[0]) % 2) + bar[0], content)
+    return visible_line(told)
 
 
 def fenced(language: str, content: str) -> list[str]:
     """Return a fenced code block and an empty line."""
-    return [f"```{language}", content.rstrip("\n"), "```", ""]
+    fence = "`" * max(3, _longest_run(content) + 1)
+    return [f"{fence}{language}", visible(content.rstrip("\n")), fence, ""]
 
 
 def paragraph(content: str) -> list[str]:
@@ -310,15 +325,20 @@ def paragraph(content: str) -> list[str]:
 
 
 def code(content: str) -> str:
-    """Return a code span that may hold backticks."""
-    fence = "``" if "`" in content else "`"
-    pad = " " if fence == "``" else ""
-    return f"{fence}{pad}{content}{pad}{fence}"
+    """Return a code span on one line; it may hold backticks."""
+    fence = "`" * (_longest_run(content) + 1)
+    pad = " " if len(fence) > 1 else ""
+    return f"{fence}{pad}{visible_line(content)}{pad}{fence}"
+
+
+def _longest_run(content: str) -> int:
+    """Return how many backticks follow each other somewhere."""
+    return max(map(len, re.findall("`+", content)), default=0)
 
 
 def text(content: str) -> str:
     """Return prose on one line, with nothing in it read as HTML."""
-    return " ".join(content.split()).replace("<", "&lt;")
+    return visible(" ".join(content.split())).replace("<", "&lt;")
 
 
 def _steps(item: PropertyVerdict, files: Mapping[str, str]) -> str:

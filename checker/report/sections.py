@@ -42,13 +42,13 @@ def as_markdown(sections: Iterable[Section]) -> str:
     """Return sections as Markdown."""
     lines: list[str] = []
     for number, section in enumerate(sections):
-        lines += [f"{'#' if number == 0 else '##'} {section.heading}", ""]
+        lines += [f"{'#' if number == 0 else '##'} {text(section.heading)}", ""]
         for prose in filter(None, section.prose):
             lines += [text(prose), ""]
         if section.headings:
             lines += table(section.headings, [_markdown_row(section, row) for row in section.rows])
         for block in section.blocks:
-            marks = f" ({', '.join(block.marks)})" if block.marks else ""
+            marks = f" ({text(', '.join(block.marks))})" if block.marks else ""
             prose = f": {text(block.prose)}" if block.prose else ""
             lines += [f"**{code(block.name)}**{marks}{prose}", ""]
             if block.cells:

@@ -360,10 +360,27 @@ def test_the_page_and_junit_have_each_row(lease: Path) -> None:
     page = (lease / "out" / "page.md").read_text()
     assert "| `release` | call `release` |" in page
     assert "## release: epoch differs" in page
-    assert "| epoch | `2` | `1` |" in page
+    assert "| `epoch` | `2` | `1` |" in page
     cases = ET.parse(lease / "out" / "junit.xml").getroot().iter("testcase")  # noqa: S314
     failed = {case.get("name"): case.find("failure") is not None for case in cases}
     assert failed == {"everything": False, "acquire": False, "release": True, "expire": True}
+
+
+EVIL = "\x1b[31m\x9b\u202e<b>|`\n# h"
+
+
+def test_what_an_adapter_says_stays_text(lease: Path) -> None:
+    says = f"def observe(self):\n    return {{'holder': {EVIL!r}, 'epoch': {EVIL!r}}}"
+    command, file = adapter(lease, says), lease / "other.py"
+    file.write_text(file.read_text().replace("version='2'", f"version={EVIL!r}"))
+    code, out, _ = run(command, "--page", "page.md", "--junit", "junit.xml")
+    page, junit = (lease / "page.md").read_text(), (lease / "junit.xml").read_text()
+    assert code == 1
+    assert not set(out + page + junit) & set("\x1b\x9b\u202e")
+    assert r"\x1b[31m\x9b\u202e<b>|`" in out
+    assert page.startswith(r"# `` Other \x1b[31m\x9b\u202e<b>|`\n# h `` and `lease.yaml`")
+    assert r"`` \x1b[31m\x9b\u202e<b>\|`\n# h `` |" in page
+    assert "\n# h" not in page
 
 
 def test_the_page_lists_every_key() -> None:

@@ -282,3 +282,23 @@ def test_a_log_is_not_judged_for_more_values_than_anybody_waits_for() -> None:
     with pytest.raises(UsageError, match=r"more than 10,000 values of its names together"):
         judged_values((), each)
     assert len(judged_values((), each[:1])) == 150
+
+
+def test_names_in_a_log_stay_text_on_every_page(lease: Path) -> None:
+    name = "<script>|`x\n# h\x1b[31m\x9b\u202e\ud800"
+    line = {"do": "call", "name": "acquire", "with": {"client": "alice"}, "fields": {name: name}}
+    code, out = run(text([line]), "--page", "page.md", "--junit", "junit.xml")
+    page, junit = (lease / "page.md").read_text(), (lease / "junit.xml").read_text()
+    assert code == 1
+    assert r"\x1b[31m\x9b\u202e\ud800" in out
+    assert not set(out + page + junit) & set("\x1b\x9b\u202e")
+    assert r"| `` <script>\|`x\n# h\x1b[31m\x9b\u202e\ud800 `` | `" in page
+    assert r"&lt;script&gt;\|`x\n# h\x1b[31m\x9b" in junit
+    assert "\n# h" not in page + junit
+
+
+@pytest.mark.usefixtures("lease")
+def test_a_run_that_no_disk_holds_is_told_with_its_file() -> None:
+    with pytest.raises(OSError, match="No space left") as caught:
+        run(LOG, "--run", "/dev/full")
+    assert caught.value.filename == "/dev/full"

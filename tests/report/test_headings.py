@@ -67,6 +67,14 @@ def test_show_is_divided_by_files_and_headings(lights: Path) -> None:
     assert "| `second.yaml` | The second light, which only goes on. |" in text
 
 
+def test_a_heading_is_text_and_no_page_of_its_own(lights: Path) -> None:
+    evil = '  - section: "sec <script>alert(7)</script> | # head"'
+    lights.write_text(SYSTEM.replace("  - section: The first light", evil))
+    shown = as_markdown(system_sections(read(lights)))
+    assert "## Rows: sec &lt;script>alert(7)&lt;/script> | # head\n" in shown
+    assert "<script>" not in shown
+
+
 def test_coverage_keeps_the_headings(lights: Path) -> None:
     result: Result = check(Request(str(lights), engine="reference"), Silent())
     out = io.StringIO()
