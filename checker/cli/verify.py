@@ -395,7 +395,15 @@ def _systems(order: list[Task], lines: list[Line]) -> dict[str, tuple[str, str]]
 def _report(
     outcomes: list[Outcome], order: list[Task], directory: Path, title: str, *, checking: bool
 ) -> list[str]:
-    """Write the reports, or return which of those in `directory` are out of date."""
+    """Write the reports, or return which of those in `directory` are out of date.
+
+    They stay as they are where an instance could not be run: that says nothing of the system.
+    """
+    failed = sum(item.exit_code == exits.INTERNAL for item in outcomes)
+    if failed:
+        told = f"{plural(failed, 'instance')} could not be run"
+        click.echo(f"the reports in {directory} are left as they are: {told}", err=True)
+        return []
     place = {task: index for index, task in enumerate(order)}
     lines = [_line(item) for item in sorted(outcomes, key=lambda item: place.get(item.task, -1))]
     wanted = dashboard.pages(lines, title, _systems(order, lines))

@@ -268,3 +268,28 @@ def test_what_the_machine_refuses_a_run_is_no_difference_of_its_instance(
     assert result.code == 255
     assert "the system refuses what the checker needs: too many open files" in result.out
     assert "Traceback" not in result.out
+
+
+def test_reports_stay_where_an_instance_could_not_be_run(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("verify", toggle, *ONE, "--fresh", "--report", "reports")
+    assert command(*words).code == 0
+    before = {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()}
+
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("checker.flow.prepare", fail)
+    failed = command(*words)
+    assert failed.code == 255
+    assert "the reports in reports are left as they are: 2 instances could not be run" in failed.err
+    after = {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()}
+    assert after == before
+
+
+@pytest.mark.parametrize("option", ["--junit", "--sarif"])
+def test_a_full_disk_is_told_with_the_file(command: Command, toggle: str, option: str) -> None:
+    done = command("verify", toggle, *ONE, option, "/dev/full")
+    assert done.code == 2
+    assert "error: /dev/full: no space left on device\n" in done.err
