@@ -280,7 +280,7 @@ def test_reports_stay_where_an_instance_could_not_be_run(
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("checker.flow.prepare", fail)
+    monkeypatch.setattr("checker.flow.check_machine", fail)
     failed = command(*words)
     assert failed.code == 255
     assert "the reports in reports are left as they are: 2 instances could not be run" in failed.err
