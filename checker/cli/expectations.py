@@ -20,8 +20,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 
 from checker.cli.gate import Outcome
-from checker.errors import EnvironmentFailure
+from checker.errors import EnvironmentFailure, told
 from checker.frozen import frozen
+from checker.report.files import refuse_link
 from checker.verdict import exits
 
 FIGURES = ("distinct", "generated", "depth", "length", "rows")
@@ -177,7 +178,8 @@ def _show_and_write(file: Path, text: str, edits: list[_Edit]) -> None:
     click.echo("".join(lines), err=True)
     try:
         draft = file.with_name(f".{file.name}.draft")
+        refuse_link(file.parent, draft.name)
         draft.write_text(new, encoding="utf-8")
         draft.replace(file)
     except OSError as failure:
-        raise EnvironmentFailure(f"{file} cannot be written: {failure}") from failure
+        raise EnvironmentFailure(f"{file} cannot be written: {told(failure)}") from failure

@@ -15,9 +15,9 @@ import click
 from checker import flow
 from checker.cli.options import model_options, overrides, trace_option
 from checker.diagnostics import in_a_line
-from checker.errors import CheckerError, SpecificationError, UsageError
+from checker.errors import CheckerError, SpecificationError, UsageError, told
 from checker.report import terminal
-from checker.report.files import encoded
+from checker.report.files import encoded, naming
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import as_mapping
@@ -136,7 +136,7 @@ class _Session:
             for item in error.diagnostics:
                 click.echo(in_a_line(item), err=True)
         except (CheckerError, OSError) as error:
-            click.echo(visible(str(error)), err=True)
+            click.echo(visible(told(error)), err=True)
         if len(self.walk.path) != before or word in {"back", "restart"}:
             self.print_choices()
 
@@ -191,10 +191,10 @@ class _Session:
         state = Context(as_mapping(self.machine, self.here()), {})
         for item in self.machine.properties:
             if item.kind in {"always", "sometimes"}:
-                told = "no value"
+                value = "no value"
                 with suppress(CheckerError):
-                    told = "true" if evaluate(item.condition, state) else "false"
-                click.echo(f"  {item.name} ({item.kind}): {told}")
+                    value = "true" if evaluate(item.condition, state) else "false"
+                click.echo(f"  {item.name} ({item.kind}): {value}")
 
     def print_path(self) -> None:
         """Print the steps so far."""
@@ -206,9 +206,9 @@ class _Session:
         number = len(self.walk.path)
         if not self.walk.choices:
             click.echo("no step can be taken here")
-        told = marks(self.machine, self.walk.here, self.walk.choices)
+        odd_ones = marks(self.machine, self.walk.here, self.walk.choices)
         for place, choice in enumerate(self.walk.choices, start=1):
-            odd = "".join(f"   [{mark}]" for mark, _ in told[place - 1])
+            odd = "".join(f"   [{mark}]" for mark, _ in odd_ones[place - 1])
             click.echo(f"{place:>6}) {choice_name(choice, number)}{odd}")
 
     def save(self, name: str) -> None:
@@ -220,7 +220,8 @@ class _Session:
         origin = flow.provenance(self.request, self.document)
         command = origin.command.replace("checker check", "checker step", 1)
         origin = replace(origin, command=command)
-        Path(name).write_bytes(encoded(itf.dump(trace, origin)))
+        with naming(Path(name)):
+            Path(name).write_bytes(encoded(itf.dump(trace, origin)))
         click.echo(f"{len(steps) - 1} steps written to {name}")
 
     def completions(self, text: str) -> list[str]:

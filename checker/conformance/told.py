@@ -14,6 +14,7 @@ from checker.report import junit
 from checker.report.markdown import code, fenced, paragraph, table, text
 from checker.report.terminal import step_details
 from checker.trace.naming import step_name
+from checker.visible import visible_line
 
 COLOURS = {"agrees": "bold green", "differs": "bold red", "undecided": "bold yellow"}
 _SHOWN = 10
@@ -22,21 +23,24 @@ _SHOWN = 10
 
 def headline(result: Conformance) -> str:
     """Return the result in one sentence."""
-    run = result.run
-    version = f" {result.version}" if result.version else ""
+    run, who = result.run, _who(result)
     counts = run.counts
     kinds = sum(story.known is None for story in result.stories)
     what = {
-        "agrees": f"agrees: {result.adapter}{version} does as {result.spec} says",
-        "differs": f"differs: {result.adapter}{version} does not do as {result.spec} says",
-        "undecided": f"undecided: not everything of {result.spec} was tried on "
-        f"{result.adapter}{version}",
+        "agrees": f"agrees: {who} does as {result.spec} says",
+        "differs": f"differs: {who} does not do as {result.spec} says",
+        "undecided": f"undecided: not everything of {result.spec} was tried on {who}",
     }[result.verdict]
     wrong = f", {kinds} kind{'s' * (kinds != 1)} of difference" if kinds else ""
     return (
         f"{what} (instance {result.instance}){wrong}; {_coverage(result)}, "
         f"{counts.requests:,} requests in {run.seconds:.1f} s"
     )
+
+
+def _who(result: Conformance) -> str:
+    """Return what the adapter calls the implementation, on one line."""
+    return visible_line(f"{result.adapter} {result.version}".rstrip())
 
 
 def _coverage(result: Conformance) -> str:
@@ -163,12 +167,11 @@ def _text(value: object) -> str:
 
 def page(result: Conformance, about: str, source: str) -> str:
     """Return a result as a Markdown page, the same for the same run but for its times."""
-    version = f" {result.version}" if result.version else ""
     constants = ", ".join(
         f"{code(name)} {text(_text(value))}" for name, value in result.constants.items()
     )
     lines = [
-        f"# {code(result.adapter + version)} and {code(result.spec)}",
+        f"# {code(_who(result))} and {code(result.spec)}",
         "",
         *paragraph(about),
         f"**{result.verdict}**: {_coverage(result)}.",

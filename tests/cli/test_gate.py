@@ -190,6 +190,15 @@ def test_update_shows_and_writes_figures_and_nothing_else(command: Command, togg
     assert command("verify", toggle, *ONE, "--update").err.count("@@") == 0
 
 
+def test_update_writes_through_no_link(command: Command, toggle: str) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    Path(".toggle.yaml.draft").symlink_to("other")
+    result = command("verify", toggle, *ONE, "--update")
+    assert result.code == 255
+    assert "cannot be written: .toggle.yaml.draft: a link, and nothing is written" in result.err
+    assert not Path("other").exists()
+
+
 def test_update_pins_what_is_asked_for(command: Command, toggle: str) -> None:
     block = "expect:\n      verdict: holds  # always\n      distinct: 16"
     mended(toggle, "expect: {verdict: holds, distinct: 16}", block)

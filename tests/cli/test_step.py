@@ -99,3 +99,7 @@ def test_the_tabulator_completes_whole_steps_and_variables(toggle: str) -> None:
         "eval presses + presses",
         "eval presses + budget.glitch",
     ]
+
+
+def test_steps_that_cannot_be_saved_name_the_file(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    assert walk("save /dev/full").err == "/dev/full: no space left on device\n"
