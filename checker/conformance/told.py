@@ -167,11 +167,12 @@ def _text(value: object) -> str:
 
 def page(result: Conformance, about: str, source: str) -> str:
     """Return a result as a Markdown page, the same for the same run but for its times."""
+    who = text(_who(result)).replace("[", r"\[")  # what it says makes no link
     constants = ", ".join(
         f"{code(name)} {text(_text(value))}" for name, value in result.constants.items()
     )
     lines = [
-        f"# {code(_who(result))} and {code(result.spec)}",
+        f"# {who} and {code(result.spec)}",
         "",
         *paragraph(about),
         f"**{result.verdict}**: {_coverage(result)}.",
