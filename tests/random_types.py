@@ -27,6 +27,16 @@ SMALL = st.sampled_from(
     [Bool(), Range(-2, 1), Range(5, 5), Enum("Level", ("low", "high")), MEMBER, Option(MEMBER)]
 )
 FIELDS = ("a", "b", "c")
+HOLED = st.sampled_from(
+    [
+        Sequence(Bool(), 2),
+        Bag(MEMBER, 2),
+        Option(Bag(Bool(), 2)),
+        Set(Bag(Range(5, 5), 2)),
+        Record("Holder", (("a", Sequence(Range(5, 5), 2)), ("b", Bool()))),
+    ]
+)
+"""Types with codes that no value has, few enough to be keys and elements."""
 
 
 def records(kinds: st.SearchStrategy[Type], name: str) -> st.SearchStrategy[Record]:
@@ -42,9 +52,9 @@ def larger(kinds: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
         st.tuples(records(kinds, "One"), records(kinds, "Two")).map(
             lambda variants: Union("Union", variants)
         ),
-        SMALL.map(Set),
+        (SMALL | HOLED).map(Set),
         st.just(Set(Range(0, 99))),
-        st.builds(Map, SMALL, kinds, st.booleans()),
+        st.builds(Map, SMALL | HOLED, kinds, st.booleans()),
         st.builds(Sequence, kinds, st.integers(0, 4)),
         st.builds(Bag, kinds, st.integers(0, 4)),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Row
 
-from checker.layout.shape import CHUNK, Shape, VariantShape, codes_in_use
+from checker.layout.shape import CHUNK, Shape, VariantShape
 from checker.machine.types import Map, Option, Record, Set
-from checker.semantics.values import MapValue, RecordValue, code_of, value_of, values
+from checker.semantics.values import MapValue, RecordValue, code_of, coded_values, value_of
 
 
 def cells_of(shape: Shape, value: object) -> list[int]:
@@ -14,11 +14,9 @@ def cells_of(shape: Shape, value: object) -> list[int]:
     match shape.type:
         case Record():
             return _variant_cells(shape.variants[0], value)
-        case Map(key, _, _):
+        case Map():
             assert isinstance(value, MapValue)
-            held = [value.get(name) for name in values(key)]
-            there = [name in value for name in values(key)]
-            return _element_cells(shape, held, there)
+            return _map_cells(shape, value)
         case _ if shape.flat and shape.scalar:
             return [code_of(shape.type, value)]
         case Set(item):
@@ -60,15 +58,28 @@ def _union_cells(shape: Shape, value: object) -> list[int]:
     return result
 
 
+def _map_cells(shape: Shape, value: MapValue) -> list[int]:
+    """Return the cells of a map, which has some for each code of a key, in use or not."""
+    assert shape.key is not None
+    held: list[object] = [None] * shape.count
+    there = [False] * shape.count
+    for name, part in value.items():
+        place = code_of(shape.key.type, name)
+        held[place], there[place] = part, True
+    if not shape.slotted and len(value) < len(coded_values(shape.key.type)):
+        raise ValueError(f"{len(value)} keys in a map that holds every one")
+    return _element_cells(shape, held, there)
+
+
 def _element_cells(shape: Shape, held: Row[object], there: Row[bool]) -> list[int]:
     item = shape.item
     assert item is not None
     result: list[int] = []
     for value, present in zip(held, there, strict=True):
-        if not shape.slotted:
+        if not present:
+            result += [0] * shape.stride
+        elif not shape.slotted:
             result += cells_of(item, value)
-        elif not present:
-            result += [0] * item.slot_cells
         elif item.coded_slot:
             result.append(1 + code_of(item.type, value))
         else:
@@ -83,17 +94,14 @@ def value_from(shape: Shape, cells: Row[int]) -> object:
             return _variant_value(name, shape.variants[0], cells)
         case Map(key, _, _):
             held = _elements(shape, cells)
-            return MapValue(
-                (name, part[0]) for name, part in zip(values(key), held, strict=True) if part
-            )
+            return MapValue((name, held[code][0]) for code, name in coded_values(key) if held[code])
         case _ if shape.flat and shape.scalar:
             return value_of(shape.type, cells[0])
         case Set(item):
             mask = 0
             for cell in cells:
                 mask = mask << CHUNK | cell
-            members = zip(codes_in_use(item), values(item), strict=True)
-            return frozenset(member for code, member in members if mask >> code & 1)
+            return frozenset(member for code, member in coded_values(item) if mask >> code & 1)
         case Option():
             assert shape.item is not None
             return value_from(shape.item, cells[1:]) if cells[0] else None

@@ -39,7 +39,7 @@ from checker.machine.types import (
     Union,
     cardinality,
 )
-from checker.semantics.values import code_of, values
+from checker.semantics.values import coded_values
 
 CODE_LIMIT = 1 << 62
 """Codes stay below this, so that a code and one more fit a non-negative int64."""
@@ -146,7 +146,7 @@ def codes_in_use(kind: Type) -> tuple[int, ...]:
     """Return the codes of the values of `kind`, ascending."""
     if is_dense(kind):
         return tuple(range(cardinality(kind)))
-    return tuple(code_of(kind, value) for value in values(kind))
+    return tuple(code for code, _ in coded_values(kind))
 
 
 @lru_cache(maxsize=4096)

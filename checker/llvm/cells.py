@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from checker.layout.shape import CHUNK, Shape, VariantShape, cell_cardinalities
+from checker.layout.shape import (
+    CHUNK,
+    Shape,
+    VariantShape,
+    cell_cardinalities,
+    codes_in_use,
+    is_dense,
+)
 from checker.llvm.code import Flag, Operand, Ref
 from checker.llvm.frame import Frame, Value
-from checker.machine.types import Bool, Map, Record, Set
+from checker.machine.types import Bool, Record, Set
 
 UNROLLED_CELLS = 16
 """Cells that are copied and compared one by one; more are copied in a loop."""
@@ -218,8 +225,8 @@ def store_element(frame: Frame, place: Ref, shape: Shape, value: Value) -> None:
 def count_present(frame: Frame, cells: Ref, shape: Shape) -> Operand:
     """Return how many elements of a collection are there."""
     code = frame.code
-    if not shape.slotted:
-        return shape.count
+    if shape.key is not None and not shape.slotted:
+        return len(codes_in_use(shape.key.type))
     if shape.count <= UNROLLED_CELLS:
         total: Operand = 0
         for index in range(shape.count):
@@ -299,7 +306,7 @@ def full_mask(count: int) -> int:
 def collection(frame: Frame, shape: Shape) -> Ref:
     """Return a new empty map, sequence or bag; the elements of a total map are still to come."""
     cells = frame.code.scratch(max(shape.cells, 1))
-    if shape.slotted or not isinstance(shape.type, Map):
+    if shape.slotted or shape.key is None or not is_dense(shape.key.type):
         clear(frame, cells, shape.cells)
     return cells
 

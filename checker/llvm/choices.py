@@ -14,7 +14,7 @@ from checker.llvm import cells, loops
 from checker.llvm.code import Operand, Ref
 from checker.llvm.frame import Bound, Frame, Value
 from checker.machine import terms
-from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Union
+from checker.machine.types import Bag, Id, Option, Record, Sequence, Set, Union
 from checker.passes.analysis import mentions_id
 
 PICKS_MAX = 64
@@ -268,6 +268,8 @@ def _occurring_in_elements(
             _occurring(frame, key, shape.key, wanted, note)
         _occurring(frame, cells.load_element(frame, place, shape), item, wanted, note)
 
-    held = None if isinstance(shape.type, Map) and not shape.slotted else value
-    domain = loops.Domain(shape, item, 0, shape.count, held)
+    total = not collection and not shape.slotted
+    domain = (
+        loops.all_keys(frame, shape) if total else loops.Domain(shape, item, 0, shape.count, value)
+    )
     loops.run(frame, domain, visit, distinct=False, unroll=shape.count <= 4)

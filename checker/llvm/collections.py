@@ -7,7 +7,7 @@ from checker.llvm import cells
 from checker.llvm.code import Flag, Operand, Ref
 from checker.llvm.fit import convert, fit
 from checker.llvm.frame import Frame, Value
-from checker.llvm.slots import each_index, holds
+from checker.llvm.slots import each_index, each_key, holds
 from checker.machine import terms
 from checker.machine.types import Bag, Map, Range, Sequence, Set
 
@@ -160,12 +160,12 @@ def keys(frame: Frame, term: terms.Keys) -> Value:
     held = frame.cells(term.item)
     assert source.key is not None
     assert isinstance(shape.type, Set)
+    if not source.slotted:
+        return everything(frame, terms.Everything(shape.type, term.span))
     key_set = frame.shapes[shape.type]
     result = cells.empty_set(frame, key_set)
     if key_set.scalar:
         mask: Operand = 0
-        if not source.slotted:
-            return cells.full_mask(source.count)
         if source.count <= cells.UNROLLED_CELLS:
             for index in range(source.count):
                 here = cells.is_present(frame, cells.element(frame, held, source, index), source)
@@ -259,4 +259,4 @@ class KeysSeen:
         def visit(index: Operand) -> None:
             self._frame.fail_if(code.compare("eq", code.load(code.shift(flags, index)), 0))
 
-        each_index(self._frame, self._shape.count, visit)
+        each_key(self._frame, self._shape, visit)

@@ -9,7 +9,7 @@ from checker.layout.shape import Shape, VariantShape, codes_in_use
 from checker.llvm import cells
 from checker.llvm.code import Flag, Operand, Ref
 from checker.llvm.frame import Frame, Value
-from checker.llvm.slots import each_index, insert_sorted
+from checker.llvm.slots import each_index, each_key, insert_sorted
 from checker.machine.types import (
     Bag,
     Map,
@@ -273,10 +273,10 @@ def _map(frame: Frame, value: Ref, source: Shape, target: Shape) -> tuple[Value,
         code.store(code.add(code.load(arrived), 1), arrived)
         code.label(end)
 
-    each_index(frame, source.count, visit)
+    each_key(frame, source, visit)
     fits = code.flag(code.load(good))
     if not target.slotted:
-        fits = code.both(fits, code.compare("eq", code.load(arrived), target.count))
+        fits = code.both(fits, code.compare("eq", code.load(arrived), len(codes_in_use(name.type))))
     return result, fits
 
 

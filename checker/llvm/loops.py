@@ -5,10 +5,10 @@ A *position* is the code of a set's element or of a map's key, or the number of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from checker.frozen import frozen
-from checker.layout.shape import Shape, is_dense
+from checker.layout.shape import Shape, codes_in_use, is_dense
 from checker.llvm import cells
 from checker.llvm.code import Flag, Operand, Ref
 from checker.llvm.frame import Frame, Value
@@ -17,6 +17,7 @@ from checker.machine import terms
 from checker.machine.terms import Term
 from checker.machine.types import Bag, Sequence, Set
 from checker.semantics.values import code_of
+from checker.source import NOWHERE
 
 Visit = Callable[[Operand, str], None]
 """Called with a position and the label to jump to for the next one."""
@@ -70,9 +71,15 @@ def domain_of(frame: Frame, term: Term) -> Domain:
             whole = frame.shapes[term.item.type]
             return Domain(whole, item, start, stop, frame.cells(term.item))
     held = frame.value(term)
-    if isinstance(held, Ref) and not isinstance(shape.type, Set) and not shape.slotted:
-        return Domain(shape, item, 0, shape.count, None)
+    if shape.key is not None and not shape.slotted:
+        return all_keys(frame, shape)
     return Domain(shape, item, 0, shape.count, held)
+
+
+def all_keys(frame: Frame, shape: Shape) -> Domain:
+    """Return the domain of the keys of a total map: they are the same in all states."""
+    assert shape.key is not None
+    return domain_of(frame, terms.Everything(Set(shape.key.type), NOWHERE))
 
 
 def snapshot(frame: Frame, domain: Domain) -> Domain:
@@ -120,12 +127,19 @@ def run(frame: Frame, domain: Domain, visit: Visit, *, distinct: bool, unroll: b
 
     positions = domain.positions
     if positions is not None and (unroll or len(positions) <= 1):
-        for position in positions:
+        for position in _in_use(domain, positions):
             one(position)
     elif isinstance(domain.shape.type, Set) and isinstance(domain.held, (int, str)):
         run_bits(frame, domain.held, visit)
     else:
         code.counted(domain.start, domain.stop, one)
+
+
+def _in_use(domain: Domain, positions: range) -> Iterable[int]:
+    """Return the positions that may be there: codes that no value has never are."""
+    if isinstance(domain.shape.type, (Sequence, Bag)) or is_dense(domain.item.type):
+        return positions
+    return (code for code in codes_in_use(domain.item.type) if code in positions)
 
 
 def run_bits(frame: Frame, mask: Operand, visit: Visit) -> None:

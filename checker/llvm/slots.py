@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from checker.layout.shape import Shape
+from checker.layout.shape import Shape, codes_in_use, is_dense
 from checker.llvm import cells
 from checker.llvm.code import Flag, Operand, Ref
 from checker.llvm.frame import Frame, Value
@@ -159,6 +159,16 @@ def remove(frame: Frame, held: Ref, shape: Shape, at: Operand) -> None:
 
     each_index(frame, shape.count - 1, close_gap)
     cells.clear(frame, cells.element(frame, held, shape, shape.count - 1), shape.stride)
+
+
+def each_key(frame: Frame, shape: Shape, visit: Callable[[Operand], None]) -> None:
+    """Run `visit(index)` for each key of a map: of a total one, for those that there are."""
+    assert shape.key is not None
+    if shape.slotted or is_dense(shape.key.type):
+        each_index(frame, shape.count, visit)
+        return
+    for index in codes_in_use(shape.key.type):
+        visit(index)
 
 
 def each_index(frame: Frame, count: int, visit: Callable[[Operand], None]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 
 from checker.frozen import frozen
@@ -173,6 +174,16 @@ def values(kind: Type) -> Iterator[object]:
                 yield MapValue((name, held) for name, held in pairs if held is not _ABSENT)
 
 
+@lru_cache(maxsize=512)
+def coded_values(kind: Type) -> tuple[tuple[int, object], ...]:
+    """Return the codes in use of `kind`, ascending, each with its value.
+
+    >>> [code for code, _ in coded_values(Bag(Bool(), 2))]
+    [0, 3, 4, 5, 6, 8]
+    """
+    return tuple((_code(kind, value), value) for value in values(kind))
+
+
 def first_value(kind: Type) -> object:
     """Return the first of `values(kind)`, without making what comes after it.
 
@@ -240,18 +251,16 @@ def _code(kind: Type, value: object) -> int:  # the value is known to belong to 
             return sum(1 << _code(item, member) for member in value)
         case Map(key, held, total), MapValue():
             base = cardinality(held) + (not total)
-            return _number((_slot(held, value, name, total), base) for name in values(key))
+            last = cardinality(key) - 1
+            return sum(
+                (_code(held, part) + (not total)) * base ** (last - _code(key, name))
+                for name, part in value.items()
+            )
         case ((Sequence(item, capacity) | Bag(item, capacity)), tuple()):
             base = cardinality(item) + 1
             digits = [1 + _code(item, member) for member in value]
             return _number((digit, base) for digit in digits + [0] * (capacity - len(value)))
     raise ValueError(f"{format_value(value)} is no value of {kind}")
-
-
-def _slot(held: Type, value: MapValue, key: object, total: bool) -> int:
-    if key not in value:
-        return 0
-    return _code(held, value[key]) + (not total)
 
 
 def _number(digits: Iterable[tuple[int, int]]) -> int:
@@ -293,10 +302,13 @@ def value_of(kind: Type, code: int) -> object:
             bits = (bit for bit in range(code.bit_length()) if code >> bit & 1)
             return frozenset(value_of(item, bit) for bit in bits)
         case Map(key, held, total):
-            keys = list(values(key))
-            digits = _digits(code, [cardinality(held) + (not total)] * len(keys))
-            present = [pair for pair in zip(keys, digits, strict=True) if total or pair[1]]
-            return MapValue((name, value_of(held, digit - (not total))) for name, digit in present)
+            digits = _digits(code, [cardinality(held) + (not total)] * cardinality(key))
+            present = [(name, digits[place]) for place, name in coded_values(key)]
+            return MapValue(
+                (name, value_of(held, digit - (not total)))
+                for name, digit in present
+                if total or digit
+            )
         case Sequence(item, capacity) | Bag(item, capacity):
             return _items_of(kind, item, _digits(code, [cardinality(item) + 1] * capacity))
     raise ValueError(f"{code} is no code of {kind}")
@@ -347,7 +359,7 @@ def belongs(kind: Type, value: object) -> bool:
             return (
                 isinstance(value, MapValue)
                 and all(belongs(key, name) and belongs(held, value[name]) for name in value)
-                and (not total or len(value) == cardinality(key))
+                and (not total or len(value) == len(coded_values(key)))
             )
         case Sequence(item, capacity):
             return _is_row(item, capacity, value)
