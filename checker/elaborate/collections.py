@@ -9,7 +9,16 @@ from checker.elaborate.context import Context, handles
 from checker.elaborate.operators import needs_hint
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
-from checker.machine.relations import NEVER, VALUES_MAX, bare, bound, item_of, join, show, size
+from checker.machine.relations import (
+    NEVER,
+    VALUES_MAX,
+    bare,
+    bound,
+    item_of,
+    join,
+    population,
+    show,
+)
 from checker.machine.types import Bag, Map, Sequence, Set, Type
 from checker.source import Span
 
@@ -94,12 +103,12 @@ def map_display(context: Context, node: ast.expr, hint: Type | None) -> Term:
 
 def _cover(pairs: tuple[tuple[Term, Term], ...], kind: Map, span: Span) -> None:
     known = {key.value for key, _ in pairs if isinstance(key, t.Literal)}
-    if len(known) < size(kind.key):
+    if len(known) < population(kind.key):
         raise Wrong(
             "Y301",
             "a total map holds every key",
             span,
-            expected=f"{size(kind.key)} constant keys",
+            expected=f"{population(kind.key)} constant keys",
             found=f"{len(known)}",
             help="write a comprehension: {k: ... for k in " + show(kind.key) + "}",
         )

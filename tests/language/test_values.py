@@ -210,3 +210,25 @@ properties:
     assert result.verdict.exit_code == 75
     assert result.verdict.error is not None
     assert outcomes(result)["grown"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("kind", "many"),
+    [("sequence of bool up to 2", 7), ("bag of bool up to 2", 6), ("optional Pair", 50)],
+)
+def test_all_values_are_counted_and_not_their_codes(tmp_path: Path, kind: str, many: int) -> None:
+    text = f"""\
+types:
+  Pair: {{fields: {{a: sequence of bool up to 2, b: sequence of bool up to 2}}}}
+  Key: {kind}
+variables:
+  m: {{type: "total map of Key to bool", initial: "{{k: false for k in Key}}"}}
+rows:
+  - row: sets
+    for: {{k: Key}}
+    when: len(m) == {many} and len(Key) == {many} and not any(m[x] for x in Key)
+    do: m[k] = true
+terminal: ["any(m[x] for x in Key)"]
+"""
+    result = run(tmp_path, text)
+    assert (result.verdict.overall, result.exploration.distinct) == ("holds", 1 + many)
