@@ -30,7 +30,7 @@ from checker.mutation.mistakes import declared_mistakes
 from checker.mutation.report import Campaign
 from checker.mutation.shown import Shown, jobs_of, judge_all
 from checker.mutation.weaver import KINDS, USUAL, Kind, Mutant
-from checker.report.files import encoded
+from checker.report.files import put_below
 from checker.table import Document, read
 from checker.table.problems import nearest
 from checker.verdict import exits
@@ -160,11 +160,11 @@ def mutate(
         *(judged, finished, listed),
     )
     if directory is not None:
-        page = directory / f"{campaign.noun}.md"
-        page.write_bytes(encoded(report.markdown(campaign)))
+        page = f"{campaign.noun}.md"
         found = json.dumps(report.as_object(campaign), indent=1, ensure_ascii=False)
-        page.with_suffix(".json").write_bytes(encoded(found + "\n"))
-        click.echo(f"report written to {page}", err=True)
+        contents = {page: report.markdown(campaign), f"{campaign.noun}.json": f"{found}\n"}
+        put_below(directory, contents)
+        click.echo(f"report written to {directory / page}", err=True)
     if form == "json":
         click.echo(json.dumps(report.as_object(campaign), ensure_ascii=False))
     else:

@@ -19,7 +19,7 @@ from checker.layout import pack
 from checker.machine.machine import LIVENESS, Machine
 from checker.report import terminal
 from checker.report.figures import Figures, Table, written
-from checker.report.files import encoded
+from checker.report.files import encoded, naming
 from checker.report.headline import title
 from checker.report.plots import Bars, as_text
 from checker.report.walks import coverage_plot, lengths_plot
@@ -119,7 +119,8 @@ def simulate(
     found = None if simulation.finding is None else rebuild(machine, simulation.finding)
     origin = _provenance(flow.provenance(request, document), walks, depth, seed)
     if file is not None and found is not None:
-        file.write_bytes(encoded(dump(found, origin)))
+        with naming(file):
+            file.write_bytes(encoded(dump(found, origin)))
     if report is not None:
         written(_figures(machine, origin, simulation, found), report)
     if form == "json":

@@ -17,6 +17,7 @@ from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
 from checker.library import find
 from checker.report.figures import Figures, Table, written
+from checker.report.files import put_below
 from checker.report.headline import plural
 from checker.report.plots import Bar, Bars, as_text
 from checker.search.limits import Limits
@@ -124,7 +125,7 @@ def sweep(
         told_spec = flow.spec_name(document.path)
         figures = _figures(told_spec, instance, settings, found, names)
         written(figures, directory, "sweep.md")
-        (directory / "sweep.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        put_below(directory, {"sweep.json": f"{json.dumps(told, indent=1)}\n"})
     if form == "json":
         click.echo(json.dumps(told))
     else:

@@ -16,7 +16,6 @@ from checker.machine.relations import (
     VALUES_MAX,
     bare,
     join,
-    population,
     show,
     size,
     variants_of,
@@ -33,6 +32,7 @@ from checker.machine.types import (
     Set,
     Type,
 )
+from checker.semantics.values import coded_values
 from checker.source import Span
 
 Term = t.Term
@@ -465,7 +465,7 @@ def length(item: Term, span: Span) -> Term:
         return convert.integer(0, span)
     match item:
         case t.Everything(Set(kind), _):
-            return convert.integer(population(kind), span)
+            return convert.integer(len(coded_values(kind)), span)
         case t.Literal(value, _, _) if isinstance(value, tuple | frozenset):
             return convert.integer(len(value), span)
     match item.type:
@@ -473,7 +473,7 @@ def length(item: Term, span: Span) -> Term:
             return t.Length(item, Range(0, min(VALUES_MAX, size(kind))), span)
         case Map(key, _, total):
             if total:
-                return decided(convert.integer(population(key), span), span, item)
+                return decided(convert.integer(len(coded_values(key)), span), span, item)
             return t.Length(item, Range(0, size(key)), span)
         case Sequence(_, capacity) | Bag(_, capacity):
             return t.Length(item, Range(0, capacity), span)

@@ -9,17 +9,9 @@ from checker.elaborate.context import Context, handles
 from checker.elaborate.operators import needs_hint
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
-from checker.machine.relations import (
-    NEVER,
-    VALUES_MAX,
-    bare,
-    bound,
-    item_of,
-    join,
-    population,
-    show,
-)
+from checker.machine.relations import NEVER, VALUES_MAX, bare, bound, item_of, join, show
 from checker.machine.types import Bag, Map, Sequence, Set, Type
+from checker.semantics.values import coded_values
 from checker.source import Span
 
 Term = t.Term
@@ -103,12 +95,13 @@ def map_display(context: Context, node: ast.expr, hint: Type | None) -> Term:
 
 def _cover(pairs: tuple[tuple[Term, Term], ...], kind: Map, span: Span) -> None:
     known = {key.value for key, _ in pairs if isinstance(key, t.Literal)}
-    if len(known) < population(kind.key):
+    wanted = len(coded_values(kind.key))
+    if len(known) < wanted:
         raise Wrong(
             "Y301",
             "a total map holds every key",
             span,
-            expected=f"{population(kind.key)} constant keys",
+            expected=f"{wanted} constant keys",
             found=f"{len(known)}",
             help="write a comprehension: {k: ... for k in " + show(kind.key) + "}",
         )

@@ -16,6 +16,9 @@ from checker.semantics.evaluate import evaluate as value_of
 from checker.source import Span
 from checker.table.document import Cell
 
+ROUNDS_MAX = 1 << 22
+"""Nodes that are worked out at most for one constant, by the interpreter: a few seconds."""
+
 
 def evaluate(world: World, cell: Cell, hint: Type | None = None) -> t.Literal:
     """Return the value of an expression over constants; Y304 where it is none."""
@@ -31,10 +34,6 @@ def evaluate(world: World, cell: Cell, hint: Type | None = None) -> t.Literal:
         return t.Literal(value, term.type, term.span)
     assert isinstance(value, int)
     return convert.integer(value, term.span)
-
-
-ROUNDS_MAX = 1 << 22
-"""Nodes that are worked out at most for one constant, by the interpreter: a few seconds."""
 
 
 def too_many_rounds(span: Span, most: int) -> TooMuch:

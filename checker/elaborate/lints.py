@@ -78,7 +78,7 @@ def _size(part: Part) -> int:
 
 def _rounds(part: Part) -> int:
     """Return how many nodes of a part are worked out at most."""
-    return rounds(part) if isinstance(part, Action) else sum(map(rounds, _roots(part)))
+    return rounds(part) if isinstance(part, Action) else rounds(*_roots(part))
 
 
 def _roots(part: Part) -> Iterator[Node]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from math import comb, prod
 
 from checker.machine.types import (
     Bag,
@@ -275,32 +274,6 @@ def undetermined(kind: Type) -> bool:
 
 
 # ------------------------------------------------------------------------------------- sizes
-
-
-def population(kind: Type) -> int:
-    """Return the number of values of `kind`, which is at most `size(kind)`; HUGE as there.
-
-    Codes of sequences and bags are numbers with a digit for each item, and some stand for none.
-    """
-    if size(kind) == HUGE:
-        return HUGE
-    match kind:
-        case Option(item):
-            return 1 + population(item)
-        case Record(_, fields):
-            return prod(population(field) for _, field in fields)
-        case Union(_, variants):
-            return sum(population(variant) for variant in variants)
-        case Set(item):
-            return int(2 ** population(item))
-        case Map(key, value, total):
-            return int((population(value) + (not total)) ** population(key))
-        case Sequence(item, capacity):
-            return sum(population(item) ** length for length in range(capacity + 1))
-        case Bag(item, capacity):
-            return comb(population(item) + capacity, capacity)
-        case _:
-            return size(kind)
 
 
 def size(kind: Type) -> int:

@@ -67,6 +67,17 @@ def test_figures_are_those_of_check(command: Command, toggle: str, tmp_path: Pat
     assert (claim["constant"], claim["value"], claim["sizes_after"]) == ("most", 2, 1)
 
 
+def test_a_table_is_not_written_through_a_link(
+    command: Command, toggle: str, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "sweep.json").symlink_to("../elsewhere.json")
+    result = command("sweep", toggle, "--set", "most=2..3", "--out", tmp_path / "out")
+    assert result.code == 2
+    assert "sweep.json: a link, and nothing is written through links here" in result.err
+    assert not (tmp_path / "elsewhere.json").exists()
+
+
 def test_a_stopped_size_settles_nothing(command: Command, toggle: str) -> None:
     result = command("sweep", toggle, "--set", "most=2..3", "--limit-states", "5")
     assert result.code == 20

@@ -79,3 +79,11 @@ def test_two_loops_over_large_types_are_no_harm(machine: Elaborating) -> None:
     machine(
         f"{CLOCK}bounds:\n  - all(a + b >= clock for a in range(4000) for b in range(4000))\n{TICK}"
     )
+
+
+def test_many_names_that_lead_to_each_other_nest_as_deep_as_they_like(
+    machine: Elaborating,
+) -> None:
+    lets = "".join(f"      v{i}: {f'm[v{i - 1}]' if i else 'm[clock]'}\n" for i in range(1500))
+    text = f'{CLOCK}  m: {{type: map of 0..3 to 0..3, initial: "{{0: 0}}"}}\n'
+    machine(f"{text}rows:\n  - row: t\n    let:\n{lets}    do: clock = v1499\n")

@@ -202,6 +202,16 @@ def test_the_command(lamp: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "did you mean decides?" in capsys.readouterr().err
 
 
+def test_the_page_is_not_written_through_a_link(
+    lamp: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mutants.md").symlink_to("elsewhere.md")
+    words = ["mutate", str(lamp), "--row", "decides", "--sample", "1", "--out", str(tmp_path)]
+    assert command(words) == 2
+    assert "mutants.md: a link, and nothing is written through" in capsys.readouterr().err
+    assert not (tmp_path / "elsewhere.md").exists()
+
+
 def test_a_seed_takes_other_mutants(lamp: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def taken(*options: str) -> list[tuple[str, str]]:
         command(["mutate", str(lamp), "--sample", "5", *options, "--format", "json"])
