@@ -25,10 +25,10 @@ from checker.graph.endless import judge_endless
 from checker.kernel import build
 from checker.layout import pack
 from checker.machine.machine import LIVENESS, Machine
+from checker.memory import peak_rss
 from checker.report.result import Result
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
-from checker.search.memory import peak_rss
 from checker.search.options import CHECKPOINT_SECONDS, Compact, Options
 from checker.search.progress import Interrupt, Progress, interrupted
 from checker.semantics.successor import State

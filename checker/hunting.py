@@ -17,6 +17,7 @@ from checker.errors import EnvironmentFailure, UsageError
 from checker.frozen import frozen
 from checker.kernel import Kernel
 from checker.machine.machine import LIVENESS, Machine
+from checker.memory import peak_rss
 from checker.report.headline import plural
 from checker.report.result import Result
 from checker.runs import Lost
@@ -24,7 +25,6 @@ from checker.search.exploration import Exploration, RowCoverage, StoppedBy
 from checker.search.finding import Finding
 from checker.search.guides import guided
 from checker.search.hunt import Hunt, hunt
-from checker.search.memory import peak_rss
 from checker.search.progress import Interrupt
 from checker.simulation import compiled_here
 from checker.table import Document

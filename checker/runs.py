@@ -18,7 +18,7 @@ from threading import Thread
 from typing import Generic, Protocol, TypeVar
 
 from checker.frozen import frozen
-from checker.search.memory import default_limit
+from checker.memory import default_limit
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")

@@ -13,7 +13,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 RANKS = (
     ("frozen",),
     ("source", "errors", "visible"),
-    ("diagnostics", "library", "cache"),
+    ("diagnostics", "library", "cache", "memory"),
     ("table",),
     ("machine",),
     ("semantics",),

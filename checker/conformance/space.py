@@ -17,6 +17,7 @@ from checker.conformance.instrument import Instrumented, Label, instrument
 from checker.errors import EvaluationError, InternalError
 from checker.frozen import frozen
 from checker.kernel import build
+from checker.kernel.calls import Calls
 from checker.layout import pack
 from checker.layout.cells import value_from
 from checker.layout.codec import decode
@@ -25,7 +26,6 @@ from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
 from checker.machine.relations import bare
 from checker.machine.types import Id, Set, Type
-from checker.search.stepper import Stepper
 from checker.semantics.plain import as_json, normal
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import successors
@@ -121,7 +121,7 @@ class Space:
         self.instrumented: Instrumented = instrument(bound)
         machine = self.instrumented.machine
         self.layout, self.words = _layout(machine, self.instrumented.base)
-        self._stepper = Stepper(build(machine, self.layout, prompt=True, brief=True))
+        self._calls = Calls(build(machine, self.layout, prompt=True, brief=True))
         self.cut = False
         """Whether there were steps that bounds or assumptions leave out."""
         self._said: dict[tuple[int, bytes], _Said] = {}
@@ -140,7 +140,7 @@ class Space:
 
     def initial(self) -> list[Key]:
         """Return the states to begin in, each once."""
-        states, meta = self._stepper.initial()
+        states, meta = self._calls.initial()
         self.cut = self.cut or any(int(one) & CUT for one in meta)
         keys = [
             states[n, : self.words].tobytes()
@@ -192,12 +192,12 @@ class Space:
         return words
 
     def _expanded(self, key: Key) -> Node:
-        step = self._stepper.successors(self._all_words(key))
+        step = self._calls.expand(self._all_words(key).reshape(1, -1))
         rows = len(self.instrumented.rows)
         windows = len(self.bound.windows)
         observe = len(self.instrumented.machine.actions) - 1 - windows
-        base = np.ascontiguousarray(step.states[:, : self.words])
-        labels = np.ascontiguousarray(step.states[:, self.words :])
+        base = np.ascontiguousarray(step.words[:, : self.words])
+        labels = np.ascontiguousarray(step.words[:, self.words :])
         choices: dict[str | int, tuple[str | None, list[Edge]]] = {}
         refused: dict[str, Refused] = {}
         observed: tuple[Expected, ...] = ()

@@ -27,12 +27,11 @@ from checker.layout.codec import decode
 from checker.layout.layout import Layout
 from checker.llvm.meta import CUT, DROPPED
 from checker.machine.machine import Machine
+from checker.memory import available, default_limit
 from checker.search import board as places
 from checker.search.board import Desk, Numbers, new_board
-from checker.search.memory import available, default_limit
 from checker.search.progress import Interrupt, interrupted
 from checker.search.recording import Steps, bytes_of_judging
-from checker.search.stepper import Stepper
 from checker.semantics.fairness import FairRows, fair_rows, strengths
 from checker.semantics.renamings import Renamings, renamings_for
 from checker.semantics.successor import State, Successor
@@ -337,7 +336,7 @@ class _Builder:
 
     def numbers(self, states: Words) -> Numbers:
         """Return the numbers of `states` (one a row), or of their representatives."""
-        given = Stepper(self.kernel).canonical(np.ascontiguousarray(states))
+        given = Calls(self.kernel).canonical(states)
         found = np.empty(len(given), np.int64)
         native.find_all(
             self.states.ctypes.data,

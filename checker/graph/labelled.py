@@ -18,7 +18,7 @@ from checker.graph.edges import index_states
 from checker.graph.interning import intern
 from checker.graph.labels import Label, Telling, bare, shown_value, telling
 from checker.kernel import build
-from checker.kernel.calls import Calls
+from checker.kernel.calls import Calls, HaltedError
 from checker.kernel.kernel import Words
 from checker.layout import pack
 from checker.layout.cells import value_from
@@ -28,9 +28,8 @@ from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine import terms as t
 from checker.machine.machine import Machine
 from checker.machine.walk import walk
-from checker.search.memory import default_limit
+from checker.memory import default_limit
 from checker.search.progress import Interrupt, interrupted
-from checker.search.stepper import Stepper
 from checker.semantics.successor import State
 from checker.semantics.successors import successors
 from checker.semantics.values import format_value
@@ -121,7 +120,7 @@ class _Builder:
         self.telling: Telling = bare(machine) if rows_only else telling(machine)
         self.layout = pack(self.telling.machine)
         self.kernel = build(self.telling.machine, self.layout, prompt=True, brief=True)
-        self.calls, self.stepper = Calls(self.kernel), Stepper(self.kernel)
+        self.calls = Calls(self.kernel)
         self.labels: dict[Label, int] = {}
         words = self.layout.words
         self.store = np.zeros((1 << 12, words), np.int64)
@@ -137,9 +136,12 @@ class _Builder:
         tell: Callable[[int], None] | None,
         depth_max: int | None,
     ) -> LabelledGraph | None:
-        begun, meta = self.calls.initial()
+        try:
+            begun, meta = self.calls.initial(halt=lambda: interrupted(interrupt))
+        except HaltedError as error:
+            raise Interruption("initial states were being found") from error
         inside = (meta & (CUT | DROPPED | ERROR)) == 0
-        initial = self._numbered(self.stepper.canonical(begun), inside)[inside]
+        initial = self._numbered(self.calls.canonical(begun), inside)[inside]
         targets, names = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
         counts = [np.zeros(0, np.int64)]
         depths = [np.zeros(0, np.int32)]
@@ -216,7 +218,7 @@ class _Builder:
         found = self.calls.expand(self.store[first:last])
         words, told = self._told(found.words)
         kept = (found.meta & (CUT | DROPPED | ERROR)) == 0
-        targets = self._numbered(self.stepper.canonical(words), kept)
+        targets = self._numbered(self.calls.canonical(words), kept)
         targets[(found.meta & ERROR) != 0] = FAILED
         names = self._names(found.meta & ACTION_MASK, told)
         for row in self.telling.silent:

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.compiled import compiled, inlined
+from checker.memory import available
 from checker.search.board import Numbers
-from checker.search.memory import available
 
 _UNNAMED = -1
 FAIR, HOPELESS, REFINE = 1, 0, 2

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from threading import Event, Thread
 
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.errors import InternalError
+from checker.errors import EnvironmentFailure, InternalError
 from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
+from checker.memory import available, default_limit
 
 _INT = ctypes.c_int64
 _POINTER = ctypes.c_void_p
 
 CAPACITY = 1024
 """Successors that buffers have room for at first."""
+
+_POLL_SECONDS = 0.05
+"""How often it is asked whether finding initial states is to end."""
+
+
+class TooManyInitialError(EnvironmentFailure):
+    """The initial states do not fit the memory that a search may use."""
+
+
+class HaltedError(EnvironmentFailure):
+    """Initial states were not found to the end, because that was asked for."""
 
 
 @frozen(eq=False)
@@ -45,16 +58,52 @@ class Calls:
         self._explore = _function(kernel.explore_address, *eight, _POINTER)
         self._check = _function(kernel.check_address, _POINTER, _INT, _POINTER, _INT, _POINTER)
         self._observe = _function(kernel.observe_address, _POINTER, _INT, _POINTER)
+        self._canonical = None
+        if kernel.canonical_address:
+            self._canonical = _function(kernel.canonical_address, _POINTER, _INT, _POINTER)
 
-    def initial(self) -> tuple[Words, Words]:
-        """Return the initial states (states, words) and their meta words."""
+    def initial(
+        self, memory_bytes: int | None = None, halt: Callable[[], bool] | None = None
+    ) -> tuple[Words, Words]:
+        """Return the initial states (states, words) and their meta words.
+
+        TooManyInitialError where they do not fit so much memory, by default what a search may
+        use; HaltedError once `halt` says so, which is asked many times a second.
+        """
+        room = min(memory_bytes or default_limit(), available())
         capacity = CAPACITY
         while True:
             out, meta = self._buffers(capacity)
-            count = self._initial(out.ctypes.data, capacity, meta.ctypes.data)
+            count = self._fill(out, meta, halt)
             if count >= 0:
                 return out[:count], meta[:count]
             capacity *= 4
+            if 8 * (self._kernel.words + 1) * capacity > room:
+                raise TooManyInitialError(
+                    f"there are more than {capacity // 4:,} initial states, which do not fit the "
+                    "memory that a search may use: give it more (--memory), or let there be "
+                    "fewer of them"
+                )
+
+    def _fill(self, out: Words, meta: Words, halt: Callable[[], bool] | None) -> int:
+        """Write the initial states; return how many there are, -1 where there is too little room.
+
+        A single call of native code can take minutes (many choices, of which few are allowed), and
+        Python hears of no signal meanwhile. So it runs in a thread. One that nobody waits for any
+        more ends by itself, or with the process.
+        """
+        counts: list[int] = []
+        done = Event()
+
+        def fill() -> None:
+            counts.append(self._initial(out.ctypes.data, len(meta), meta.ctypes.data))
+            done.set()
+
+        Thread(target=fill, name="initial", daemon=True).start()
+        while not done.wait(_POLL_SECONDS):
+            if halt is not None and halt():
+                raise HaltedError("initial states were not found to the end")
+        return counts[0]
 
     def expand(
         self,
@@ -101,6 +150,15 @@ class Calls:
         empty = self._buffers(0)
         words, meta = (np.concatenate(part) for part in zip(empty, *pieces, strict=True))
         return Expansion(words, meta, ends, status, tallies)
+
+    def canonical(self, states: Words) -> Words:
+        """Return the representatives of `states` (states, words); without symmetry, themselves."""
+        if self._canonical is None:
+            return states
+        same = np.array(self._checked(states))
+        meta = np.zeros(len(same), np.int64)
+        self._canonical(same.ctypes.data, len(same), meta.ctypes.data)
+        return same
 
     def check(
         self, states: Words, *, done: int = 0, origins: Words | None = None

@@ -20,7 +20,6 @@ from checker.machine.machine import Machine
 from checker.mutation.sights import Sight, Usual, flags, refused, search, seen, usual
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
-from checker.search.stepper import Stepper
 from checker.table import Document
 from checker.verdict.judge import Verdict
 
@@ -107,7 +106,6 @@ class _Steps:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.calls = Calls(kernel)
-        self.stepper = Stepper(kernel)
 
     def initial(self) -> tuple[Words, ...]:
         return self.calls.initial()
@@ -117,4 +115,4 @@ class _Steps:
         steps = self.calls.expand(states)
         meta = steps.meta & ((1 << self.kernel.meta_bits) - 1)
         told = flags(self.kernel, self.calls, states, steps)
-        return (steps.status, steps.ends, meta, self.stepper.canonical(steps.words), *told)
+        return (steps.status, steps.ends, meta, self.calls.canonical(steps.words), *told)

@@ -27,7 +27,6 @@ from checker.mutation.weaver import Mutant
 from checker.mutation.weaving import Woven
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
-from checker.search.stepper import Stepper
 from checker.verdict.judge import Verdict
 
 PROMPT_STATES = 1_000_000
@@ -54,7 +53,6 @@ class Subject:
             self.machine, self.layout, use_cache=False, prompt=few, brief=few
         )
         self.calls = Calls(self.kernel)
-        self.stepper = Stepper(self.kernel)
         self.states, self.meta = self.calls.initial()
         place = [variable.name for variable in self.machine.variables].index(VARIABLE)
         (self.leaf,) = self.layout.variable_leaves(place)
@@ -155,7 +153,7 @@ class Subject:
     def steps(self, ends: Words, meta: Words, words: Words) -> set[tuple[int, int, bytes]]:
         """Return steps as a set: the place of the source, how it was made, what it leads to."""
         sources = np.searchsorted(ends, np.arange(len(meta)), side="right")
-        targets = self.stepper.canonical(words)
+        targets = self.calls.canonical(words)
         return {
             (source, how, bytes(target))
             for source, how, target in zip(sources.tolist(), meta.tolist(), targets, strict=True)

@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 
 from checker.errors import InternalError
+from checker.kernel.calls import Calls, HaltedError, TooManyInitialError
 from checker.kernel.kernel import Kernel, Words
 from checker.llvm.meta import ERROR
 from checker.search import board as places
@@ -77,6 +78,7 @@ class Crew:
         records: bool = False,
     ) -> None:
         self.kernel = kernel
+        self.memory_bytes = memory_bytes
         self.states_max = states_max
         self.desks = [Desk(kernel, out_capacity) for _ in range(workers)]
         self.recording = Recording(kernel, memory_bytes) if records else None
@@ -159,8 +161,16 @@ class Crew:
             work(self.board, desk.numbers, self._address)  # there is nothing to claim yet
         spread(0, 0, 0, self.kernel.words, 0, 0)
 
-    def place_initial(self, states: Words, meta: Words, watch: Watch) -> StoppedBy | None:
-        """Make the initial states the first level, in their order."""
+    def begin(self, watch: Watch) -> StoppedBy | None:
+        """Make the initial states the first level, in their order; say why if that ended early."""
+        calls = Calls(self.kernel)
+        try:
+            states, meta = calls.initial(self.memory_bytes, lambda: watch() is not None)
+        except TooManyInitialError:
+            return "memory"
+        except HaltedError:
+            return watch() or "interrupt"
+        states = calls.canonical(states)
         desk = self.desks[0]
         desk.enlarge(max(desk.capacity, len(states)))
         desk.out[: states.size] = states.reshape(-1)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
+from threading import Lock
 
 import numpy as np
 
 from checker.errors import InternalError
 from checker.frozen import frozen
+from checker.kernel.calls import Calls, HaltedError
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout, Leaf
@@ -26,7 +29,6 @@ from checker.search.hunts import FOUND, HUNT_SIZE
 from checker.search.hunts import hunt as hunt_on
 from checker.search.progress import Interrupt, interrupted
 from checker.search.simulate import Walker, Watched, signed, watched_of
-from checker.search.stepper import Stepper
 
 _CELLS = 1 << 20
 """Cells that are told apart; more of them share places."""
@@ -41,6 +43,10 @@ _STEPS_BETWEEN_LOOKS = 1 << 15
 _GROWTH = 16
 """A hunt looks more closely when less than one in so many of its cells was new since the last look.
 """
+_begun: list[tuple[Kernel, tuple[Words, Words]]] = []
+"""The kernel hunted on last, and its initial states."""
+_FINDING = Lock()
+"""Held while that is found."""
 
 
 @frozen()
@@ -106,14 +112,19 @@ def hunt(
     Properties of `machine` that ask (`Property.asks`) are the sides that guide it. `until`: when to
     end, by `time.perf_counter`.
     """
-    hunter = _Hunter(machine, layout, kernel, depth)
-    chance = random.Random(f"{seed} {number}")  # noqa: S311
-    hunter.set_out(chance, first=number == 0)
-    hunter.numbers[walks.RANDOM] = signed(seed * 0x9E3779B97F4A7C15 + number)
 
     def asked() -> bool:
         return interrupted(interrupt) or (until is not None and time.perf_counter() >= until)
 
+    try:
+        initial = _beginnings(kernel, asked)
+    except HaltedError:
+        rows = tuple((name, 0) for name in kernel.actions)
+        return Hunt(number, 0, 0, 0, 0, rows, (), None, complete=False)
+    hunter = _Hunter(machine, layout, kernel, initial, depth)
+    chance = random.Random(f"{seed} {number}")  # noqa: S311
+    hunter.set_out(chance, first=number == 0)
+    hunter.numbers[walks.RANDOM] = signed(seed * 0x9E3779B97F4A7C15 + number)
     began = time.perf_counter()
     found = halted = False
     look = _STEPS_BETWEEN_LOOKS
@@ -140,13 +151,28 @@ def hunt(
     )
 
 
+def _beginnings(kernel: Kernel, asked: Callable[[], bool]) -> tuple[Words, Words]:
+    """Return the initial states and their meta words, found once for all hunts of a kernel."""
+    with _FINDING:
+        if not _begun or _begun[0][0] is not kernel:
+            _begun[:] = [(kernel, Calls(kernel).initial(halt=asked))]
+        return _begun[0][1]
+
+
 class _Hunter(Walker):
     """A walker that keeps states to begin at, and counts what it saw."""
 
-    def __init__(self, machine: Machine, layout: Layout, kernel: Kernel, depth: int) -> None:
-        self.stepper = Stepper(kernel)
+    def __init__(
+        self,
+        machine: Machine,
+        layout: Layout,
+        kernel: Kernel,
+        initial: tuple[Words, Words],
+        depth: int,
+    ) -> None:
+        self.calls = Calls(kernel)
         self.watched: Watched = watched_of(machine, kernel, aims(machine))
-        super().__init__(kernel, self.stepper.initial(), depth, self.watched, HUNT_SIZE)
+        super().__init__(kernel, initial, depth, self.watched, HUNT_SIZE)
         self.machine, self.layout, self.kernel = machine, layout, kernel
         self.cells = np.zeros(_CELLS, np.int64)
         room = min(_KEPT, _KEPT_BYTES // (8 * kernel.words))
@@ -267,7 +293,7 @@ class _Hunter(Walker):
             entry = parent
         states: list[Words] = [self.kept[entry]]
         for chosen in np.concatenate(parts[::-1]):
-            states.append(self.stepper.successors(states[-1]).states[int(chosen)].copy())
+            states.append(self.calls.expand(states[-1].reshape(1, -1)).words[int(chosen)].copy())
         return states
 
 

@@ -12,6 +12,7 @@ from checker.kernel.kernel import Kernel
 from checker.layout.codec import Decoder
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
+from checker.memory import default_limit, peak_rss
 from checker.search import board as places
 from checker.search.aims import INITIAL, Aim, newly_found, sought
 from checker.search.backup import Backup
@@ -22,14 +23,12 @@ from checker.search.disk import Disk
 from checker.search.exploration import Exploration, RowCoverage, StoppedBy
 from checker.search.finding import Finding
 from checker.search.limits import Limits
-from checker.search.memory import default_limit, peak_rss
 from checker.search.options import Options
 from checker.search.paths import rebuild
 from checker.search.profile import profile_of
 from checker.search.progress import Interrupt, OnProgress, Progress
 from checker.search.snapshot import Snapshot
 from checker.search.splitting import Piece, pieces_of, signed
-from checker.search.stepper import Stepper, TooManyInitialError
 from checker.search.stopping import Clock, why_last
 
 
@@ -127,13 +126,7 @@ class _Levels:
 
     def _begin(self) -> int:
         """Find the initial states; return where the level to expand begins."""
-        stepper = Stepper(self.kernel)
-        try:
-            states, meta = stepper.initial(self.limits.memory_bytes)
-        except TooManyInitialError:
-            self.stopped_by = "memory"
-            return 0
-        stopped = self.crew.place_initial(stepper.canonical(states), meta, self._watch)
+        stopped = self.crew.begin(self._watch)
         self._note_level(INITIAL, 0, self.crew.tail)
         if stopped is None:
             self._offer()

@@ -16,15 +16,15 @@ import numpy as np
 
 from checker.errors import InternalError
 from checker.frozen import frozen
+from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel, Words
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
+from checker.memory import reserve
 from checker.search import backward
 from checker.search import board as places
 from checker.search.aims import INITIAL, Aim
 from checker.search.board import Desk, new_board
 from checker.search.crew import Crew
-from checker.search.memory import reserve
-from checker.search.stepper import Stepper
 from checker.search.worker import FINISHED, TOO_NARROW
 
 _AIMS_AT_ONCE = 60
@@ -166,7 +166,7 @@ class _Walker:
 
     def __init__(self, kernel: Kernel, marks: list[Words]) -> None:
         self.kernel = kernel
-        self.stepper = Stepper(kernel)
+        self.calls = Calls(kernel)
         self.marks = marks
 
     def walk(self, aim: Aim, bit: int) -> Path:
@@ -174,14 +174,14 @@ class _Walker:
         if aim.level == INITIAL:
             return Path(self._initial(aim), None)
         states = list(self.way(aim.level, bit))
-        step = self.stepper.successors(states[-1])
+        step = self.calls.expand(states[-1].reshape(1, -1))
         action = None
         if aim.edge == ERROR:
             failed = step.meta[(step.meta & ERROR) != 0]
             if len(failed):  # otherwise a terminal condition failed
                 action = self.kernel.actions[int(failed[0]) & ACTION_MASK]
         elif aim.edge or aim.check:
-            states.append(step.states[self._first_found(aim, step.states, step.meta)])
+            states.append(step.words[self._first_found(aim, step.words, step.meta)])
         return Path(np.array(states, np.int64), action)
 
     def way(self, last: int, bit: int) -> Words:
@@ -193,13 +193,13 @@ class _Walker:
 
     def _initial(self, aim: Aim) -> Words:
         """Return the first initial state that itself shows `aim`."""
-        states, meta = self.stepper.initial()
+        states, meta = self.calls.initial()
         found = self._first_found(aim, states, meta)
         return states[found : found + 1].copy()
 
     def _first_found(self, aim: Aim, states: Words, meta: Words) -> int:
         """Return which successor, the first one, shows `aim`."""
-        flags = meta & aim.edge if aim.edge else self.stepper.check(states) & aim.check
+        flags = meta & aim.edge if aim.edge else self.calls.check(states) & aim.check
         hits = flags != 0
         if aim.edge != ERROR:
             hits &= (meta & (ERROR | DROPPED)) == 0
@@ -208,18 +208,18 @@ class _Walker:
     def _least_marked_initial(self, bit: int) -> Words:
         marked = self.marks[0][(self.marks[0][:, -1] & bit) != 0, :-1]
         wanted = {state.tobytes() for state in marked}
-        states, meta = self.stepper.initial()
+        states, meta = self.calls.initial()
         stored = states[(meta & (ERROR | DROPPED | CUT)) == 0]
-        for state, same in zip(stored, self.stepper.canonical(stored), strict=True):
+        for state, same in zip(stored, self.calls.canonical(stored), strict=True):
             if same.tobytes() in wanted:
                 least: Words = state
                 return least
         raise InternalError("a finding cannot be reached from any initial state")
 
     def _first_marked_successor(self, state: Words, marks: Words, bit: int) -> Words:
-        step = self.stepper.successors(state)
-        stored = step.states[(step.meta & (ERROR | DROPPED | CUT)) == 0]
-        for successor, same in zip(stored, self.stepper.canonical(stored), strict=True):
+        step = self.calls.expand(state.reshape(1, -1))
+        stored = step.words[(step.meta & (ERROR | DROPPED | CUT)) == 0]
+        for successor, same in zip(stored, self.calls.canonical(stored), strict=True):
             candidates = marks[marks[:, 0] == same[0]]
             known = (candidates[:, :-1] == same).all(axis=1)
             if (candidates[known, -1] & bit).any():

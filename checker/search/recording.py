@@ -19,6 +19,7 @@ from checker.kernel.kernel import Kernel
 from checker.llvm.compiled import compiled
 from checker.llvm.instructions import call, fetch_add, load, store, store_half
 from checker.llvm.meta import CUT, DROPPED
+from checker.memory import advise_huge_pages, available, give_back, reserve_up_to
 from checker.search.beyond import OUTSIDE, told_by
 from checker.search.board import (
     BLOCK,
@@ -37,7 +38,6 @@ from checker.search.board import (
     Desk,
     Numbers,
 )
-from checker.search.memory import advise_huge_pages, available, give_back, reserve_up_to
 
 # Places of a plan.
 TARGETS = 0

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from checker.errors import EvaluationError
 from checker.machine.machine import Machine
+from checker.memory import peak_rss
 from checker.search.concrete import concrete_path
 from checker.search.exploration import Exploration, RowCoverage, StoppedBy
 from checker.search.finding import Finding, FindingKind
 from checker.search.limits import Limits
-from checker.search.memory import peak_rss
 from checker.search.progress import Interrupt, OnProgress, Progress
 from checker.search.stopping import Clock, why_last
 from checker.semantics.successor import State, Successor

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from checker.frozen import frozen
+from checker.kernel.calls import Calls, HaltedError
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
@@ -24,7 +25,6 @@ from checker.search.board import Numbers
 from checker.search.explore import cores
 from checker.search.finding import Finding
 from checker.search.progress import Interrupt, interrupted
-from checker.search.stepper import Stepper
 from checker.search.walks import HALTED, TOO_NARROW, walk_all
 
 _STEPS_OF_A_BATCH = 1 << 22
@@ -94,7 +94,6 @@ def simulate(
     others.
     """
     started = time.perf_counter()
-    run = _Run(machine, kernel, depth, seed, workers or cores())
     size = batch_of(depth)
 
     def asked() -> bool:
@@ -102,6 +101,11 @@ def simulate(
         return late or interrupted(interrupt)
 
     first, halted = begin, False
+    try:
+        initial = Calls(kernel).initial(halt=asked)
+    except HaltedError:
+        initial, halted = (np.empty((0, kernel.words), np.int64), np.empty(0, np.int64)), True
+    run = _Run(machine, kernel, initial, depth, seed, workers or cores())
     try:
         while first < walks and run.best() is None and not halted:
             halted = not run.batch(first, min(first + size, walks), asked)
@@ -259,6 +263,7 @@ class _Run:
 
     machine: Machine
     kernel: Kernel
+    initial: tuple[Words, Words]
     depth: int
     seed: int
     workers: int
@@ -267,7 +272,6 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.watched = watched_of(self.machine, self.kernel)
-        self.initial = Stepper(self.kernel).initial()
         self.walkers = [self._walker() for _ in range(self.workers)]
 
     def _walker(self) -> Walker:

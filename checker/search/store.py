@@ -18,15 +18,15 @@ import numpy as np
 from checker.errors import InternalError
 from checker.kernel.kernel import Words
 from checker.llvm.instructions import HALF_LANES, LANES
-from checker.search.disk import Disk, DiskFile
-from checker.search.indexed import NUMBER_BITS
-from checker.search.memory import (
+from checker.memory import (
     HUGE_PAGE,
     advise_huge_pages,
     available,
     give_back,
     reserve_up_to,
 )
+from checker.search.disk import Disk, DiskFile
+from checker.search.indexed import NUMBER_BITS
 from checker.search.roots import FORM_SIZE, LINE_BITS, Form, spread_roots
 from checker.search.spreading import INDEXED, SPREAD_CHUNK, spread
 from checker.search.visited import CAPACITY_MAX, SEGMENTS

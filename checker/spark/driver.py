@@ -16,10 +16,9 @@ from dataclasses import replace
 from checker.errors import UsageError
 from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
+from checker.memory import available, default_limit
 from checker.search.crew import Crew, Watch
 from checker.search.exploration import StoppedBy
-from checker.search.memory import available, default_limit
-from checker.search.stepper import Stepper
 from checker.spark.counts import Counts, from_counters
 from checker.spark.properties import DRIVER
 
@@ -93,7 +92,6 @@ class Driver:
         given = int(SHARE * min(default_limit(), available())) if memory is None else memory
         self._crew = Crew(kernel, workers, given, None)
         self._crew.load_code()
-        self._kernel = kernel
         self._start = 0
 
     def close(self) -> None:
@@ -107,10 +105,7 @@ class Driver:
 
     def begin(self, watch: Watch) -> Level | StoppedBy:
         """Return the first level, of the initial states; or why there is none."""
-        stepper = Stepper(self._kernel)
-        states, meta = stepper.initial()
-        stopped = self._crew.place_initial(stepper.canonical(states), meta, watch)
-        return stopped or self._level(0)
+        return self._crew.begin(watch) or self._level(0)
 
     def go_on(self, sizes: Sequence[int], read: Callable[[Words], None]) -> list[Level] | None:
         """Take levels of these sizes as found, and return them; None without the memory.

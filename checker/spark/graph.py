@@ -24,7 +24,6 @@ from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
-from checker.search.stepper import Stepper
 from checker.spark.shipped import load
 from checker.spark.store import SCHEMA
 from checker.spark.tasks import Broadcast, DamagedError, states_of
@@ -139,7 +138,7 @@ def stepped(
     Under symmetry both ends are representatives.
     """
     kernel = load(shipped.value)
-    calls, stepper = Calls(kernel), Stepper(kernel)
+    calls = Calls(kernel)
     named = pa.array(rows, pa.string())
     for level, states in pieces(batches, kernel.words):
         steps = calls.expand(states)
@@ -147,7 +146,7 @@ def stepped(
         kinds = np.zeros(len(steps.meta), np.int64)
         kinds[(steps.meta & (CUT | DROPPED)) != 0] = 1
         kinds[(steps.meta & ERROR) != 0] = 2
-        targets = packed(stepper.canonical(steps.words))
+        targets = packed(calls.canonical(steps.words))
         inside = pa.array(kinds == 0)
         nothing = pa.scalar(None, pa.binary())
         yield pa.RecordBatch.from_arrays(
@@ -190,9 +189,9 @@ def matching(
 ) -> Iterator[pa.RecordBatch]:
     """Yield how many of the stored states, of which levels, show a flag when they are checked."""
     kernel = load(shipped.value)
-    stepper = Stepper(kernel)
+    calls = Calls(kernel)
     for level, states in pieces(batches, kernel.words):
-        found = int(np.count_nonzero(stepper.check(states) & flag))
+        found = int(np.count_nonzero(calls.check(states) & flag))
         if found:
             columns = [pa.array([level], pa.int32()), pa.array([found], pa.int64())]
             yield pa.RecordBatch.from_arrays(columns, names=["depth", "states"])

@@ -16,8 +16,8 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 from checker.errors import CheckerError
+from checker.memory import default_limit
 from checker.runs import Lost
-from checker.search.memory import default_limit
 from checker.spark.session import Cluster, reason_of, spark_session
 
 if TYPE_CHECKING:

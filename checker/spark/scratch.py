@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.frozen import frozen
-from checker.search.memory import available
+from checker.memory import available
 
 PREFIX = "checker-"
 _ALIVE = "alive-"

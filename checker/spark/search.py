@@ -27,12 +27,12 @@ from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
+from checker.memory import peak_rss
 from checker.search.aims import INITIAL, Aim, newly_found, sought
 from checker.search.exploration import Exploration, Kept, RowCoverage, StoppedBy
 from checker.search.explore import cores
 from checker.search.finding import Finding
 from checker.search.limits import Limits
-from checker.search.memory import peak_rss
 from checker.search.options import Options
 from checker.search.outcome import INTERRUPTED, NO_MEMORY, Liveness, unknown
 from checker.search.paths import Path, least_paths, mark_states

@@ -6,9 +6,9 @@ import numpy as np
 
 from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
+from checker.memory import advise_huge_pages, reserve
 from checker.search import board as places
 from checker.search.board import Desk, new_board
-from checker.search.memory import advise_huge_pages, reserve
 from checker.search.worker import TOO_NARROW
 from checker.spark import candidates
 from checker.spark.candidates import Arrivals

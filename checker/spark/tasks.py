@@ -18,10 +18,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from checker.frozen import frozen
+from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel, Words
 from checker.search.aims import Aim
 from checker.search.paths import mark_states
-from checker.search.stepper import Stepper
 from checker.spark.candidates import Arrivals
 from checker.spark.counts import Counts, Report, Told, of_desk, parse, total
 from checker.spark.kept import Index, Kept
@@ -368,10 +368,10 @@ class Fresh:
 
 def checked(kernel: Kernel, states: Words) -> int:
     """Return the flags of all `states`, or-ed."""
-    stepper = Stepper(kernel)
+    calls = Calls(kernel)
     seen = 0
     for piece in _pieces(states):
-        seen |= int(np.bitwise_or.reduce(stepper.check(piece)))
+        seen |= int(np.bitwise_or.reduce(calls.check(piece)))
     return seen
 
 

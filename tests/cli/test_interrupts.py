@@ -4,10 +4,11 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from command_processes import COUNTERS, ENDING, environment, run_until, with_none
+from command_processes import COUNTERS, ENDING, command, environment, run_until, with_none
 
 from checker.cli import main as door
 
@@ -91,6 +92,54 @@ def test_before_the_search_begins(folder: Path) -> None:
     assert code == 130, err
     assert "Traceback" not in err
     assert not out or json.loads(out)["stopped_by"] == "interrupt"
+
+
+MANY = """\
+system: many
+about: Sixteen million initial states, which take more than a minute to find.
+variables:
+  x: {type: 0..3999, initial: "0"}
+  y: {type: 0..3999, initial: "0"}
+initial:
+  do: |
+    x = pick(a for a in range(0, 4000))
+    y = pick(a for a in range(0, 4000))
+rows:
+  - row: back
+    do: x = 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check"], "explore"),
+        (["simulate"], "walk"),
+        (["hunt"], "hunt"),
+        (["graph", "--out", "kept"], "graph"),
+    ],
+)
+def test_while_initial_states_are_found(folder: Path, words: list[str], said: str) -> None:
+    (folder / "many.yaml").write_text(MANY)
+    began = time.monotonic()
+    asked = [*words, "many.yaml", "--progress", "json"]
+    code, out, err = run_until(folder, asked, f'"{said}"', signal.SIGINT)
+    assert code == 130, err
+    assert time.monotonic() - began < 40
+    assert "Traceback" not in err
+    assert "interrupted" in err or "holds" not in out.splitlines()[0]
+
+
+def test_time_is_up_while_initial_states_are_found(folder: Path) -> None:
+    (folder / "many.yaml").write_text(MANY)
+    words = ["check", "many.yaml", "--format", "json", "--limit-seconds", "0.2"]
+    ended = subprocess.run(
+        command(words), cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 20, ended.stderr
+    found = json.loads(ended.stdout)
+    assert (found["verdict"], found["stopped_by"]) == ("inconclusive", "seconds")
+    assert found["distinct"] == 0
 
 
 def test_what_the_parent_ignores_stays_ignored(folder: Path) -> None:

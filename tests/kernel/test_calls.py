@@ -1,5 +1,7 @@
 """Goal: calling a kernel from Python needs no thought of buffers, and refuses the wrong shape."""
 
+from threading import Event, Timer
+
 import numpy as np
 import pytest
 from machines import (
@@ -21,7 +23,7 @@ from machines import (
 
 from checker.errors import InternalError
 from checker.kernel import build, calls
-from checker.kernel.calls import Calls
+from checker.kernel.calls import Calls, HaltedError, TooManyInitialError
 from checker.layout import pack
 from checker.machine.machine import Machine
 from checker.machine.types import Bool, Range
@@ -54,6 +56,34 @@ def test_buffers_grow(monkeypatch: pytest.MonkeyPatch, capacity: int) -> None:
     assert expansion.words.reshape(100, 100).tolist() == [list(range(100))] * 100
     assert expansion.tallies.tolist() == [100, 10_000, 9_900]
     assert expansion.status.tolist() == [1] * 100
+
+
+def test_initial_states_that_do_not_fit_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "CAPACITY", 10)
+    made = jump_anywhere()
+    native = Calls(build(made, pack(made), use_cache=False))
+    with pytest.raises(TooManyInitialError, match="more than 40 initial states"):
+        native.initial(16 * 100)
+    assert len(native.initial(16 * 160)[0]) == 100
+    monkeypatch.setattr(calls, "available", lambda: 16 * 100)
+    with pytest.raises(TooManyInitialError):
+        native.initial()
+
+
+def test_finding_initial_states_ends_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = jump_anywhere()
+    native = Calls(build(made, pack(made), use_cache=False))
+    leave = Event()
+
+    def slow(*_: int) -> int:
+        leave.wait(60)
+        return 0
+
+    monkeypatch.setattr(native, "_initial", slow)
+    with pytest.raises(HaltedError):
+        native.initial(halt=lambda: True)
+    Timer(0.2, leave.set).start()
+    assert len(native.initial(halt=lambda: False)[0]) == 0
 
 
 def test_a_state_that_does_not_fit_leaves_no_trace_in_tallies() -> None:

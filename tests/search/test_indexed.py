@@ -10,9 +10,9 @@ import pytest
 
 from checker.llvm.compiled import compiled
 from checker.llvm.instructions import fetch_add
+from checker.memory import reserve
 from checker.search.board import Numbers
 from checker.search.indexed import foresee, look_up, renumber
-from checker.search.memory import reserve
 from checker.search.spreading import SPREAD_CHUNK, spread
 from checker.search.visited import CROWDED, KNOWN, NEW, NO_ROOM, SEGMENTS, hash_state
 

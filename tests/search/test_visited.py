@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from checker.llvm.compiled import compiled
+from checker.memory import HUGE_PAGE, reserve
 from checker.search.board import Numbers
-from checker.search.memory import HUGE_PAGE, reserve
 from checker.search.spreading import SPREAD_CHUNK, spread
 from checker.search.store import CAPACITY_START, LOAD, Store, grown
 from checker.search.visited import (

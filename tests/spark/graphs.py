@@ -12,7 +12,6 @@ from checker.kernel.calls import Calls
 from checker.layout.layout import pack
 from checker.llvm.meta import CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
-from checker.search.stepper import Stepper
 
 Edge = tuple[int, int]
 
@@ -28,11 +27,11 @@ class Graph:
 def graph_of(machine: Machine) -> Graph:
     """The graph of all reachable states, or of their representatives."""
     kernel = build(machine, pack(machine))
-    calls, stepper = Calls(kernel), Stepper(kernel)
+    calls = Calls(kernel)
     numbers: dict[bytes, int] = {}
     edges: list[Edge] = []
     begun, meta = calls.initial()
-    frontier = stepper.canonical(begun[(meta & (CUT | DROPPED | ERROR)) == 0])
+    frontier = calls.canonical(begun[(meta & (CUT | DROPPED | ERROR)) == 0])
     for state in frontier:
         numbers.setdefault(state.tobytes(), len(numbers))
     frontier = np.unique(frontier, axis=0)
@@ -42,7 +41,7 @@ def graph_of(machine: Machine) -> Graph:
         new = []
         inside = (steps.meta & (CUT | DROPPED | ERROR)) == 0
         for source, target in zip(
-            frontier[sources[inside]], stepper.canonical(steps.words[inside]), strict=True
+            frontier[sources[inside]], calls.canonical(steps.words[inside]), strict=True
         ):
             if target.tobytes() not in numbers:
                 numbers[target.tobytes()] = len(numbers)

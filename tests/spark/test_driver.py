@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from machines import KNOWN, Known, lamp, overflow, two_phase
+from machines import KNOWN, Known, hour_clock, lamp, overflow, two_phase
 from pairs import assert_same, locally, on_spark
 from pyspark.sql import SparkSession
 from random_machines import lively_machine, seeded_machine
@@ -211,6 +211,17 @@ def test_stored_levels_that_are_damaged_or_lost_are_told_of(tmp_path: Path) -> N
     part.write_bytes(part.read_bytes()[:-1])
     refuses(place)
     assert_same(on_spark(machine, resume=sound, room=HERE), locally(machine))
+
+
+def test_initial_states_that_do_not_fit_the_memory_end_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("checker.kernel.calls.CAPACITY", 1)
+    monkeypatch.setattr("checker.kernel.calls.available", lambda: 64)
+    machine = hour_clock()
+    found = on_spark(machine, room=HERE)
+    assert (found.stopped_by, found.exhaustive, found.distinct) == ("memory", False, 0)
+    assert_same(found, locally(machine))
 
 
 def test_a_disk_that_is_full_when_the_driver_writes_is_told_of(

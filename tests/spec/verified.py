@@ -10,8 +10,8 @@ from functools import cache
 from checker.cli.gate import Outcome, Task, tasks_of, verify
 from checker.cli.remembered import asked_of, recall, remember
 from checker.library import find, shipped
+from checker.memory import default_limit
 from checker.mutation.mistakes import Mistake, declared_mistakes
-from checker.search.memory import default_limit
 from checker.table import read
 from checker.table.document import Document
 

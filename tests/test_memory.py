@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from checker import memory
 from checker.errors import EnvironmentFailure
-from checker.search import memory
 
 
 def test_a_reservation_is_zero_and_costs_only_what_is_touched() -> None:
