@@ -22,7 +22,7 @@ from ruamel.yaml.comments import CommentedMap
 from checker.cli.gate import Outcome
 from checker.errors import EnvironmentFailure, told
 from checker.frozen import frozen
-from checker.report.files import refuse_link
+from checker.report.files import put_at_once
 from checker.verdict import exits
 
 FIGURES = ("distinct", "generated", "depth", "length", "rows")
@@ -52,7 +52,7 @@ def update(outcomes: Sequence[Outcome], pinned: Sequence[str]) -> list[Outcome]:
             continue
         if outcome.exit_code != exits.HOLDS and not _only_figures(outcome):
             continue
-        text = texts.setdefault(file, Path(file).read_text(encoding="utf-8"))
+        text = texts.setdefault(file, Path(file).read_bytes().decode())
         found = _edits(text, outcome, pinned)
         if found is None:
             click.echo(
@@ -177,9 +177,6 @@ def _show_and_write(file: Path, text: str, edits: list[_Edit]) -> None:
     )
     click.echo("".join(lines), err=True)
     try:
-        draft = file.with_name(f".{file.name}.draft")
-        refuse_link(file.parent, draft.name)
-        draft.write_text(new, encoding="utf-8")
-        draft.replace(file)
+        put_at_once(file, new.encode())
     except OSError as failure:
         raise EnvironmentFailure(f"{file} cannot be written: {told(failure)}") from failure

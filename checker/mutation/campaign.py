@@ -27,7 +27,7 @@ from checker.mutation.bugs import Bug
 from checker.mutation.sights import Sight
 from checker.mutation.weaver import USUAL, Kind, Mutant
 from checker.mutation.weaving import catalogue
-from checker.report.files import put_below
+from checker.report.files import put_at_once, refuse_link
 from checker.runs import Lost, Spread
 from checker.table import Document
 from checker.verdict.expectation import expected_verdict
@@ -205,10 +205,10 @@ def _own_code() -> bytes:
 def _save(file: Path, sights: dict[str, Sight]) -> None:
     """Keep the results of a job; a file is there whole or not at all."""
     try:
-        draft = file.with_suffix(".draft")
         text = json.dumps({key: asdict(sight) for key, sight in sights.items()})
-        put_below(file.parent.parent, {f"{file.parent.name}/{draft.name}": text})
-        draft.replace(file)
+        refuse_link(file.parent.parent, f"{file.parent.name}/{file.name}")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        put_at_once(file, text.encode())
     except OSError as failure:
         where, why = file.parent, told(failure)
         raise EnvironmentFailure(f"results cannot be kept in {where}: {why}") from failure

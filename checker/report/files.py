@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -125,6 +127,25 @@ def put(path: Path, content: bytes) -> None:
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+
+def put_at_once(path: Path, content: bytes) -> None:
+    """Write a file in one step: it is there whole or as it was. OSError, which names it.
+
+    Where `path` is a link, the file that it leads to is written; who may do what with it stays.
+    """
+    file = path.resolve()
+    beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    with naming(path):
+        beside.unlink(missing_ok=True)
+        try:
+            with beside.open("xb") as stream:
+                stream.write(content)
+            if file.exists():
+                shutil.copymode(file, beside)
+            beside.replace(file)
+        finally:
+            beside.unlink(missing_ok=True)
 
 
 @contextmanager

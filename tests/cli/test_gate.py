@@ -190,13 +190,35 @@ def test_update_shows_and_writes_figures_and_nothing_else(command: Command, togg
     assert command("verify", toggle, *ONE, "--update").err.count("@@") == 0
 
 
-def test_update_writes_through_no_link(command: Command, toggle: str) -> None:
+def test_update_leaves_links_permissions_and_line_ends(command: Command, toggle: str) -> None:
     mended(toggle, "distinct: 16", "distinct: 17")
-    Path(".toggle.yaml.draft").symlink_to("other")
+    own = Path("own.yaml")
+    own.write_bytes(Path(toggle).read_bytes().replace(b"\n", b"\r\n"))
+    own.chmod(0o764)
+    Path("toggle.yaml").unlink()
+    Path("toggle.yaml").symlink_to(own)
+    before = own.read_bytes()
+    result = command("verify", toggle, *ONE, "--update")
+    assert result.code == 0, result.err
+    assert Path(toggle).is_symlink()
+    assert own.read_bytes() == before.replace(b"distinct: 17", b"distinct: 16")
+    assert own.stat().st_mode & 0o777 == 0o764
+
+
+def test_update_that_fails_leaves_the_file_as_it_was(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+
+    def full(_self: Path, _target: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
     result = command("verify", toggle, *ONE, "--update")
     assert result.code == 255
-    assert "cannot be written: .toggle.yaml.draft: a link, and nothing is written" in result.err
-    assert not Path("other").exists()
+    assert f"{toggle} cannot be written" in result.err
+    assert {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before
 
 
 def test_update_pins_what_is_asked_for(command: Command, toggle: str) -> None:
