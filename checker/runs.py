@@ -19,6 +19,7 @@ from typing import Generic, Protocol, TypeVar
 
 from checker.frozen import frozen
 from checker.memory import default_limit
+from checker.process import collect_rarely
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -133,9 +134,13 @@ class _Families(Generic[Item]):
 
 def _one_process() -> ProcessPoolExecutor:
     # Spawned, not forked: compiled code and threads do not survive a fork everywhere.
-    return ProcessPoolExecutor(
-        1, mp_context=get_context("spawn"), initializer=leave_endings_to_the_parent
-    )
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin)
+
+
+def _begin() -> None:
+    """Prepare a process that was just started."""
+    collect_rarely()
+    leave_endings_to_the_parent()
 
 
 def _end(pool: ProcessPoolExecutor) -> None:

@@ -13,7 +13,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 RANKS = (
     ("frozen",),
     ("source", "errors", "visible"),
-    ("diagnostics", "library", "cache", "memory"),
+    ("diagnostics", "library", "cache", "memory", "process"),
     ("table",),
     ("machine",),
     ("semantics",),

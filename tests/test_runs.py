@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 
 from checker.errors import UsageError
 from checker.library import find
+from checker.process import collect_rarely
 from checker.runs import Lost, Processes
 
 
@@ -29,6 +31,16 @@ def test_each_item_is_done_once(processes: int) -> None:
 def test_what_a_run_raises_is_raised(processes: int) -> None:
     with pytest.raises(UsageError, match="there is no specification"):
         list(Processes(processes).each(find, ["no such specification", "nor this"]))
+
+
+def test_a_process_collects_rarely() -> None:
+    collect_rarely()
+    ((_, thresholds),) = Processes(1).each(thresholds_of, ["there"])
+    assert thresholds == gc.get_threshold()
+
+
+def thresholds_of(_there: str) -> tuple[int, int, int]:
+    return gc.get_threshold()
 
 
 def test_a_process_that_dies_is_no_result() -> None:

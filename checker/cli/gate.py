@@ -10,7 +10,6 @@ from functools import lru_cache, partial
 from secrets import token_hex
 
 from checker import flow, library
-from checker.cli.process import collect_rarely
 from checker.diagnostics import render_all
 from checker.elaborate import elaborate, expected_of, instances
 from checker.errors import CheckerError, SpecificationError, told
@@ -139,7 +138,6 @@ def verify(task: Task, memory: int, run: str) -> Outcome:
 
     Each process reads a specification once in a `run`, whatever that is named.
     """
-    collect_rarely()  # in whichever process this is
     try:
         return _verify(task, memory, run)
     except SpecificationError as error:

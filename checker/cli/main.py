@@ -19,7 +19,6 @@ from checker import __version__
 from checker.cli.completing import complete
 from checker.cli.configuration import place_of, take_defaults
 from checker.cli.interrupts import end_like_interrupts, ignore_interrupts
-from checker.cli.process import collect_rarely, do_without_threads_of_numpy
 from checker.cli.streams import failure, open_streams
 from checker.errors import (
     CheckerError,
@@ -30,6 +29,7 @@ from checker.errors import (
     UsageError,
     told,
 )
+from checker.process import collect_rarely, do_without_threads_of_numpy
 from checker.verdict import exits
 from checker.visible import visible
 

@@ -197,6 +197,7 @@ def test_a_leader_that_leads_again_commits_what_it_has_alone(release: str) -> No
     assert lines == [f"one delta: {told} 1, and commits 1", f"two deltas: {told} -1, and commits 0"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_consumer_that_meets_a_first_rebalance_is_ended_by_its_broker() -> None:
     lines = said("recorder", RELEASE, "checker.recorder.EarlyUpgrade")
@@ -204,6 +205,7 @@ def test_a_consumer_that_meets_a_first_rebalance_is_ended_by_its_broker() -> Non
     assert "group classic has 2 partitions" in lines
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_last_consumer_that_misses_its_session_is_ended() -> None:
     lines = said("recorder", RELEASE, "checker.recorder.StalledConsumer")
@@ -211,6 +213,7 @@ def test_the_last_consumer_that_misses_its_session_is_ended() -> None:
     assert any(re.match(r"two stalled2 has [1-3] partitions", line) for line in lines)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_static_consumer_that_upgrades_a_group_ends_its_rebalance() -> None:
     """Half a minute later the partitions of the member that left are nobody's."""
@@ -230,6 +233,7 @@ def test_a_member_whose_leave_was_rolled_back_stays() -> None:
     assert any(line.endswith("group second has 0 partitions") for line in lines)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_member_of_a_share_group_whose_leave_was_rolled_back_stays() -> None:
     """Five sessions long nothing is heard of it, and nobody reads the records of its partition."""

@@ -9,7 +9,7 @@ import pytest
 
 THREADS = """
 import pathlib
-from checker.cli.process import do_without_threads_of_numpy
+from checker.process import do_without_threads_of_numpy
 do_without_threads_of_numpy()
 import numpy
 numpy.ones((300, 300)) @ numpy.ones((300, 300))
