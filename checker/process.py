@@ -4,9 +4,31 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _MADE = 100_000
 """Objects made before it looks among the youngest; Python's own number is 700."""
+
+_NESTING = 20_000
+"""Python frames inside each other, which a specification within the limits stays below."""
+
+
+def nest_deeply() -> None:
+    """Let Python nest deeply: definitions and procedures are put in where they are used."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _NESTING))
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Let Python nest deeply for a while."""
+    before = sys.getrecursionlimit()
+    nest_deeply()
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def collect_rarely() -> None:

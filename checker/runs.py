@@ -19,7 +19,7 @@ from typing import Generic, Protocol, TypeVar
 
 from checker.frozen import frozen
 from checker.memory import default_limit
-from checker.process import collect_rarely
+from checker.process import collect_rarely, nest_deeply
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -140,6 +140,7 @@ def _one_process() -> ProcessPoolExecutor:
 def _begin() -> None:
     """Prepare a process that was just started."""
     collect_rarely()
+    nest_deeply()
     leave_endings_to_the_parent()
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from checker.errors import UsageError
 from checker.library import find
-from checker.process import collect_rarely
+from checker.process import collect_rarely, deep_recursion
 from checker.runs import Lost, Processes
 
 
@@ -34,12 +34,22 @@ def test_what_a_run_raises_is_raised(processes: int) -> None:
 
 
 def test_a_process_collects_rarely() -> None:
+    found = dict(Processes(2).each(thresholds_of, [1, 2]))
     collect_rarely()
-    ((_, thresholds),) = Processes(1).each(thresholds_of, ["there"])
-    assert thresholds == gc.get_threshold()
+    assert set(found.values()) == {gc.get_threshold()}
 
 
-def thresholds_of(_there: str) -> tuple[int, int, int]:
+def test_a_process_nests_as_deeply_as_the_one_that_runs_a_command() -> None:
+    found = dict(Processes(2).each(limit_of, [1, 2]))
+    with deep_recursion():
+        assert set(found.values()) == {sys.getrecursionlimit()}
+
+
+def limit_of(_there: int) -> int:
+    return sys.getrecursionlimit()
+
+
+def thresholds_of(_there: int) -> tuple[int, int, int]:
     return gc.get_threshold()
 
 

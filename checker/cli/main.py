@@ -29,7 +29,7 @@ from checker.errors import (
     UsageError,
     told,
 )
-from checker.process import collect_rarely, do_without_threads_of_numpy
+from checker.process import collect_rarely, deep_recursion, do_without_threads_of_numpy
 from checker.verdict import exits
 from checker.visible import visible
 
@@ -137,7 +137,8 @@ def run(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     try:
         refuse_nothing(words)
-        code = checker.main(words, prog_name="checker", standalone_mode=False)
+        with deep_recursion():
+            code = checker.main(words, prog_name="checker", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         place = place_of(error)

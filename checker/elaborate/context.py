@@ -90,18 +90,22 @@ class Context:
         handler = _HANDLERS.get(type(node))
         if handler is None:
             raise Wrong("Y310", "this form is not part of the language", span)
-        if self.depth > DEPTH_MAX:
-            raise Wrong(
-                "Y311",
-                "this nests too deeply once definitions are put in",
-                span,
-                expected=f"at most {DEPTH_MAX} levels",
-            )
+        self.require_shallow(span)
         self.depth += 1
         try:
             return handler(self, node, hint)
         finally:
             self.depth -= 1
+
+    def require_shallow(self, span: Span) -> None:
+        """Raise Wrong where what stands here is inside of too much else."""
+        if self.depth > DEPTH_MAX:
+            raise Wrong(
+                "Y311",
+                "this nests too deeply once definitions and procedures are put in",
+                span,
+                expected=f"at most {DEPTH_MAX} levels",
+            )
 
     def check(self, node: ast.expr, expected: Type) -> Term:
         """Return the term of `node` as a value of `expected`."""

@@ -111,16 +111,20 @@ class Effects:
 
     def block(self, frame: Frame, nodes: list[ast.stmt]) -> None:
         """Elaborate statements in order; a wrong one is reported and the next ones are tried."""
+        context = frame.context
+        context.depth += 1
         for node in nodes:
             before = len(self.world.problems.found)
             with collecting(self.world.problems):
                 self._statement(frame, node)
             if len(self.world.problems.found) > before and isinstance(node, ast.Assign):
-                return
+                break
+        context.depth -= 1
 
     def _statement(self, frame: Frame, node: ast.stmt) -> None:
         span = frame.context.span(node)
         self.world.meter.tick(span)
+        frame.context.require_shallow(span)
         match node:
             case ast.Assign([target], value):
                 self._assign(frame, target, value, span)
@@ -468,7 +472,6 @@ class Effects:
         name = entry.name.text
         inner_names = {text: value for text, value in given if text not in assigned}
         context = frame.context.inside(entry.body, inner_names, name)
-        context.depth += 1
         context.maybe = frozenset()
         inner = Frame(context, self.allocator.unique(name), frozenset(inner_names))
         with self.collect() as body:

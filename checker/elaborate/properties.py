@@ -237,15 +237,29 @@ TEMPORAL = {"always": 1, "eventually": 1, "until": 2, "release": 2, "leads_to": 
 """The operators of temporal logic, with how many formulas each takes."""
 
 
+OPERATORS_MAX = 100
+"""Parts of a formula that are no atoms: an automaton of more is too large, or one of several."""
+
+
 class _Reader:
     """Reads a formula; conditions without temporal operators become its atoms."""
 
     def __init__(self, context: Context, atoms: list[Term]) -> None:
         self._context, self._atoms = context, atoms
+        self._operators = 0
 
     def read(self, node: ast.expr) -> Formula:
         if not _is_temporal(node):
             return self._atom(node)
+        self._operators += len(node.values) if isinstance(node, ast.BoolOp) else 1
+        if self._operators > OPERATORS_MAX:
+            raise Wrong(
+                "Y311",
+                "this formula is too large",
+                self._context.span(node),
+                expected=f"at most {OPERATORS_MAX} temporal operators, and what joins them",
+                help="make it several properties",
+            )
         match node:
             case ast.Call(ast.Name(word), arguments, []) if word in TEMPORAL:
                 return self._operator(word, arguments, node)

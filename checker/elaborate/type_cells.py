@@ -9,6 +9,7 @@ from checker.elaborate.folded import constant_integer
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.machine.relations import (
+    NESTING_MAX,
     VALUES_MAX,
     holds_symmetric,
     show,
@@ -177,6 +178,13 @@ class TypeReader:
             )
         if name in self._failed:
             raise Wrong("N201", f"the type `{name}` has an error of its own", entry.name.span)
+        if len(self._open) == NESTING_MAX:
+            raise Wrong(
+                "Y306",
+                "types are too deep in each other",
+                entry.name.span,
+                expected=f"at most {NESTING_MAX} levels",
+            )
         self._open.append(name)
         self._failed.add(name)
         try:

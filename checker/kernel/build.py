@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import blake2b
@@ -21,11 +19,9 @@ from checker.llvm.native import NativeCode, cached, keep, toolchain
 from checker.machine.machine import LIVENESS, OF_STEPS, Action, Machine, Property
 from checker.machine.once import once
 from checker.machine.types import Type
+from checker.process import deep_recursion
 from checker.semantics.fairness import fair_rows
 from checker.semantics.symmetry import IDS_MAX, reduces, symmetric_ids
-
-NESTING = 100_000
-"""Python frames that writing may need: definitions are inlined, so terms nest deeply."""
 
 CHECKS_MAX = 62
 STEPS_MAX = 44
@@ -202,17 +198,6 @@ def _require_few_ids(machine: Machine) -> None:
                     ),
                 )
             )
-
-
-@contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Let Python nest as deeply as writing a machine's code may need."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, NESTING))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 # -------------------------------------------------------------------------------- fingerprints

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from checker.frozen import frozen
-from checker.kernel.build import deep_recursion, fingerprint
+from checker.kernel.build import fingerprint
 from checker.kernel.kernel import Kernel, Words
 from checker.kernel.text import timed_text
 from checker.layout.layout import Layout
@@ -22,6 +22,7 @@ from checker.llvm.beside import optimised_unless
 from checker.llvm.meta import ERROR
 from checker.llvm.native import NativeCode, cached, keep
 from checker.machine.machine import Machine
+from checker.process import deep_recursion
 
 PASSES = 9
 """The sample is expanded so often, and the least counts: other processes only add to it."""

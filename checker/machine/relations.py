@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from checker.machine.once import once
 from checker.machine.types import (
     Bag,
     Bool,
@@ -29,6 +30,9 @@ INTEGER_LIMIT = 1 << 62
 WIDEST_RANGE = 1 << 40
 VALUES_MAX = 4096
 """Values of a set's item, keys of a map, items of a sequence or bag."""
+
+NESTING_MAX = 60
+"""Types inside each other."""
 
 LEAVES_MAX = 65_536
 """Scalars in one variable."""
@@ -327,6 +331,11 @@ def leaves(kind: Type) -> int:
             return 1
 
 
+def depth(kind: Type) -> int:
+    """Return how many types are inside each other in `kind`, itself included."""
+    return 1 + max((once(depth, part) for part in parts(kind)), default=0)
+
+
 def excess(kind: Type) -> str | None:
     """Return a sentence on the first limit `kind` exceeds, None where it keeps all."""
     match kind:
@@ -338,6 +347,8 @@ def excess(kind: Type) -> str | None:
             return f"a map over {count(size(key))} keys; at most {VALUES_MAX} are possible"
         case Sequence(_, capacity) | Bag(_, capacity) if capacity > VALUES_MAX:
             return f"room for {capacity} items; at most {VALUES_MAX} are possible"
+    if depth(kind) > NESTING_MAX:
+        return f"types {depth(kind)} levels deep in each other; at most {NESTING_MAX} are possible"
     for part in parts(kind):
         found = excess(part)
         if found is not None:

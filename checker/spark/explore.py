@@ -7,10 +7,11 @@ of earlier levels, and written. See docs/spark.md.
 
 from __future__ import annotations
 
-from checker.kernel.build import deep_recursion, fingerprint
+from checker.kernel.build import fingerprint
 from checker.kernel.kernel import Kernel
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
+from checker.process import deep_recursion
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.search.options import Options

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.errors import Interruption, UsageError
-from checker.kernel.build import build, deep_recursion, fingerprint
+from checker.kernel.build import build, fingerprint
 from checker.layout.codec import decode_all
 from checker.layout.layout import pack
 from checker.machine.machine import Machine
+from checker.process import deep_recursion
 from checker.search.finding import Finding
 from checker.search.identity import identity_of
 from checker.search.limits import Limits

@@ -54,7 +54,7 @@ def read_definitions(system: Fields) -> tuple[Definition, ...]:
         fields = Fields(node, "definition", system.problems)
         lets = tuple(
             (word, read_expression(value, word.text, system.problems))
-            for word, value in fields.named("let")
+            for word, value in fields.nested("let")
         )
         definitions.append(Definition(name, parameters, fields.needed_expression("is"), lets))
     return tuple(definitions)
@@ -146,7 +146,7 @@ def _row(fields: Fields, name: Word | None = None) -> Row:
         inside=_states(fields, "in"),
         lets=tuple(
             (word, read_expression(node, word.text, fields.problems))
-            for word, node in fields.named("let")
+            for word, node in fields.nested("let")
         ),
         when=fields.expression("when"),
         do=fields.effects("do"),
@@ -167,7 +167,7 @@ def _optional(fields: Fields, key: str, context: Literal["trigger", "send"]) -> 
 
 def _bindings(fields: Fields) -> tuple[BindingEntry, ...]:
     bindings: list[BindingEntry] = []
-    for name, node in fields.named("for"):
+    for name, node in fields.nested("for"):
         if isinstance(node, Scalar) and node.kind == "string" and looks_like_type(node.text):
             bindings.append(BindingEntry(name, read_type(node, name.text, fields.problems), None))
         else:

@@ -9,7 +9,7 @@ from checker.source import Span
 from checker.table.cells import ITEM, placeholder, read_effects, read_expression, read_type
 from checker.table.document import Cell, TypeName, TypeNode, Word
 from checker.table.keys import HINTS, KEYS
-from checker.table.nodes import Mapping, Node, Scalar, shorten
+from checker.table.nodes import NAMES_MAX, Mapping, Node, Scalar, shorten
 from checker.table.problems import Problems, nearest
 from checker.table.words import (
     INTEGER_MAX,
@@ -187,6 +187,20 @@ class Fields:
         """Return names and values of a mapping whose keys are names (T116)."""
         for name, value in self.entries(key, required=required):
             yield read_key(name, self.problems), value
+
+    def nested(self, key: str) -> Iterator[tuple[Word, Node]]:
+        """Return what `named` does, of names of which each sees those before it (T106)."""
+        for count, (name, value) in enumerate(self.named(key), start=1):
+            if count > NAMES_MAX:
+                self.problems.add(
+                    "T106",
+                    f"`{key}` has too many names",
+                    name.span,
+                    expected=f"at most {NAMES_MAX}",
+                    help="put what belongs together into a definition",
+                )
+                return
+            yield name, value
 
     def _unknown(self, key: Scalar, value: Node) -> None:
         if key.kind != "string":

@@ -13,6 +13,9 @@ NESTING_MAX = 60
 ENTRIES_MAX = 2000
 """Entries of a list or mapping: reading and compiling a row takes about 3 ms."""
 
+NAMES_MAX = 200
+"""Names of a `let` or a `for`: each is the surroundings of those after it."""
+
 Style = Literal["plain", "single", "double", "literal", "folded"]
 Kind = Literal["string", "integer", "number", "boolean", "null", "torn"]
 

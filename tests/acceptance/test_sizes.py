@@ -70,7 +70,50 @@ def strange(keys: int, properties: int) -> str:
     )
 
 
+def nested_procedures(count: int) -> str:
+    """Return procedures that each call the one before, inside of two tests."""
+    inside = "    if x < 9:\n      if x < 8:\n        p{}()\n"
+    texts = [f"  p{number}(): |\n{inside.format(number - 1)}" for number in range(count)]
+    texts[0] = "  p0(): x += 1\n"
+    return f"{HEAD}procedures:\n{''.join(texts)}rows:\n  - row: up\n    do: p{count - 1}()\n"
+
+
+def nested_names(key: str, count: int) -> str:
+    """Return a row with so many names, each said by the one before where that is possible."""
+    said = {"let": "    n{} + 0", "for": "0..0"}[key]
+    names = [f"      n{n}: {said.format(n - 1).strip() if n else '0..0'}\n" for n in range(count)]
+    if key == "let":
+        names[0] = "      n0: x\n"
+    row = f"  - row: up\n    {key}:\n{''.join(names)}    when: x < 9\n    do: x += 1\n"
+    return f"{HEAD}rows:\n{row}"
+
+
+def nested_types(count: int, *, backwards: bool = False) -> str:
+    """Return records that each hold the one before; `backwards`: the last one declared first."""
+    types = [f"  T{n}: {{fields: {{f: T{n - 1}}}}}\n" for n in range(count)]
+    types[0] = "  T0: 0..1\n"
+    if backwards:
+        types.reverse()
+    value = f"{{type: optional T{count - 1}, initial: none}}"
+    return f"{HEAD}  deep: {value}\ntypes:\n{''.join(types)}{ROWS}"
+
+
+def with_formula(parts: int) -> str:
+    formula = " and ".join(["until(x < 9, x == 9)"] * parts)
+    return f"{HEAD}{ROWS}properties:\n  p:\n    ltl: {formula}\n    why: because.\n"
+
+
 REFUSED = {
+    "procedures in each other": (nested_procedures(250), "Y311", "nests too deeply"),
+    "201 names that lead to each other": (nested_names("let", 201), "T106", "too many names"),
+    "201 names that loop": (nested_names("for", 201), "T106", "too many names"),
+    "types in each other": (nested_types(61), "Y306", "levels deep in each other"),
+    "types in each other, the last one first": (
+        nested_types(100, backwards=True),
+        "Y306",
+        "too deep in each other",
+    ),
+    "a formula of 300 parts": (with_formula(300), "Y311", "this formula is too large"),
     "a chain of 2,500 comparisons": (with_property(chain(2500)), "T106", "deeper than 60 levels"),
     "a chain of 61 comparisons": (with_property(chain(61)), "T106", "deeper than 60 levels"),
     "chains in chains": (with_property(nested_chains()), "Y311", "nests too deeply"),
@@ -124,6 +167,27 @@ def test_as_many_as_are_allowed_are_checked(tmp_path: Path) -> None:
     started = time.process_time()
     assert len(elaborate(read(tmp_path / "large.yaml"), "default", {}).actions) == ENTRIES_MAX
     assert time.process_time() - started < 0.002 * ENTRIES_MAX * 2  # twice, on a busy machine
+
+
+@pytest.mark.parametrize("engine", ["local", "reference"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        nested_procedures(38),
+        nested_names("let", 200),
+        nested_names("for", 200),
+        nested_types(59),
+        with_formula(10),
+    ],
+    ids=["procedures", "let", "for", "types", "formula"],
+)
+def test_what_nests_as_deeply_as_is_allowed_is_checked(
+    tmp_path: Path, text: str, engine: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "deep.yaml").write_text(text)
+    words = ["check", str(tmp_path / "deep.yaml"), "--engine", engine, "--progress", "none"]
+    assert run(words) in {0, 11}, capsys.readouterr().err
+    assert "exhaustive" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

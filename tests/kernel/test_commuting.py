@@ -40,7 +40,7 @@ from random_machines import lively_machine, machines, seeded_machine
 from random_teams import random_team
 
 from checker.kernel import functions
-from checker.kernel.build import build, deep_recursion
+from checker.kernel.build import build
 from checker.kernel.calls import Calls
 from checker.kernel.commuting import LOOPS, Commuting, commuting
 from checker.kernel.functions import Writer
@@ -52,6 +52,7 @@ from checker.machine.machine import Action, Machine
 from checker.machine.types import Bag, Id, Map, Range, Set
 from checker.passes.analysis import Analysis
 from checker.passes.footprints import Footprint, Footprints
+from checker.process import deep_recursion
 from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.semantics.fairness import fair_rows
