@@ -221,7 +221,9 @@ def _verdict(machine: Machine, exploration: Exploration) -> Verdict:
     """Return the verdict of hunts: of one that was to reach something, only of what it reached."""
     verdict = judge(machine, exploration)
     reached = tuple(item for item in verdict.properties if item.outcome == "witnessed")
-    return Verdict("holds", reached, None, exits.HOLDS) if reached else verdict
+    if not reached:
+        return verdict
+    return Verdict("holds", reached, None, exits.HOLDS, safety_holds=False)
 
 
 def _stopped_by(found: Finding | None, hunted: Hunted, *, interrupted: bool) -> StoppedBy:

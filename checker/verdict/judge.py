@@ -63,12 +63,17 @@ class PropertyVerdict:
 
 @frozen()
 class Verdict:
-    """The whole run: the overall verdict, each property's, an evaluation error, the exit code."""
+    """The whole run: the overall verdict, each property's, an evaluation error, the exit code.
+
+    `safety_holds`: everything was explored, nothing failed, and all but liveness holds or was
+    witnessed.
+    """
 
     overall: Overall
     properties: tuple[PropertyVerdict, ...]
     error: Finding | None
     exit_code: int
+    safety_holds: bool
 
     @property
     def broken(self) -> tuple[PropertyVerdict, ...]:
@@ -83,15 +88,6 @@ class Verdict:
             verdict
             for verdict in self.properties
             if verdict.kind in LIVENESS and verdict.outcome == "unknown"
-        )
-
-    @property
-    def safety_holds(self) -> bool:
-        """Whether everything but liveness holds or was witnessed, and nothing failed."""
-        return self.error is None and all(
-            verdict.outcome in {"holds", "witnessed"}
-            for verdict in self.properties
-            if verdict.kind in SAFETY
         )
 
 
@@ -115,7 +111,15 @@ def judge(
         for item in _properties(machine)
     )
     overall = _overall(verdicts, exploration, error)
-    return Verdict(overall, verdicts, error, _exit_code(verdicts, exploration, error, overall))
+    exit_code = _exit_code(verdicts, exploration, error, overall)
+    safe = all(item.outcome in {"holds", "witnessed"} for item in verdicts if item.kind in SAFETY)
+    return Verdict(
+        overall,
+        verdicts,
+        error,
+        exit_code,
+        safety_holds=exploration.exhaustive and error is None and safe,
+    )
 
 
 def _properties(machine: Machine) -> tuple[PropertyVerdict, ...]:

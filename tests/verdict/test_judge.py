@@ -64,6 +64,16 @@ def test_nothing_holds_and_nothing_is_unwitnessed_before_exhaustion() -> None:
     assert outcomes(verdict) == {"a": "unknown", "seen": "unknown"}
 
 
+@pytest.mark.parametrize("limit", ["states", "depth", "seconds", "memory", "interrupt"])
+def test_safety_holds_only_of_what_was_explored_whole(limit: str) -> None:
+    """Also where there is nothing but liveness and what was seen already."""
+    machine = with_properties(ends="eventually", seen="sometimes")
+    whole = replace(NOTHING, findings=(found("seen", "sometimes", 1),))
+    assert judge(machine, whole).safety_holds
+    stopped = replace(whole, exhaustive=False, stopped_by=limit)  # type: ignore[arg-type]
+    assert not judge(machine, stopped).safety_holds
+
+
 def test_a_depth_limit_is_bounded_and_any_other_limit_inconclusive() -> None:
     machine = with_properties(a="always")
     verdicts = {
