@@ -23,7 +23,7 @@ from checker.report.result import Result
 from checker.runs import Lost
 from checker.search.exploration import Exploration, RowCoverage, StoppedBy
 from checker.search.finding import Finding
-from checker.search.guides import guided
+from checker.search.guides import aims, guided
 from checker.search.hunt import Hunt, hunt
 from checker.search.progress import Interrupt
 from checker.simulation import compiled_here
@@ -218,12 +218,15 @@ def result(
 
 
 def _verdict(machine: Machine, exploration: Exploration) -> Verdict:
-    """Return the verdict of hunts: of one that was to reach something, only of what it reached."""
+    """Return the verdict of hunts: of one that was for one thing only and reached it, of that.
+
+    Whether all moves are those of the state tables hunts do not show, and then nobody asked.
+    """
     verdict = judge(machine, exploration)
     reached = tuple(item for item in verdict.properties if item.outcome == "witnessed")
-    if not reached:
+    if {item.name for item in reached} != aims(machine) or not reached:
         return verdict
-    return Verdict("holds", reached, None, exits.HOLDS, safety_holds=False)
+    return replace(verdict, overall="holds", exit_code=exits.HOLDS, properties=reached)
 
 
 def _stopped_by(found: Finding | None, hunted: Hunted, *, interrupted: bool) -> StoppedBy:

@@ -355,7 +355,8 @@ class _Writer:
             case "step" if _asks_for_rows(item):
                 return prose(f"{own} speaks of rows: it is judged at the end of each.")
             case "step":
-                return [*_all(f"{own}_step", parts), f"{own} == [][{own}_step]_vars"]
+                claim = f"{own} == [][UNCHANGED vars \\/ {own}_step]_vars"
+                return [*_all(f"{own}_step", parts), claim]
             case "eventually":
                 return [f"{own} == <>({_joined(parts)})"]
             case "leads_to":

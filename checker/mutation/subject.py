@@ -9,6 +9,7 @@ with the engine of every other search, and its verdict compared with what the in
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -58,6 +59,7 @@ class Subject:
         (self.leaf,) = self.layout.variable_leaves(place)
         decoded = decode_all(self.layout, self.states)
         self.numbers = np.array([state[place] for state in decoded], np.int64)
+        self.recounted: set[int] = set()
         self.most: int | None = None
         self.usual = usual(self.machine, *self.search(0, keep=True))
         self.most = self.usual.most
@@ -144,29 +146,33 @@ class Subject:
             return None
         one = self.steps(usual.ends, usual.meta & mask, usual.words)
         two = self.steps(own.ends, own.meta & mask, words)
-        other = sorted(one ^ two)
+        if one != two and not self.kernel.canonical_address:
+            self.recounted.add(number)  # with symmetry two ways to one state are one step
+        other = sorted(one.keys() ^ two.keys())
         places = np.flatnonzero(usual.status != own.status)
         if other and (not len(places) or other[0][0] <= places[0]):
             return other[0][0], self.kernel.actions[other[0][1] & ACTION_MASK]
         return (int(places[0]), "") if len(places) else None
 
-    def steps(self, ends: Words, meta: Words, words: Words) -> set[tuple[int, int, bytes]]:
-        """Return steps as a set: the place of the source, how it was made, what it leads to."""
+    def steps(self, ends: Words, meta: Words, words: Words) -> Counter[tuple[int, int, bytes]]:
+        """Return how often each step is made: the place of its source, how, what it leads to."""
         sources = np.searchsorted(ends, np.arange(len(meta)), side="right")
         targets = self.calls.canonical(words)
-        return {
+        return Counter(
             (source, how, bytes(target))
             for source, how, target in zip(sources.tolist(), meta.tolist(), targets, strict=True)
-        }
+        )
 
     # ---------------------------------------------------------------------------- other verdicts
 
     def sight(self, number: int, first: tuple[int, str] | None) -> Sight:
         """Return what this instance sees of one mutant whose first other step is `first`."""
-        if first is None:
+        if first is None and number not in self.recounted:
             return Sight(self.instance, "same")
-        depth, row = first
         found = seen(self.usual, *self.search(number))
+        if first is None:
+            return found if found.seen == "counted" else Sight(self.instance, "same")
+        depth, row = first
         return replace(found, row=row or None, depth=depth)
 
     def search(self, number: int, *, keep: bool = False) -> tuple[Exploration, Verdict]:

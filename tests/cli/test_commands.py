@@ -242,6 +242,25 @@ def test_hunts_that_find_nothing_do_not_claim_that_it_holds(command: Command, to
     assert (data["verdict"], data["stopped_by"]) == ("inconclusive", "steps")
 
 
+def test_a_hunt_that_reaches_one_of_several_situations_knows_nothing_of_the_others(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "two.yaml").write_text(
+        "system: two\nabout: a.\ndeadlock: false\n"
+        'variables:\n  a: {type: 0..3, initial: "0"}\n'
+        "rows:\n  - {row: up, when: a < 2, do: a += 1}\n"
+        "properties:\n  near: {sometimes: a == 1, why: b.}\n  never: {sometimes: a == 3, why: b.}\n"
+    )
+    words = ("hunt", str(tmp_path / "two.yaml"), "--hunts", "2", "--steps", "100")
+    both = command(*words, "--format", "json")
+    assert (both.code, both.json["verdict"]) == (20, "inconclusive")
+    verdicts = {item["name"]: item["verdict"] for item in both.json["properties"]}
+    assert verdicts == {"near": "witnessed", "never": "unknown"}
+    one = command(*words, "--property", "near", "--format", "json")
+    assert (one.code, one.json["verdict"]) == (0, "holds")
+    assert command(*words, "--property", "never").code == 20
+
+
 def test_a_hunt_for_a_situation_shows_how_it_is_reached(command: Command) -> None:
     words = ("hunt", "two_phase", "--property", "can_commit", "--hunts", "20", "--steps", "5000")
     result = command(*words)

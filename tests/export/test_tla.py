@@ -99,6 +99,29 @@ def test_tlc_knows_timers_and_the_least(looks: str, tmp_path: Path) -> None:
     assert recounted(tmp_path, TIMED % looks) == []
 
 
+STAYING = """
+system: staying
+about: A step property that has no value where a run ends.
+variables:
+  a: {type: "sequence of 0..1 up to 1", initial: "[1]"}
+rows:
+  - row: r
+    when: len(a) > 0
+    do: a.clear()
+%s
+properties:
+  q: {step: "a[0] + len(next(a)) == 1", why: It is said of steps.}
+instances:
+  default: {}
+"""
+
+
+@needs_tlc
+@pytest.mark.parametrize("ending", ["deadlock: false", "terminal: [len(a) == 0]"])
+def test_a_step_that_only_tlc_makes_is_not_judged(ending: str, tmp_path: Path) -> None:
+    assert recounted(tmp_path, STAYING % ending) == []
+
+
 SYSTEM = """
 system: lamp
 about: A lamp (* with a comment in it *) that counts.

@@ -282,3 +282,42 @@ def test_the_schema_knows_every_key() -> None:
         name: set(keys) for name, keys in KEYS.items()
     }
     Draft202012Validator.check_schema(found)
+
+
+WAYS = """
+system: ways
+about: Two choices, one after the other.
+constants:
+  Key: {ids: 2}
+variables:
+  chosen: {type: Key, initial: key1}
+rows:
+  - row: choose
+    do: |
+      for turn in Key:
+          chosen = pick(Key)
+          if chosen == key1:
+              pass
+properties:
+  other: {sometimes: chosen == key2, why: It is reached.}
+instances:
+  default:
+    expect: {verdict: holds, distinct: 2%s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("figures", "fate"),
+    [(", generated: 9", "counted"), (", rows: {choose: 8}", "counted"), ("", "equal")],
+)
+def test_a_bug_that_only_leaves_ways_out_is_noticed_by_figures_that_count_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], figures: str, fate: str
+) -> None:
+    """The same states are reached by the same rows, in 6 ways instead of 8."""
+    path = tmp_path / "ways.yaml"
+    path.write_text(WAYS % figures)
+    (tmp_path / FILE).write_text(
+        "bugs: ways\nlist:\n  early: {about: Early., in: choose, replace: pass, by: break}\n"
+    )
+    _, out = judged(path, capsys, "--format", "json")
+    assert [item["fate"] for item in json.loads(out)["list"]] == [fate]
