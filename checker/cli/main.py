@@ -118,8 +118,8 @@ def main(arguments: list[str] | None = None) -> None:
     collect_rarely()
     do_without_threads_of_numpy()
     results = open_streams()
-    end_like_interrupts()
     try:
+        end_like_interrupts()
         code = run(arguments)
         ignore_interrupts()
     except KeyboardInterrupt:  # the second one, while the first was answered

@@ -8,7 +8,15 @@ import time
 from pathlib import Path
 
 import pytest
-from command_processes import COUNTERS, ENDING, command, environment, run_until, with_none
+from command_processes import (
+    COUNTERS,
+    ENDING,
+    command,
+    environment,
+    run_until,
+    with_defaults,
+    with_none,
+)
 
 from checker.cli import main as door
 
@@ -85,6 +93,20 @@ main(["list"])
     )
     assert ended.returncode == 2, ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_while_the_command_is_being_imported(number: signal.Signals) -> None:
+    program = f"import os, checker.__main__; os.kill(os.getpid(), {int(number)}); import time"
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=with_defaults,
+    )
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
 
 
 def test_before_the_search_begins(folder: Path) -> None:
