@@ -7,6 +7,8 @@ import os
 import signal
 from types import FrameType
 
+from checker.process import ENDING
+
 
 def _end(_number: int, _frame: FrameType | None) -> None:
     os.write(2, b"interrupted\n")
@@ -15,7 +17,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 def _end_quietly() -> None:
     """End at once, without a traceback, until a command hears of signals itself."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What asks a process to end: Ctrl-C, a system that shuts down, a terminal that is closed."""
 
 _MADE = 100_000
 """Objects made before it looks among the youngest; Python's own number is 700."""
@@ -29,6 +34,29 @@ def deep_recursion() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let what asks this process to end wait until something is put in order.
+
+    What it would interrupt half way, such as ending other processes, nobody would finish.
+    """
+    if current_thread() is not main_thread():
+        yield  # only the main thread hears of signals
+        return
+    pending: list[int] = []
+    before = {number: signal.getsignal(number) for number in ENDING}
+    heard = [number for number in ENDING if before[number] not in (None, signal.SIG_IGN)]
+    for number in heard:
+        signal.signal(number, lambda number, _frame: pending.append(number))
+    try:
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])
+        for came in pending:
+            signal.raise_signal(came)
 
 
 def collect_rarely() -> None:

@@ -13,13 +13,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
-from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal
+from signal import SIG_IGN, signal
 from threading import Thread
 from typing import Generic, Protocol, TypeVar
 
 from checker.frozen import frozen
 from checker.memory import default_limit
-from checker.process import collect_rarely, nest_deeply
+from checker.process import ENDING, collect_rarely, nest_deeply, undisturbed
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -106,8 +106,9 @@ class Processes:
                     begin(place)  # first: it works while the caller looks at this result
                     yield item, made
         finally:
-            for pool in pools.values():
-                _end(pool)
+            with undisturbed():
+                for pool in pools.values():
+                    _end(pool)
 
 
 class _Families(Generic[Item]):
@@ -158,7 +159,7 @@ def leave_endings_to_the_parent() -> None:
 
     It does so also by ending itself, however that happens: nobody would be left to ask this one.
     """
-    for number in (SIGINT, SIGTERM, SIGHUP):
+    for number in ENDING:
         signal(number, SIG_IGN)
     parent = parent_process()
     assert parent is not None

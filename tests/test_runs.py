@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from checker import runs
 from checker.errors import UsageError
 from checker.library import find
 from checker.process import collect_rarely, deep_recursion
@@ -51,6 +52,27 @@ def limit_of(_there: int) -> int:
 
 def thresholds_of(_there: int) -> tuple[int, int, int]:
     return gc.get_threshold()
+
+
+def test_processes_are_ended_also_where_signals_come_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended: list[object] = []
+
+    def end(pool: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        ended.append(pool)
+        end_pool(pool)
+
+    end_pool = runs._end
+    monkeypatch.setattr(runs, "_end", end)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(Processes(2).each(math.factorial, range(4)))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(ended) == 2
 
 
 def test_a_process_that_dies_is_no_result() -> None:

@@ -15,10 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
+from checker.process import ENDING
 from checker.verdict.exits import INTERRUPTED
-
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What asks a process to end: Ctrl-C, a system that shuts down, a terminal that is closed."""
 
 _TWICE = (signal.SIGINT, signal.SIGTERM)  # a closed terminal may say so more than once
 

@@ -5,6 +5,7 @@ Commands are imported when they run, so that `checker --help` and shell completi
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import traceback
@@ -122,9 +123,10 @@ def main(arguments: list[str] | None = None) -> None:
         end_like_interrupts()
         code = run(arguments)
         ignore_interrupts()
-    except KeyboardInterrupt:  # the second one, while the first was answered
+    except KeyboardInterrupt:  # the second one, while the first was answered: wait for nobody
         ignore_interrupts()
-        code = exits.INTERRUPTED
+        failure(results)
+        os._exit(exits.INTERRUPTED)
     failed = failure(results)
     if failed is not None:
         click.echo(f"error: the output could not be written: {failed.strerror}", err=True)
@@ -149,8 +151,20 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return exits.INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the last door: nothing may escape as a traceback)
+        if _of_interrupt(error):
+            click.echo("interrupted", err=True)
+            return exits.INTERRUPTED
         return report(error)
     return code if isinstance(code, int) else 0
+
+
+def _of_interrupt(error: BaseException | None) -> bool:
+    """Whether an error came of putting things in order after a signal: of a lock, say."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def refuse_nothing(words: list[str]) -> None:

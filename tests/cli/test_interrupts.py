@@ -183,7 +183,24 @@ def test_one_while_the_exit_code_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(door, "end_like_interrupts", lambda: None)
     monkeypatch.setattr(door, "ignore_interrupts", ignored_late)
     monkeypatch.setattr(door, "run", lambda _arguments: 0)
+    monkeypatch.setattr(door.os, "_exit", sys.exit)
     with pytest.raises(SystemExit) as ended:
         door.main(["list"])
     assert ended.value.code == 130
     assert len(calls) == 2
+
+
+def test_what_goes_wrong_while_an_interrupt_is_answered_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An interrupt inside of a lock's own code leaves it as the code around does not expect."""
+
+    def locked(*_arguments: object, **_options: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("cannot release un-acquired lock")
+
+    monkeypatch.setattr(door.checker, "main", locked)
+    assert door.run(["list"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
