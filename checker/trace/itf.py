@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import textwrap
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -33,7 +34,14 @@ from checker.machine.types import (
     Union,
 )
 from checker.semantics.successor import State
-from checker.semantics.values import MapValue, RecordValue, format_value, map_value, ordered
+from checker.semantics.values import (
+    MapValue,
+    RecordValue,
+    belongs,
+    format_value,
+    map_value,
+    ordered,
+)
 from checker.trace.naming import event_name
 from checker.trace.trace import Provenance, Step, Trace
 
@@ -162,8 +170,8 @@ def encode(kind: Type, value: Any) -> object:
 def decode(kind: Type, data: Any) -> object:
     """Return the value of `kind` that an ITF expression stands for.
 
-    Raises KeyError, TypeError, ValueError or StopIteration where it stands for none; `read_states`
-    turns those into a UsageError.
+    Raises KeyError, TypeError or ValueError where it stands for none; `read_states` turns those
+    into a UsageError.
     """
     match kind:
         case Bool():
@@ -171,23 +179,44 @@ def decode(kind: Type, data: Any) -> object:
         case Enum() | Id():
             return _of(str, data)
         case Range():
-            return int(_of(str, data["#bigint"]))
+            return int(_of(str, _of(dict, data)["#bigint"]))
         case Option(item):
+            if _of(dict, data)["tag"] not in ("None", "Some"):
+                raise ValueError(f"{data['tag']!r} is neither None nor Some")
             return None if data["tag"] == "None" else decode(item, data["value"])
         case Record(name, fields):
-            if data.keys() != {part for part, _ in fields}:
+            if _of(dict, data).keys() != {part for part, _ in fields}:
                 raise ValueError(f"the fields of {name} are others")
             return RecordValue(name, tuple((part, decode(of, data[part])) for part, of in fields))
         case Union(_, variants):
-            shape = next(variant for variant in variants if variant.name == data["tag"])
-            return decode(shape, data["value"])
+            shapes = {variant.name: variant for variant in variants}
+            return decode(shapes[_of(str, _of(dict, data)["tag"])], data["value"])
         case Set(item):
-            return frozenset(decode(item, member) for member in data["#set"])
+            members = _of(list, _of(dict, data)["#set"])
+            return frozenset(_each(decode(item, member) for member in members))
         case Map(key, held, _):
-            entries = MapValue((decode(key, k), decode(held, v)) for k, v in data["#map"])
-            return map_value(kind, entries)
+            pairs = _of(list, _of(dict, data)["#map"])
+            keys = _each(decode(key, k) for k, _ in pairs)
+            values = [decode(held, v) for _, v in pairs]
+            return map_value(kind, MapValue(zip(keys, values, strict=True)))
         case Sequence(item, _) | Bag(item, _):
-            return tuple(decode(item, member) for member in data)
+            return tuple(decode(item, member) for member in _of(list, data))
+
+
+def _belonging(kind: Type, data: Any) -> object:
+    """Return the value that an ITF expression stands for, which is one of `kind`."""
+    value = decode(kind, data)
+    if not belongs(kind, value):
+        raise ValueError(f"{value!r} is no value of that type")
+    return value
+
+
+def _each(found: Iterable[object]) -> list[object]:
+    """Return values of which each stands there once."""
+    values = list(found)
+    if len(set(values)) < len(values):
+        raise ValueError("a value stands there twice")
+    return values
 
 
 def _of(kind: type, data: Any) -> Any:
@@ -262,8 +291,8 @@ def read_states(machine: Machine, data: Json, name: str) -> tuple[State, ...]:
         values = []
         for variable in machine.variables:
             try:
-                values.append(decode(variable.type, state[variable.name]))
-            except (KeyError, TypeError, ValueError, StopIteration) as error:
+                values.append(_belonging(variable.type, state[variable.name]))
+            except (KeyError, TypeError, ValueError) as error:
                 shown = textwrap.shorten(json.dumps(state.get(variable.name)), 80)
                 raise UsageError(
                     f"{name}: state {number} has no value of {variable.name} that fits "

@@ -1,7 +1,9 @@
 """Goal: ITF files hold the states exactly, in the form that other tools read."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -99,6 +101,48 @@ def test_what_is_no_trace_is_a_usage_error(text: str) -> None:
 def test_states_that_do_not_fit_are_usage_errors(state: object) -> None:
     with pytest.raises(UsageError):
         itf.read_states(counter(), {"vars": ["n"], "states": [state]}, "x")
+
+
+JUNK: tuple[object, ...] = (
+    *(None, True, 3, 0.5, "", "None", "Some", [], [[]], [1, 2], {}, {"x": 1}, {"tag": "Some"}),
+    *({"tag": [], "value": 1}, {"#bigint": "7"}, {"#set": 1}, {"#set": [[], []]}, {"#map": [[1]]}),
+)
+
+
+def with_junk(value: object) -> Iterator[object]:
+    """Yield a value with each part of it, itself included, exchanged for each kind of junk."""
+    yield from JUNK
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from ({**value, key: other} for other in with_junk(part))
+            yield {name: other for name, other in value.items() if name != key}
+    elif isinstance(value, list):
+        for place, part in enumerate(value):
+            yield from ([*value[:place], other, *value[place + 1 :]] for other in with_junk(part))
+        yield value + value
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.machine.name)
+def test_a_state_with_junk_in_it_is_a_usage_error(known: object) -> None:
+    trace = walk(known.machine, 4)  # type: ignore[attr-defined]
+    data = itf.load(itf.dump(trace, ORIGIN), "x")
+    last = {key: value for key, value in data["states"][-1].items() if key != "#meta"}
+    for key, value in last.items():
+        for other in with_junk(value):
+            given = {"vars": data["vars"], "states": [{**last, key: other}]}
+            try:
+                (state,) = itf.read_states(trace.machine, given, "x")
+            except UsageError as error:
+                assert f"no value of {key}" in str(error)  # noqa: PT017
+                continue
+            again = itf.read_states(trace.machine, written(trace.machine, state), "x")
+            assert again == (state,)
+
+
+def written(machine: Machine, state: State) -> dict[str, Any]:
+    values = zip(machine.variables, state, strict=True)
+    shown = {variable.name: itf.encode(variable.type, value) for variable, value in values}
+    return {"vars": list(shown), "states": [shown]}
 
 
 def test_the_hash_depends_on_the_text_alone() -> None:
