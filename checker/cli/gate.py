@@ -6,10 +6,9 @@ import io
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from functools import lru_cache, partial
-from secrets import token_hex
+from functools import partial
 
-from checker import flow, library
+from checker import flow
 from checker.diagnostics import render_all
 from checker.elaborate import elaborate, expected_of, instances
 from checker.errors import CheckerError, SpecificationError, told
@@ -20,7 +19,8 @@ from checker.report.problems import Problem
 from checker.report.result import Result
 from checker.runs import Lost, Spread
 from checker.search.limits import Limits
-from checker.table import Document, read
+from checker.table import Document, read_same
+from checker.table.sources import texts_of
 from checker.verdict import exits
 from checker.verdict.expectation import differences, expected_verdict, figures_of
 from checker.verdict.vacuity import Looked, Vacuity
@@ -31,7 +31,7 @@ NOT_RUN = "not run"
 
 @frozen()
 class Task:
-    """One instance to verify; `path` is the specification's file.
+    """One instance to verify; `path` is the specification's file, `texts` a digest of its text.
 
     `file` and `line` are where it is declared, `states` as many as it declares.
     """
@@ -44,6 +44,7 @@ class Task:
     line: int = 1
     states: int = 0
     about: str = ""
+    texts: str = ""
     vacuity: Vacuity = "off"
 
 
@@ -80,6 +81,7 @@ class Outcome:
 
 def tasks_of(document: Document) -> list[Task]:
     """Return the instances of a specification, in the order of its file."""
+    texts = texts_of(document)
     return [
         Task(
             document.path,
@@ -90,6 +92,7 @@ def tasks_of(document: Document) -> list[Task]:
             entry.name.span.line,
             0 if entry.expect is None else entry.expect.distinct or 0,
             entry.about,
+            texts,
         )
         for entry in instances(document)
     ]
@@ -116,7 +119,7 @@ def verify_all(tasks: Sequence[Task], spread: Spread) -> Iterator[Outcome]:
     the next.
     """
     longest_first = sorted(tasks, key=lambda task: -task.states if _long(task) else 0)
-    work = partial(verify, memory=spread.memory, run=token_hex(8))
+    work = partial(verify, memory=spread.memory)
     for task, made in spread.each(work, longest_first, _family):
         if isinstance(made, Lost):
             yield Outcome(task, "", "error", error=made.reason, exit_code=exits.INTERNAL)
@@ -133,13 +136,10 @@ def _family(task: Task) -> tuple[str, str]:
     return task.path, task.instance if _long(task) else ""
 
 
-def verify(task: Task, memory: int, run: str) -> Outcome:
-    """Run one instance within `memory` bytes and compare it with what it declares.
-
-    Each process reads a specification once in a `run`, whatever that is named.
-    """
+def verify(task: Task, memory: int) -> Outcome:
+    """Run one instance within `memory` bytes and compare it with what it declares."""
     try:
-        return _verify(task, memory, run)
+        return _verify(task, memory)
     except SpecificationError as error:
         return refused(task, error)
     except (CheckerError, OSError) as error:
@@ -149,14 +149,8 @@ def verify(task: Task, memory: int, run: str) -> Outcome:
         return Outcome(task, "", "error", error=text, exit_code=exits.INTERNAL)
 
 
-@lru_cache(maxsize=64)
-def _document(path: str, run: str) -> Document:
-    del run  # another run may find another text
-    return read(library.find(path))
-
-
-def _verify(task: Task, memory: int, run: str) -> Outcome:
-    document = _document(task.path, run)
+def _verify(task: Task, memory: int) -> Outcome:
+    document = read_same(task.path, task.texts)
     machine = elaborate(document, task.instance, {})
     request = flow.Request(
         task.path,

@@ -179,7 +179,7 @@ def _declared(
     mistakes = declared_mistakes(document)
     instances = chosen_instances(document, names, every=True) if names else ()
     wanted = [item for item in mistakes if not names or item.instance in instances]
-    jobs = jobs_of(document.path, wanted)
+    jobs = jobs_of(document, wanted)
     shown: list[Shown] = []
     finished = True
     try:

@@ -36,29 +36,20 @@ _AS_FOUND = (
 )  # fmt: skip
 
 
-def asked_of(document: Document) -> str:
-    """Return what outcomes of a specification depend on: its texts, and the name in its pages."""
-    return f"{spec_name(document.path)} {texts_of(document)}"
-
-
-def recall(task: Task, asked: str) -> Outcome | None:
-    """Return what was found of an instance before; None where it has to be run.
-
-    `asked`: what `asked_of` returns of its specification.
-    """
-    blob = VERDICTS.get(_key(task, asked))
+def recall(task: Task) -> Outcome | None:
+    """Return what was found of an instance before; None where it has to be run."""
+    blob = VERDICTS.get(_key(task))
     return None if blob is None else Outcome(task, remembered=True, **json.loads(blob))
 
 
-def remember(outcome: Outcome, asked: str) -> None:
+def remember(outcome: Outcome) -> None:
     """Keep what was found of an instance, if it is as declared and final."""
     final = outcome.error is None and not outcome.problems
     if outcome.exit_code != exits.HOLDS or not final or outcome.verdict.startswith("inconclusive"):
         return
     found = asdict(replace(outcome, problems=()))
-    VERDICTS.put(
-        _key(outcome.task, asked), json.dumps({name: found[name] for name in _AS_FOUND}).encode()
-    )
+    kept = json.dumps({name: found[name] for name in _AS_FOUND})
+    VERDICTS.put(_key(outcome.task), kept.encode())
 
 
 def facts(document: Document) -> Facts:
@@ -95,9 +86,11 @@ def _of_texts(document: Document, what: str) -> str:
     return digest.hexdigest()
 
 
-def _key(task: Task, asked: str) -> str:
+def _key(task: Task) -> str:
+    """Return what an outcome depends on: its text, and the name of the specification in pages."""
     digest = hashlib.blake2b(_checker(), digest_size=20)
-    digest.update(f"{task.system}\0{task.instance}\0{asked}".encode(errors=NAMES))
+    asked = task.system, task.instance, spec_name(task.path), task.texts
+    digest.update("\0".join(asked).encode(errors=NAMES))
     return digest.hexdigest()
 
 

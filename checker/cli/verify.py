@@ -17,7 +17,7 @@ from checker.cli import expectations
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.options import output_options, vacuity_option
 from checker.cli.progress import Style, observing
-from checker.cli.remembered import asked_of, matrices, recall, remember
+from checker.cli.remembered import matrices, recall, remember
 from checker.cli.since import untouched
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import SpecificationError, UsageError
@@ -129,14 +129,13 @@ def verify(
     )
     with observing(progress):  # tells what makes runs slow
         known, broken, documents = _tasks(specs, revision)
-        asked = {path: asked_of(document) for path, document in documents.items()}
     known = [replace(task, vacuity=vacuity) for task in known]
     tasks = _selected(known, names, every_tier=every_tier)
     fresh = fresh or vacuity != "off"  # what is remembered was not asked
-    outcomes, interrupted = _run(tasks, {} if fresh else asked, where, progress)
+    outcomes, interrupted = _run(tasks, where, progress, fresh=fresh)
     for outcome in outcomes:
         if not outcome.remembered:
-            remember(outcome, asked[outcome.task.path])
+            remember(outcome)
     outcomes = broken + outcomes
     if updating:
         outcomes = expectations.update(outcomes, pinned)
@@ -224,17 +223,17 @@ def _tasks(
 
 
 def _run(
-    tasks: list[Task], asked: dict[str, str], where: Where, progress: Style
+    tasks: list[Task], where: Where, progress: Style, *, fresh: bool
 ) -> tuple[list[Outcome], bool]:
     """Verify `tasks`; return the outcomes in their order, and whether Ctrl-C ended it before.
 
-    `asked`: what is remembered under that is not run again.
+    What is remembered is not run again, unless `fresh`.
     """
     found: dict[Task, Outcome] = {}
     interrupted = False
     started = time.monotonic()
     for task in tasks:
-        known = recall(task, asked[task.path]) if task.path in asked else None
+        known = None if fresh else recall(task)
         if known is not None:
             found[task] = known
             _tell(known, progress, len(found), len(tasks))

@@ -16,7 +16,7 @@ from checker.mutation.sights import Sight, refused
 from checker.mutation.subject import Subject
 from checker.mutation.versions import versions
 from checker.mutation.weaving import TOO_LARGE, weave
-from checker.table import Document, read
+from checker.table import Document, read, read_same
 
 LARGE: Final = frozenset({TOO_LARGE, "R610", "R611"})
 """Codes of what is too large once everything is put in: fewer mutants may fit."""
@@ -26,21 +26,20 @@ LARGE: Final = frozenset({TOO_LARGE, "R610", "R611"})
 class Job:
     """Some mutants of the specification in `path`, to be judged on one of its instances.
 
-    Either all are `bugs`, in the order of `keys`, or none is. Jobs of one `run` are of one text,
-    which each process reads once.
+    Either all are `bugs`, in the order of `keys`, or none is. `texts`: a digest of its text.
     """
 
     path: str
     instance: str
     keys: tuple[str, ...]
     memory: int
-    run: str
+    texts: str
     bugs: tuple[Bug, ...] = ()
 
 
 def judge_batch(job: Job) -> dict[str, Sight]:
     """Return what one instance sees of some mutants, by their keys."""
-    document = _document(job.path, job.run)
+    document = read_same(job.path, job.texts)
     if job.bugs:
         return _bugs(document, job)
     return _made(document, job, job.keys)
@@ -52,12 +51,6 @@ def declared_states(document: Document, instance: str) -> int | None:
         if entry.name.text == instance and entry.expect is not None:
             return entry.expect.distinct
     return None
-
-
-@lru_cache(maxsize=1)
-def _document(path: str, run: str) -> Document:
-    del run  # another run may find another text
-    return read(Path(path))
 
 
 def _made(document: Document, job: Job, keys: Sequence[str]) -> dict[str, Sight]:
@@ -84,7 +77,7 @@ def _made(document: Document, job: Job, keys: Sequence[str]) -> dict[str, Sight]
 def _bugs(document: Document, job: Job) -> dict[str, Sight]:
     """Return what is seen of bugs: of most in one machine, of the others as texts of their own."""
     bugs = by_key(job.bugs)
-    told = _versions(job.path, job.run, job.bugs)
+    told = _versions(job.path, job.texts, job.bugs)
     found = _together(document, job, {key: told[key] for key in job.keys if key in told})
     left = [key for key in job.keys if key not in found]
     if left:
@@ -95,9 +88,9 @@ def _bugs(document: Document, job: Job) -> dict[str, Sight]:
 
 
 @lru_cache(maxsize=8)
-def _versions(path: str, run: str, bugs: tuple[Bug, ...]) -> dict[str, Document]:
+def _versions(path: str, texts: str, bugs: tuple[Bug, ...]) -> dict[str, Document]:
     edits = {key: bug.edits for key, bug in by_key(bugs).items()}
-    return versions(_document(path, run), edits)
+    return versions(read_same(path, texts), edits)
 
 
 def _together(document: Document, job: Job, told: Mapping[str, Document]) -> dict[str, Sight]:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from secrets import token_hex
 from types import MappingProxyType
 from typing import Literal
 
@@ -30,6 +29,7 @@ from checker.mutation.weaving import catalogue
 from checker.report.files import put_at_once, refuse_link
 from checker.runs import Lost, Spread
 from checker.table import Document
+from checker.table.sources import texts_of
 from checker.verdict.expectation import expected_verdict
 
 BATCH = 200
@@ -124,7 +124,7 @@ def run(
     those of `mutants` that are written down.
     """
     found: dict[str, list[Sight]] = {mutant.key: [] for mutant in mutants}
-    remaining, token = list(names), token_hex(8)
+    remaining, texts = list(names), texts_of(document)
     while remaining:
         left = [key for key, sights in found.items() if not _settled(sights)]
         parts = [tuple(left[place : place + batch]) for place in range(0, len(left), batch)]
@@ -133,7 +133,7 @@ def run(
         now, remaining = remaining[:side_by_side], remaining[side_by_side:]
         jobs = [
             Job(
-                *(document.path, name, part, spread.memory, token),
+                *(document.path, name, part, spread.memory, texts),
                 tuple(bugs[key] for key in part if key in bugs),
             )
             for name in now

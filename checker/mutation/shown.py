@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from secrets import token_hex
 
 from checker.elaborate import elaborate, instances
 from checker.errors import SpecificationError
@@ -28,8 +26,9 @@ from checker.mutation.versions import versions
 from checker.mutation.weaving import weave
 from checker.runs import Lost, Spread
 from checker.source import NOWHERE
-from checker.table import Document, read
+from checker.table import Document, read, read_same
 from checker.table.document import Word
+from checker.table.sources import texts_of
 from checker.verdict.judge import Verdict
 
 BATCH = 40
@@ -40,13 +39,13 @@ BATCH = 40
 class Job:
     """Mistakes of the system in `path`, judged together on one instance.
 
-    Jobs of one `run` are of one text, which each process reads once.
+    `texts`: a digest of its text.
     """
 
     path: str
     instance: str
     mistakes: tuple[Mistake, ...]
-    run: str
+    texts: str
 
 
 @frozen()
@@ -59,14 +58,14 @@ class Shown:
     why_not: str = ""
 
 
-def jobs_of(path: str, mistakes: Sequence[Mistake]) -> list[Job]:
+def jobs_of(document: Document, mistakes: Sequence[Mistake]) -> list[Job]:
     """Return what to do: the mistakes of an instance together, some at a time."""
-    jobs, run = [], token_hex(8)
+    jobs, texts = [], texts_of(document)
     for instance in dict.fromkeys(item.instance for item in mistakes):
         there = [item for item in mistakes if item.instance == instance]
         count = -(-len(there) // BATCH)
         parts = (tuple(there[place::count]) for place in range(count))
-        jobs += [Job(path, instance, part, run) for part in parts]
+        jobs += [Job(document.path, instance, part, texts) for part in parts]
     return jobs
 
 
@@ -82,7 +81,7 @@ def judge_all(jobs: Sequence[Job], spread: Spread) -> Iterator[Shown]:
 
 def judge(job: Job) -> tuple[Shown, ...]:
     """Return what became of the mistakes of a job, in their order."""
-    document = _document(job.path, job.run)
+    document = read_same(job.path, job.texts)
     properties = elaborate(document, job.instance).properties
     judged = {item.declared or item.name: item.kind for item in properties}
     steps: dict[str, int] = {}
@@ -99,12 +98,6 @@ def judge(job: Job) -> tuple[Shown, ...]:
         else _alone(document, job, item)
         for item in job.mistakes
     )
-
-
-@lru_cache(maxsize=1)
-def _document(path: str, run: str) -> Document:
-    del run  # another run may find another text
-    return read(Path(path))
 
 
 # ---------------------------------------------------------------------------------- in one machine

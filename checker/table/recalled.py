@@ -11,18 +11,19 @@ import hashlib
 import pickle
 from collections.abc import Callable, Mapping
 from copyreg import dispatch_table
-from functools import cache
+from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from checker.cache import Cache, code_of
-from checker.library import shipped_folder
+from checker.errors import UsageError
+from checker.library import find, shipped_folder
 from checker.table import looks
 from checker.table.document import Document
 from checker.table.parsed import parser
-from checker.table.sources import NAMES
+from checker.table.sources import NAMES, texts_of
 
 DOCUMENTS = Cache("documents", 64 << 20)
 """Documents, each behind the questions that it depends on."""
@@ -42,6 +43,19 @@ def read(path: Path, edited: Mapping[Path, str] | None = None) -> Document:
     with looks.noting() as noted:
         document = reading.read(path)
     _keep(key, noted, document)
+    return document
+
+
+@lru_cache(maxsize=64)
+def read_same(path: str, texts: str) -> Document:
+    """Return a system that another process has read: `texts` is what `texts_of` said of it there.
+
+    It is read once a process. UsageError where its files were changed since: what is found would
+    be of another text than that under whose name it is told and kept.
+    """
+    document = read(find(path))
+    if texts_of(document) != texts:
+        raise UsageError(f"{path} was changed while it was being checked; check it again")
     return document
 
 

@@ -67,6 +67,29 @@ def test_any_change_of_a_text_searches_again(command: Command, toggle: str) -> N
     assert [item["remembered"] for item in told(command, toggle)] == [True, True]
 
 
+def test_a_text_that_changes_meanwhile_is_neither_judged_nor_remembered(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Path(toggle)
+    text = file.read_text() + "# a text that no other test has\n"
+    file.write_text(text)
+    verify = gate.verify
+
+    def late(task: gate.Task, memory: int) -> gate.Outcome:
+        file.write_text(text + "# saved meanwhile\n")
+        return verify(task, memory)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gate, "verify", late)
+        result = command("verify", toggle, *ONE)
+    assert result.code == 2
+    errors = [item["error"] for item in result.json["instances"]]
+    assert len(errors) == 2
+    assert all("was changed while it was being checked" in error for error in errors)
+    file.write_text(text)
+    assert [item["remembered"] for item in told(command, toggle)] == [False, False]
+
+
 def test_another_checker_searches_again(
     command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

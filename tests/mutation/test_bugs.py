@@ -14,11 +14,12 @@ from jsonschema import Draft202012Validator
 
 from checker.cli.main import run as command
 from checker.cli.schema import schema_of
-from checker.errors import SpecificationError
+from checker.errors import SpecificationError, UsageError
 from checker.mutation.batches import Job, judge_batch
 from checker.mutation.bugs import FILE, KEYS, by_key, read_bugs
 from checker.mutation.edits import edited
 from checker.table import read
+from checker.table.sources import texts_of
 from checker.verdict import exits
 
 QUEUE = """
@@ -160,19 +161,28 @@ def test_of_every_bug_its_fate_is_told(queue: Path, capsys: pytest.CaptureFixtur
 def test_in_one_machine_as_by_themselves(queue: Path) -> None:
     """Each bug alone, its text read and checked, has the sight that it has beside the others."""
     listed = by_key(read_bugs(queue.parent / FILE, read(queue)))
-    job = Job(str(queue), "pinned", tuple(listed), 1 << 30, "once", tuple(listed.values()))
+    texts = texts_of(read(queue))
+    job = Job(str(queue), "pinned", tuple(listed), 1 << 30, texts, tuple(listed.values()))
     together = judge_batch(job)
     for key, bug in listed.items():
-        one = replace(job, keys=(key,), bugs=(bug,), run=key)
+        one = replace(job, keys=(key,), bugs=(bug,))
         assert judge_batch(one) == {key: together[key]}
+
+
+def test_what_changes_while_it_is_judged_is_not_judged(queue: Path) -> None:
+    texts = texts_of(read(queue))
+    queue.write_text(QUEUE + "# a line more\n")
+    with pytest.raises(UsageError, match="was changed while it was being checked"):
+        judge_batch(Job(str(queue), "pinned", ("none",), 1 << 30, texts, ()))
 
 
 def test_a_text_of_its_own_has_the_verdict_of_its_check(
     queue: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     document = read(queue)
+    texts = texts_of(document)
     listed = by_key(read_bugs(queue.parent / FILE, document))
-    job = Job(str(queue), "default", tuple(listed), 1 << 30, "once", tuple(listed.values()))
+    job = Job(str(queue), "default", tuple(listed), 1 << 30, texts, tuple(listed.values()))
     for key, sight in judge_batch(job).items():
         ((_, text),) = edited(document, listed[key].edits).items()
         (tmp_path / "edited").mkdir(exist_ok=True)

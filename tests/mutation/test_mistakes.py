@@ -320,7 +320,7 @@ def test_mistakes_in_one_machine_are_judged_as_by_themselves(tmp_path: Path) -> 
         for name, place, old, new in EDITS
     )
     (tmp_path / FILE).write_text(f"mistakes: lift\nproperties:\n{''.join(entries)}")
-    (job,) = jobs_of(str(path), read_mistakes(tmp_path / FILE, read(path)))
+    (job,) = jobs_of(read(path), read_mistakes(tmp_path / FILE, read(path)))
     together = judge(job)
     alone = [judge(replace(job, mistakes=(item,))) for item in job.mistakes]
     assert together == tuple(item for (item,) in alone)

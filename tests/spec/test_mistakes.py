@@ -13,6 +13,6 @@ from checker.mutation.shown import jobs_of, judge
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_declared_mistake_breaks_its_property(system: str) -> None:
-    jobs = jobs_of(document(system).path, mistakes_of(system))
+    jobs = jobs_of(document(system), mistakes_of(system))
     shown = [item for job in jobs for item in judge(job)]
     assert [item for item in shown if item.steps is None] == []

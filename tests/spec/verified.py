@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from checker.cli.gate import Outcome, Task, tasks_of, verify
-from checker.cli.remembered import asked_of, recall, remember
+from checker.cli.remembered import recall, remember
 from checker.library import find, shipped
 from checker.memory import default_limit
 from checker.mutation.mistakes import Mistake, declared_mistakes
@@ -30,11 +30,6 @@ def mistakes_of(system: str) -> tuple[Mistake, ...]:
     return declared_mistakes(document(system))
 
 
-@cache
-def _asked(system: str) -> str:
-    return asked_of(document(system))
-
-
 def quick(system: str) -> list[str]:
     """Return the instances of tier quick."""
     return [task.instance for task in tasks_of(document(system)) if task.tier == "quick"]
@@ -44,8 +39,8 @@ def quick(system: str) -> list[str]:
 def outcome(system: str, instance: str) -> Outcome:
     """Return what became of an instance."""
     task: Task = next(item for item in tasks_of(document(system)) if item.instance == instance)
-    found = recall(task, _asked(system))
+    found = recall(task)
     if found is None:
-        found = verify(task, default_limit(), "tests")
-        remember(found, _asked(system))
+        found = verify(task, default_limit())
+        remember(found)
     return found
