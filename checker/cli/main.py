@@ -151,7 +151,7 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return exits.INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the last door: nothing may escape as a traceback)
-        if _of_interrupt(error):
+        if not isinstance(error, CheckerError) and _of_interrupt(error):
             click.echo("interrupted", err=True)
             return exits.INTERRUPTED
         return report(error)
