@@ -316,17 +316,17 @@ def leaves(kind: Type) -> int:
     """Return how many scalars a value of `kind` holds at most (saturating at HUGE)."""
     match kind:
         case Option(item):
-            return 1 + leaves(item)
+            return 1 + once(leaves, item)
         case Record(_, fields):
-            return min(HUGE, sum(leaves(field) for _, field in fields))
+            return min(HUGE, sum(once(leaves, field) for _, field in fields))
         case Union(_, variants):
-            return 1 + max((leaves(variant) for variant in variants), default=0)
+            return 1 + max((once(leaves, variant) for variant in variants), default=0)
         case Set(item):
             return size(item)
         case Map(key, value, _):
-            return min(HUGE, size(key) * (1 + leaves(value)))
+            return min(HUGE, size(key) * (1 + once(leaves, value)))
         case Sequence(item, capacity) | Bag(item, capacity):
-            return min(HUGE, capacity * (1 + leaves(item)))
+            return min(HUGE, capacity * (1 + once(leaves, item)))
         case _:
             return 1
 
@@ -350,7 +350,7 @@ def excess(kind: Type) -> str | None:
     if depth(kind) > NESTING_MAX:
         return f"types {depth(kind)} levels deep in each other; at most {NESTING_MAX} are possible"
     for part in parts(kind):
-        found = excess(part)
+        found = once(excess, part)
         if found is not None:
             return found
     if leaves(kind) > LEAVES_MAX:

@@ -108,8 +108,8 @@ class Renaming:
     `words` are what it declares for expressions, and locals that would be taken for something of
     the other system; `types` those of them that can stand as a type, `carriers`
     those that carry messages. `values` has the type of each
-    state, enum value and id that only one type has, `ids` that of counted ids, by what their names
-    begin with.
+    state, enum value and id that only one type has, `ids` that of counted ids and what their names
+    begin with here, by what they begin with there; `bound` are names that are locals in any case.
     """
 
     prefix: str
@@ -119,7 +119,8 @@ class Renaming:
     types: frozenset[str]
     carriers: frozenset[str]
     values: Mapping[str, str]
-    ids: Mapping[str, str]
+    ids: Mapping[str, tuple[str, str]]
+    bound: frozenset[str]
     tables: Mapping[str, frozenset[str]]
 
     def name(self, role: str, name: str) -> str:
@@ -151,11 +152,11 @@ class Renaming:
         owner = self.values.get(name)
         if owner is not None:
             return owner, name
-        match = re.fullmatch(r"(.*?)([1-9]\d*)", name)
-        owner = self.ids.get(match[1]) if match is not None else None
-        if owner is None or match is None:
+        begin, number = parts_of_id(name)
+        if begin not in self.ids or name in self.bound:
             return None
-        return owner, f"{prefix_of_ids(owner)}{match[2]}"
+        owner, here = self.ids[begin]
+        return owner, f"{here}{number}"
 
     def __call__(self, part: Any, *, member: bool = False) -> Any:
         """Return a part of the system under its names here; `member` of a component."""
@@ -301,6 +302,12 @@ class _Trees(ast.NodeTransformer):
 # ------------------------------------------------------------------------------------ the names
 
 
+def parts_of_id(name: str) -> tuple[str, str]:
+    """Return what the name of a counted id begins with, and its number; no number: it is none."""
+    match = re.fullmatch(r"(.*?)([1-9]\d*)", name)
+    return (name, "") if match is None else (match[1], match[2])
+
+
 def declared(document: Document) -> dict[str, str]:
     """Return every name that a system declares for expressions, with its section."""
     return {
@@ -314,7 +321,19 @@ def locals_of(document: Document) -> set[str]:
     Built-in words are among them; nothing else is called so.
     """
     known = {*declared(document), *(value for value, _ in _owned(document, {}))}
-    return {name for name in _mentioned(document) if name not in known}
+    ids = {ids_begin_with(item) for item in document.constants if item.ids_count is not None}
+    bound = bound_in(document)
+    return {
+        name
+        for name in _mentioned(document)
+        if name not in known and (name in bound or parts_of_id(name)[0] not in ids)
+    }
+
+
+def ids_begin_with(constant: Constant) -> str:
+    """Return what the names of counted ids begin with."""
+    own = constant.prefix
+    return prefix_of_ids(constant.name.text) if own is None else own.text
 
 
 def _mentioned(part: object) -> Iterator[str]:
@@ -351,7 +370,7 @@ def values_of(document: Document, names: Mapping[str, str]) -> dict[str, str]:
     owners: dict[str, list[str]] = {}
     for value, owner in _owned(document, names):
         owners.setdefault(value, []).append(owner)
-    bound = _bound(document)
+    bound = bound_in(document)
     return {
         value: found[0]
         for value, found in owners.items()
@@ -374,7 +393,7 @@ def _owned(document: Document, names: Mapping[str, str]) -> Iterator[tuple[str, 
             yield from ((member.text, owner) for member in members)
 
 
-def _bound(document: Document) -> set[str]:
+def bound_in(document: Document) -> set[str]:
     """Return the names that something in the system gives a value to."""
     bound = set()
     for part in parts_of(document):

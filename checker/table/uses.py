@@ -14,7 +14,6 @@ from typing import Any
 
 from checker.source import Span
 from checker.table.cells import read_expression
-from checker.table.declarations import prefix_of_ids
 from checker.table.document import (
     Cell,
     Constant,
@@ -34,7 +33,9 @@ from checker.table.problems import Problems
 from checker.table.renaming import (
     TYPES,
     Renaming,
+    bound_in,
     declared,
+    ids_begin_with,
     locals_of,
     values_of,
 )
@@ -103,7 +104,7 @@ def composed(
     known = {**declared(host), **{name: "" for part in parts for name in part.images.values()}}
     found = host
     for part in parts:
-        names = _renaming(part, known)
+        names = _renaming(host, part, known)
         check_names(host, parts, part, problems)
         if not problems.found:
             found = _joined(found, part, names, problems)
@@ -115,21 +116,14 @@ def composed(
     return found
 
 
-def _renaming(part: Part, known: Mapping[str, str]) -> Renaming:
+def _renaming(host: Document, part: Part, known: Mapping[str, str]) -> Renaming:
     document, prefix = part.document, part.use.prefix.text
     replaced, words = part.replaced, dict(part.images)
     # A local that is called like something of this system would be taken for it.
     for name in locals_of(document) - {"requests", "responses"}:
         if name in known:
             words[name] = f"{prefix}_{name}"
-    counted = {
-        prefix_of_ids(item.name.text): part.images[item.name.text]
-        for item in document.constants
-        if item.ids_count is not None
-        and item.prefix is None
-        and not item.symmetric
-        and part.takes(item)
-    }
+    ids = dict(filter(None, (_ids_here(host, part, item) for item in document.constants)))
     return Renaming(
         prefix=prefix,
         words=words,
@@ -144,12 +138,30 @@ def _renaming(part: Part, known: Mapping[str, str]) -> Renaming:
             + [item.name.text for item in document.calls]
         ),
         values=values_of(document, part.images),
-        ids=counted,
+        ids=ids,
+        bound=frozenset(bound_in(document)),
         tables={
             table.name: frozenset(state for state, _ in table.states)
             for table in document.tables.values()
         },
     )
+
+
+def _ids_here(host: Document, part: Part, item: Constant) -> tuple[str, tuple[str, str]] | None:
+    """Return what counted ids begin with there, and their type and beginning here; None to stay.
+
+    An id type that is called as one of this system is that one, with its names.
+    """
+    if item.ids_count is None or item.symmetric:
+        return None
+    there, name = ids_begin_with(item), part.images[item.name.text]
+    if part.takes(item):
+        here = replace(item, name=Word(name, item.name.span))
+        return there, (name, ids_begin_with(here))
+    own = next((one for one in host.constants if one.name.text == name), None)
+    if own is None or own.ids_count is None or own.symmetric or ids_begin_with(own) == there:
+        return None
+    return there, (name, ids_begin_with(own))
 
 
 def _joined(host: Document, part: Part, names: Renaming, problems: Problems) -> Document:

@@ -98,6 +98,12 @@ def nested_types(count: int, *, backwards: bool = False) -> str:
     return f"{HEAD}  deep: {value}\ntypes:\n{''.join(types)}{ROWS}"
 
 
+def doubling_types(count: int) -> str:
+    """Return records that each hold the one before twice."""
+    types = "".join(f"  T{n}: {{fields: {{a: T{n - 1}, b: T{n - 1}}}}}\n" for n in range(1, count))
+    return f"{HEAD}types:\n  T0: 0..1\n{types}{ROWS}"
+
+
 def with_formula(parts: int) -> str:
     formula = " and ".join(["until(x < 9, x == 9)"] * parts)
     return f"{HEAD}{ROWS}properties:\n  p:\n    ltl: {formula}\n    why: because.\n"
@@ -113,6 +119,7 @@ REFUSED = {
         "Y306",
         "too deep in each other",
     ),
+    "types that double": (doubling_types(18), "Y306", "parts; at most 65536 are possible"),
     "a formula of 300 parts": (with_formula(300), "Y311", "this formula is too large"),
     "a chain of 2,500 comparisons": (with_property(chain(2500)), "T106", "deeper than 60 levels"),
     "a chain of 61 comparisons": (with_property(chain(61)), "T106", "deeper than 60 levels"),

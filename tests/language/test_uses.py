@@ -417,3 +417,57 @@ def test_ignoring_a_message_is_as_fair_as_in_the_used_system(tmp_path: Path) -> 
     )
     result = run(tmp_path, "deadlock: false\nuses:\n  it: {system: part.yaml, properties: all}\n")
     assert outcomes(result)["it_is_read"] == "holds"
+
+
+CLAIM = """\
+system: claim
+about: A thing is held by one key, then by another.
+constants:
+  Key: {ids: 2%s}
+variables:
+  held: {type: Key, initial: %s1}
+rows:
+  - row: takes
+    when: held == %s1
+    do: held = %s2
+  - row: gives
+    for: {key: "{%s1, %s2}"}
+    when: key == held
+    do: pass
+properties:
+  stays: {always: held == %s1, why: It does not.}
+"""
+
+
+TWICE = "uses:\n  a: {system: claim.yaml, properties: all}\n  b: {system: claim.yaml}\n"
+ONCE = "uses:\n  a: {system: claim.yaml, properties: all}\n"
+VARIABLE = "  %s: {type: %s, initial: %s, observed: true}\n"
+NUMBER = VARIABLE % ("%s", "0..1", "'0'")
+OF_THE_TYPE = VARIABLE % ("a_k2", "a_Key", "k1")
+
+
+@pytest.mark.parametrize(
+    ("begin", "here"),
+    [
+        ("k", TWICE),
+        ("key", TWICE),
+        ("k", f"{ONCE}variables:\n{NUMBER % 'k2'}"),
+        ("key", f"{ONCE}variables:\n{NUMBER % 'key2'}"),
+        (
+            "k",
+            f"{ONCE}variables:\n{NUMBER % 'k2'}{OF_THE_TYPE}",
+        ),
+        ("k", f"{ONCE}types:\n  Hue: one of k1, k2\nvariables:\n{VARIABLE % ('hue', 'Hue', 'k1')}"),
+        ("k", f"{ONCE}constants:\n  Key: {{ids: 2, prefix: node}}\n"),
+        ("key", f"{ONCE}constants:\n  Key: {{ids: 2, prefix: node}}\n"),
+    ],
+)
+def test_ids_of_a_used_system_are_its_own_whatever_is_called_so_here(
+    tmp_path: Path, begin: str, here: str
+) -> None:
+    prefix = ", prefix: k" if begin == "k" else ""
+    (tmp_path / "claim.yaml").write_text(CLAIM % (prefix, *[begin] * 6))
+    used = run(tmp_path, here)
+    assert outcomes(used)["a_stays"] == "violated"
+    (broken,) = used.verdict.broken
+    assert broken.length == 1
