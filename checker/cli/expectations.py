@@ -137,7 +137,7 @@ def _value(text: str, lines: list[int], node: CommentedMap, key: str) -> tuple[i
     """Return where a number stands."""
     line, column = node.lc.value(key)
     begin = lines[line] + column
-    match = re.compile(r"[0-9_]+").match(text, begin)
+    match = re.compile(r"[+-]?[0-9_]+").match(text, begin)
     return begin, begin if match is None else match.end()
 
 

@@ -190,6 +190,13 @@ def test_update_shows_and_writes_figures_and_nothing_else(command: Command, togg
     assert command("verify", toggle, *ONE, "--update").err.count("@@") == 0
 
 
+def test_update_replaces_a_number_with_its_sign(command: Command, toggle: str) -> None:
+    mended(toggle, "distinct: 16", "distinct: +17")
+    assert command("verify", toggle, *ONE, "--update").code == 0
+    assert "distinct: 16" in Path(toggle).read_text()
+    assert command("verify", toggle, *ONE).code == 0
+
+
 def test_update_leaves_links_permissions_and_line_ends(command: Command, toggle: str) -> None:
     mended(toggle, "distinct: 16", "distinct: 17")
     own = Path("own.yaml")
