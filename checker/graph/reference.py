@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.errors import InternalError
+from checker.errors import InternalError, UsageError
 from checker.graph.space import Named, Space
 from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.meta import CONDITION, PREMISE
@@ -95,8 +95,15 @@ class _Places:
 def reference_space(machine: Machine, states: Sequence[State]) -> Space:
     """Return the Space over `states`, all distinct ones within the bounds.
 
-    InternalError where a step fails or leads to a state that is not among them.
+    InternalError where a step fails or leads to a state that is not among them; UsageError where
+    temporal properties have more conditions than a state's flags have bits for.
     """
+    most = CONDITION - PREMISE
+    if len(machine.watches) > most:
+        raise UsageError(
+            f"{machine.name}: {len(machine.watches)} conditions in temporal properties, and at "
+            f"most {most} are judged together; judge some at a time (--property)"
+        )
     places = _Places(machine, states)
     fair = fair_rows(machine)
     offsets, targets, labels, turns = [0], list[int](), list[int](), list[int]()

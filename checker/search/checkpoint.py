@@ -14,9 +14,11 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, get_args
 
@@ -212,7 +214,8 @@ def find(directory: Path, identity: Mapping[str, object]) -> Saved:
     """
     path = directory / MANIFEST
     try:
-        body = json.loads(path.read_bytes())
+        with _open(path) as file:
+            body = json.loads(file.read())
         written = body.pop("sha256")
         found = body["format"]
     except FileNotFoundError:
@@ -294,12 +297,21 @@ def _write(path: Path, content: Iterable[memoryview]) -> str:
     return digest.hexdigest()
 
 
+def _open(path: Path) -> BufferedReader:
+    """Open an ordinary file to read it; UsageError for a device or a pipe, which have no end."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise UsageError(f"{path}: this is no ordinary file")
+
+
 def _read_part(path: Path, part: Part, room: Words) -> None:
     """Read a file of states into `room`; UsageError where it is not what was written."""
     view = _bytes_of(room)
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
+        with _open(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size != len(view):
                 raise UsageError(f"{path}: {size:,} bytes where {len(view):,} were written")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from checker.errors import EvaluationError
+from checker.errors import EvaluationError, UsageError
 from checker.machine.machine import Machine
 from checker.memory import peak_rss
 from checker.search.concrete import concrete_path
@@ -29,7 +29,15 @@ from checker.semantics.successors import (
     unjudged,
     witnessed,
 )
-from checker.semantics.symmetry import reduces, representative
+from checker.semantics.symmetry import (
+    reduces,
+    renamings_of,
+    representative,
+    symmetric_ids,
+)
+
+ORDERS_MAX = 40_320
+"""Orders of symmetric ids that are tried of a state: those of eight take a second."""
 
 
 def explore_reference(
@@ -42,8 +50,16 @@ def explore_reference(
 
     With `Machine.symmetry`, one state of each orbit is stored and expanded; paths are real runs.
     `limits.memory_bytes` is compared with the peak resident size of the process.
-    `interrupt`, or Ctrl-C, ends the search with what was found until then.
+    `interrupt`, or Ctrl-C, ends the search with what was found until then. UsageError where
+    symmetric ids have more orders than can be tried of each state.
     """
+    orders = renamings_of(symmetric_ids(machine)) if reduces(machine) else 1
+    if orders > ORDERS_MAX:
+        raise UsageError(
+            f"the reference interpreter tries all orders of symmetric ids of each state, here "
+            f"{orders:,}, and at most {ORDERS_MAX:,}; search with the local engine, or with "
+            "--symmetry off"
+        )
     search = _Search(machine, limits, Clock(limits, progress, interrupt))
     search.run()
     return search.exploration()

@@ -223,3 +223,36 @@ def test_wide_states_are_compiled_in_bounded_time(tmp_path: Path, kind: str, eff
     )
     assert done.returncode == 0, done.stderr
     assert "holds: 10 distinct states, depth 9" in done.stdout
+
+
+MANY_IDS = f"""\
+{HEAD}  held: {{type: map of C to 0..1, initial: empty}}
+constants:
+  C: {{ids: 20, symmetric: true}}
+rows:
+  - row: up
+    for: {{c: C}}
+    do: held[c] = 1
+"""
+MANY_CLAIMS = f"{HEAD}{ROWS}fairness: weak\nproperties:\n" + "".join(
+    f"  p{n}: {{leads_to: {{from: x == 1, to: x == 2}}, why: it goes on.}}\n" for n in range(21)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            MANY_IDS.replace("  x:", "  held: {type: map of C to 0..1, initial: empty}\n  x:"),
+            "orders of",
+        ),
+        (MANY_CLAIMS, "at most 20 are judged together"),
+    ],
+)
+def test_the_reference_engine_has_limits_too(
+    tmp_path: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "many.yaml").write_text(text)
+    words = ["check", str(tmp_path / "many.yaml"), "--engine", "reference", "--progress", "none"]
+    assert run(words) == 2
+    assert said in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Goal: `--checkpoint` and `--resume` give the same object as one run; a wrong one is refused."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,23 @@ def test_going_on_says_what_one_run_says(command: Command, toggle: str, instance
     assert told(check(command, toggle, *select, "--resume", "kept")) == told(wanted)
     # The same once more: what was resumed from was only read.
     assert told(check(command, toggle, *select, "--resume", "kept")) == told(wanted)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "states-000001.bin"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_has_no_end_is_no_part_of_a_checkpoint(
+    command: Command, toggle: str, name: str, kind: str
+) -> None:
+    command("check", toggle, "--limit-depth", "2", "--checkpoint", "kept")
+    file = next(path for path in sorted(Path("kept").glob("*")) if path.name.startswith(name[:6]))
+    file.unlink()
+    if kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to("/dev/zero")
+    result = command("check", toggle, "--resume", "kept")
+    assert result.code == 2
+    assert f"{file}: this is no ordinary file" in result.err
 
 
 def test_the_checkpoint_is_named_in_the_object(command: Command, toggle: str) -> None:
