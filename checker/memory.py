@@ -82,10 +82,8 @@ def advise_huge_pages(words: NDArray[np.int64]) -> None:
     without huge pages go on as they are. A huge page costs as soon as a word of it is written.
     """
     advice = getattr(mmap, "MADV_HUGEPAGE", None)
-    space = words.base
-    while isinstance(space, (np.ndarray, memoryview)):
-        space = space.base if isinstance(space, np.ndarray) else space.obj
-    if advice is None or not isinstance(space, mmap.mmap):
+    space = _space_of(words)
+    if advice is None or space is None:
         return
     with suppress(OSError):
         space.madvise(advice)
@@ -97,16 +95,22 @@ def give_back(words: NDArray[np.int64], start: int, end: int) -> None:
     Whole pages of it; where they are read again they may be zero.
     """
     advice = getattr(mmap, "MADV_DONTNEED", None)
-    space = words.base
-    while isinstance(space, (np.ndarray, memoryview)):
-        space = space.base if isinstance(space, np.ndarray) else space.obj
-    if advice is None or not isinstance(space, mmap.mmap):
+    space = _space_of(words)
+    if advice is None or space is None:
         return
     origin = int(words.ctypes.data) - _address(space)
     first = -(-(origin + 8 * start) // mmap.PAGESIZE) * mmap.PAGESIZE
     last = (origin + 8 * end) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < last:
         space.madvise(advice, first, last - first)
+
+
+def _space_of(words: NDArray[np.int64]) -> mmap.mmap | None:
+    """Return the space that words of `reserve` lie in; None where they are of something else."""
+    space = words.base
+    while isinstance(space, (np.ndarray, memoryview)):
+        space = space.base if isinstance(space, np.ndarray) else space.obj
+    return space if isinstance(space, mmap.mmap) else None
 
 
 def _meminfo(field: str) -> int:

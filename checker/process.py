@@ -68,6 +68,12 @@ def collect_rarely() -> None:
     gc.set_threshold(_MADE, 50, 100)
 
 
+def prepare() -> None:
+    """Ask of Python what every process that works on specifications asks of it."""
+    collect_rarely()
+    nest_deeply()
+
+
 def do_without_threads_of_numpy() -> None:
     """Keep the linear algebra in numpy, which nobody uses here, from starting threads.
 

@@ -19,7 +19,7 @@ from typing import Generic, Protocol, TypeVar
 
 from checker.frozen import frozen
 from checker.memory import default_limit
-from checker.process import ENDING, collect_rarely, nest_deeply, undisturbed
+from checker.process import ENDING, prepare, undisturbed
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -140,8 +140,7 @@ def _one_process() -> ProcessPoolExecutor:
 
 def _begin() -> None:
     """Prepare a process that was just started."""
-    collect_rarely()
-    nest_deeply()
+    prepare()
     leave_endings_to_the_parent()
 
 

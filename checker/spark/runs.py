@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from checker.errors import CheckerError
 from checker.memory import default_limit
+from checker.process import prepare
 from checker.runs import Lost
 from checker.spark.session import Cluster, reason_of, spark_session
 
@@ -126,6 +127,7 @@ def _next(done: queue.SimpleQueue[tuple[Item, object]]) -> tuple[Item, object]:
 
 def _done(work: Callable[[Item], Made], item: Item) -> object:
     """Run one item, in a Python worker; an error of ours is a result that the driver raises."""
+    prepare()
     try:
         return work(item)
     except CheckerError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -315,14 +315,14 @@ def declared(document: Document) -> dict[str, str]:
     }
 
 
-def locals_of(document: Document) -> set[str]:
+def locals_of(document: Document, bound: Collection[str]) -> set[str]:
     """Return the names in a system that mean nothing elsewhere: bindings and locals.
 
+    `bound`: what `bound_in` says of it.
     Built-in words are among them; nothing else is called so.
     """
     known = {*declared(document), *(value for value, _ in _owned(document, {}))}
     ids = {ids_begin_with(item) for item in document.constants if item.ids_count is not None}
-    bound = bound_in(document)
     return {
         name
         for name in _mentioned(document)
@@ -361,7 +361,9 @@ def _words(item: object) -> Iterator[str]:
             yield from _words(part)
 
 
-def values_of(document: Document, names: Mapping[str, str]) -> dict[str, str]:
+def values_of(
+    document: Document, names: Mapping[str, str], bound: Collection[str]
+) -> dict[str, str]:
     """Return each state, enum value and id that one type has, with that type's name here.
 
     Such a name is written with its type where the system is used, so that a type of the same
@@ -370,7 +372,6 @@ def values_of(document: Document, names: Mapping[str, str]) -> dict[str, str]:
     owners: dict[str, list[str]] = {}
     for value, owner in _owned(document, names):
         owners.setdefault(value, []).append(owner)
-    bound = bound_in(document)
     return {
         value: found[0]
         for value, found in owners.items()

@@ -120,7 +120,8 @@ def _renaming(host: Document, part: Part, known: Mapping[str, str]) -> Renaming:
     document, prefix = part.document, part.use.prefix.text
     replaced, words = part.replaced, dict(part.images)
     # A local that is called like something of this system would be taken for it.
-    for name in locals_of(document) - {"requests", "responses"}:
+    bound = frozenset(bound_in(document))
+    for name in locals_of(document, bound) - {"requests", "responses"}:
         if name in known:
             words[name] = f"{prefix}_{name}"
     ids = dict(filter(None, (_ids_here(host, part, item) for item in document.constants)))
@@ -137,9 +138,9 @@ def _renaming(host: Document, part: Part, known: Mapping[str, str]) -> Renaming:
             [item.name.text for item in document.channels]
             + [item.name.text for item in document.calls]
         ),
-        values=values_of(document, part.images),
+        values=values_of(document, part.images, bound),
         ids=ids,
-        bound=frozenset(bound_in(document)),
+        bound=bound,
         tables={
             table.name: frozenset(state for state, _ in table.states)
             for table in document.tables.values()

@@ -71,6 +71,17 @@ def test_a_second_one_ends_at_once(folder: Path, number: signal.Signals) -> None
     assert ("interrupted twice" in err) or json.loads(out)["stopped_by"] == "interrupt"
 
 
+def ended_program(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=with_defaults,
+    )
+
+
 def test_one_after_the_exit_code_is_known_changes_nothing() -> None:
     """Python lets go of its handlers before it ends; a second signal may come even then."""
     program = """
@@ -84,13 +95,7 @@ class Late:
 late = Late()
 main(["list"])
 """
-    ended = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = ended_program(program)
     assert ended.returncode == 2, ended.stderr
     assert "Traceback" not in ended.stderr
 
@@ -98,14 +103,7 @@ main(["list"])
 @pytest.mark.parametrize("number", ENDING)
 def test_while_the_command_is_being_imported(number: signal.Signals) -> None:
     program = f"import os, checker.__main__; os.kill(os.getpid(), {int(number)}); import time"
-    ended = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=with_defaults,
-    )
+    ended = ended_program(program)
     assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
 
 

@@ -14,6 +14,7 @@ import pytest
 from checker.cli.main import run
 from checker.errors import UsageError
 from checker.library import find
+from checker.process import deep_recursion
 from checker.runs import Lost
 from checker.spark.runs import SparkRuns
 
@@ -65,6 +66,12 @@ class Lift:
 
 serve(Lift)
 """
+
+
+def test_a_worker_nests_as_deeply_as_a_process_that_runs_a_command(session: SparkSession) -> None:
+    ((_, limit),) = SparkRuns(session).each(lambda _: sys.getrecursionlimit(), [0])
+    with deep_recursion():
+        assert limit == sys.getrecursionlimit()
 
 
 def test_each_item_is_done_once(session: SparkSession) -> None:
