@@ -265,7 +265,9 @@ def shown(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def as_object(spec: str, instance: str, found: Sequence[Size], names: Sequence[str]) -> object:
+def as_object(
+    spec: str, instance: str, found: Sequence[Size], names: Sequence[str]
+) -> dict[str, object]:
     """Return a sweep as an object for JSON."""
     return {
         "checker": __version__,

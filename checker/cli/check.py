@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from checker import flow
 from checker.cli.interrupts import interruptible
+from checker.cli.objects import print_object
 from checker.cli.options import (
     EngineChoice,
     Seconds,
@@ -163,7 +163,7 @@ def print_result(
 ) -> None:
     """Print a result on stdout, as text or as one JSON object."""
     if form == "json":
-        click.echo(json.dumps(summary(result, result.report.traces), ensure_ascii=False))
+        print_object(summary(result, result.report.traces))
         return
     from checker.report import terminal  # noqa: PLC0415 (rich only where it is used)
     from checker.report.profile import print_profile  # noqa: PLC0415 (as the next)

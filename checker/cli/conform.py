@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 from checker import __version__, library
 from checker.cli.configuration import SpokenOption
 from checker.cli.mapped import bound_again, mapped, mapped_options
+from checker.cli.objects import print_object
 from checker.cli.options import Seconds
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading
@@ -179,7 +179,7 @@ def _write(
     if page_file is not None:
         put(page_file, encoded(told.page(result, mapping.about, again)))
     if form == "json":
-        click.echo(json.dumps(as_object(result, __version__)))
+        print_object(as_object(result, __version__))
     else:
         told.print_result(terminal.console(), result)
 

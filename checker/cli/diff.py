@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import tempfile
@@ -18,6 +17,7 @@ import click
 from checker import flow, library
 from checker.cli.archives import unpack
 from checker.cli.interrupts import interruptible
+from checker.cli.objects import print_object
 from checker.cli.options import format_option, overrides, progress_option
 from checker.cli.progress import Style, observing
 from checker.errors import EnvironmentFailure, UsageError
@@ -131,7 +131,7 @@ def diff(
         answer, properties=changed, rewritten=rewritten, untaken=untaken, reworded=reworded
     )
     if form == "json":
-        click.echo(json.dumps(_object(answer), ensure_ascii=False))
+        print_object(_object(answer))
     else:
         for line in _text(answer, markdown=form == "markdown"):
             click.echo(line if form == "markdown" else _wrapped(line))

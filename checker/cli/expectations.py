@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from typing import Any
 import click
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
 
 from checker.cli.gate import Outcome
-from checker.errors import EnvironmentFailure, told
+from checker.errors import told
 from checker.frozen import frozen
 from checker.report.files import put_at_once
 from checker.verdict import exits
@@ -38,36 +40,59 @@ class _Edit:
     text: str
 
 
-def update(outcomes: Sequence[Outcome], pinned: Sequence[str]) -> list[Outcome]:
+def update(outcomes: Sequence[Outcome], pinned: Sequence[str]) -> tuple[list[Outcome], list[str]]:
     """Write figures that are not as declared, and those that `pinned` names; show the difference.
 
-    Returns the outcomes as they are then: one whose figures were all that differed is met.
+    Returns the outcomes as they are then, and which files could not be written and why. One whose
+    figures were all that differed is met, where its file was written.
     """
-    updated = list(outcomes)
-    edits: dict[str, list[_Edit]] = {}
-    texts: dict[str, str] = {}
+    places: dict[str, list[int]] = {}
     for place, outcome in enumerate(outcomes):
         file = outcome.task.file
         if not outcome.figures or not Path(file).is_file():
             continue
-        if outcome.exit_code != exits.HOLDS and not _only_figures(outcome):
+        if outcome.exit_code == exits.HOLDS or _only_figures(outcome):
+            places.setdefault(file, []).append(place)
+    then, unwritten = list(outcomes), []
+    for file, mine in places.items():
+        try:
+            written = _updated(Path(file), [outcomes[place] for place in mine], pinned)
+        except OSError as failure:
+            unwritten.append(f"figures cannot be written: {told(failure)}")
             continue
-        text = texts.setdefault(file, Path(file).read_bytes().decode())
-        found = _edits(text, outcome, pinned)
-        if found is None:
-            click.echo(
-                f"{outcome.task.system} {outcome.task.instance}: figures must be written by hand: "
-                "`expect` is not a mapping here",
-                err=True,
-            )
+        for place in mine:
+            if outcomes[place] in written:
+                then[place] = replace(
+                    outcomes[place], failure=None, details="", exit_code=exits.HOLDS, problems=()
+                )
+    return then, unwritten
+
+
+def _updated(file: Path, outcomes: Sequence[Outcome], pinned: Sequence[str]) -> list[Outcome]:
+    """Write the figures of a file's instances, and return those that it says now.
+
+    Raises OSError where it cannot be written.
+    """
+    before = file.read_bytes().decode()
+    text, written = before, []
+    # From the end on: what is added moves no line before it.
+    for outcome in sorted(outcomes, key=lambda outcome: -outcome.task.line):
+        edits = _edits(text, outcome, pinned)
+        changed = None if edits is None else _applied(text, edits)
+        if changed is None or not _says(changed, text, outcome, pinned):
+            why = "not a mapping" if changed is None else "laid out in a way that is not edited"
+            name = f"{outcome.task.system} {outcome.task.instance}"
+            line = f"{name}: figures must be written by hand: `expect` is {why} here"
+            click.echo(line, err=True)
             continue
-        edits.setdefault(file, []).extend(found)
-        updated[place] = replace(
-            outcome, failure=None, details="", exit_code=exits.HOLDS, problems=()
-        )
-    for file, changes in edits.items():
-        _show_and_write(Path(file), texts[file], changes)
-    return updated
+        text = changed
+        written.append(outcome)
+    if text != before:
+        old, new = (it.splitlines(keepends=True) for it in (before, text))
+        changes = difflib.unified_diff(old, new, str(file), f"{file} (updated)")
+        click.echo("".join(changes), err=True)
+        put_at_once(file, text.encode())
+    return written
 
 
 def _only_figures(outcome: Outcome) -> bool:
@@ -109,6 +134,7 @@ def _edits(text: str, outcome: Outcome, pinned: Sequence[str]) -> list[_Edit] | 
     return found
 
 
+@lru_cache(maxsize=2)  # a text that was changed is the one that is changed next
 def _parsed(text: str) -> Any:
     return YAML(typ="rt").load(StringIO(text))
 
@@ -162,21 +188,35 @@ def _added(text: str, lines: list[int], node: CommentedMap, key: str, value: str
     return _Edit(begin, begin, f"{key}: {value}\n{' ' * column}")
 
 
-def _show_and_write(file: Path, text: str, edits: list[_Edit]) -> None:
-    """Print the difference, then write the file."""
+def _applied(text: str, edits: list[_Edit]) -> str:
     changed, end = [], 0
     for edit in sorted(edits, key=lambda edit: edit.begin):
         changed += [text[end : edit.begin], edit.text]
         end = edit.end
-    new = "".join([*changed, text[end:]])
-    if new == text:
-        return
-    name = str(file)
-    lines = difflib.unified_diff(
-        text.splitlines(keepends=True), new.splitlines(keepends=True), name, f"{name} (updated)"
-    )
-    click.echo("".join(lines), err=True)
+    return "".join([*changed, text[end:]])
+
+
+def _says(new: str, old: str, outcome: Outcome, pinned: Sequence[str]) -> bool:
+    """Whether a new text has the figures of an instance, and is otherwise as the old one.
+
+    YAML has more ways to lay a mapping out than edits of text know of.
+    """
     try:
-        put_at_once(file, new.encode())
-    except OSError as failure:
-        raise EnvironmentFailure(f"{file} cannot be written: {told(failure)}") from failure
+        return _edits(new, outcome, pinned) == [] and _but_figures(new) == _but_figures(old)
+    except YAMLError:
+        return False
+
+
+def _but_figures(text: str) -> object:
+    """Return what a text says, but figures that are expected."""
+
+    def without(node: object, *, expected: bool = False) -> object:
+        if isinstance(node, CommentedMap):
+            return {
+                key: without(value, expected=key == "expect")
+                for key, value in node.items()
+                if not (expected and key in FIGURES)
+            }
+        return [without(item) for item in node] if isinstance(node, list) else node
+
+    return without(_parsed(text))

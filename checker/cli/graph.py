@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 
 from checker import flow
 from checker.cli.interrupts import interruptible
+from checker.cli.objects import print_object
 from checker.cli.options import (
     WORKERS,
     EngineChoice,
@@ -106,7 +106,7 @@ def graph(
         states, edges, ends = written
     if form == "json":
         sizes = {"out": out, "states": states, "edges": edges, "terminal": asdict(ends)}
-        click.echo(json.dumps(sizes))
+        print_object(sizes)
     else:
         click.echo(f"{plural(states, 'state')} and {plural(edges, 'edge')} written to {out}")
         click.echo(_where_it_ends(ends))

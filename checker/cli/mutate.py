@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from checker import flow, library
+from checker.cli.objects import print_object
 from checker.cli.options import output_options
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
@@ -34,6 +35,7 @@ from checker.report.files import put_below
 from checker.table import Document, read
 from checker.table.problems import nearest
 from checker.verdict import exits
+from checker.visible import visible
 
 BESIDE = "<bugs.yaml beside SPEC>"
 """What `--bugs` without a file stands for."""
@@ -159,16 +161,17 @@ def mutate(
         *(flow.spec_name(document.path), document.name.text, tuple(instances)),
         *(judged, finished, listed),
     )
-    if directory is not None:
-        page = f"{campaign.noun}.md"
-        found = json.dumps(report.as_object(campaign), indent=1, ensure_ascii=False)
-        contents = {page: report.markdown(campaign), f"{campaign.noun}.json": f"{found}\n"}
-        put_below(directory, contents)
-        click.echo(f"report written to {directory / page}", err=True)
+    found = report.as_object(campaign)
     if form == "json":
-        click.echo(json.dumps(report.as_object(campaign), ensure_ascii=False))
+        print_object(found)
     else:
         click.echo(report.text(campaign))
+    if directory is not None:  # last: what cannot be written must not cost what was found
+        page = f"{campaign.noun}.md"
+        told = json.dumps(found, indent=1, ensure_ascii=False)
+        contents = {page: report.markdown(campaign), f"{campaign.noun}.json": f"{told}\n"}
+        put_below(directory, contents)
+        click.echo(f"report written to {directory / page}", err=True)
     return _exit_code(campaign)
 
 
@@ -194,7 +197,7 @@ def _declared(
         judged = {item.property for item in shown}
         found = tuple(item for item in found if item.property in judged)
     if form == "json":
-        click.echo(json.dumps(abilities.as_object(document.name.text, found), ensure_ascii=False))
+        print_object(abilities.as_object(document.name.text, found))
     else:
         click.echo(abilities.text(document.name.text, found))
     if not finished:
@@ -280,9 +283,11 @@ def _tell(step: Step, noun: str, progress: Style) -> None:
     if progress == "json":
         event = {"version": 1, "stage": "mutate", "instance": step.instance}
         event |= {noun: step.mutants, "left": step.left, "kept": step.kept}
+        event |= {"unkept": step.unkept} if step.unkept else {}
         print(json.dumps(event), file=sys.stderr, flush=True)  # noqa: T201
         return
     known = ", known from before" if step.kept else ""
+    known += f"; they could not be kept: {visible(step.unkept)}" if step.unkept else ""
     text = f"{step.instance}: {step.mutants} of {step.left} {noun} judged{known}"
     print(text, file=sys.stderr, flush=True)  # noqa: T201
 

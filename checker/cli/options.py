@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -12,7 +11,8 @@ from typing import Any, TypeVar, cast
 import click
 
 from checker.cli.configuration import SpokenOption
-from checker.errors import SpecificationError, UsageError
+from checker.cli.objects import NO_RESULT, print_why_not
+from checker.errors import UsageError
 from checker.frozen import frozen
 from checker.search.options import CHECKPOINT_SECONDS, Compact
 from checker.spark.session import Cluster
@@ -101,7 +101,8 @@ progress_option = click.option(
 def format_option(*others: str) -> Callable[[Command], Command]:
     """Add the form of results: text, JSON and `others`.
 
-    As JSON also a specification that is wrong is told on stdout: who reads it finds one object.
+    As JSON it is told on stdout, too, why there is no result where the specification is wrong, an
+    interrupt came or a value cannot be: who reads it finds one object.
     """
 
     def decorate(command: Command) -> Command:
@@ -109,9 +110,9 @@ def format_option(*others: str) -> Callable[[Command], Command]:
         def telling(**given: Any) -> Any:
             try:
                 return command(**given)
-            except SpecificationError as error:
+            except NO_RESULT as error:
                 if given["form"] == "json":
-                    click.echo(json.dumps(_wrong(given.get("spec"), error)))
+                    print_why_not(given.get("spec"), error)
                 raise
 
         option = click.option(
@@ -125,13 +126,6 @@ def format_option(*others: str) -> Callable[[Command], Command]:
         return option(cast("Command", telling))
 
     return decorate
-
-
-def _wrong(spec: str | None, error: SpecificationError) -> dict[str, object]:
-    """Return the object of a specification that is wrong; of several commands take, its file."""
-    from checker.report.summary import specification_errors  # noqa: PLC0415 (only where something is wrong)
-
-    return specification_errors(spec or error.diagnostics[0].span.source.name, error.diagnostics)
 
 
 def output_options(command: Command) -> Command:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from checker import flow
 from checker.cli.interrupts import interruptible
+from checker.cli.objects import print_object
 from checker.cli.options import (
     EngineChoice,
     model_options,
@@ -75,7 +75,7 @@ def query(
     trace = None if finding is None else rebuild(asked, finding)
     if form == "json":
         length = None if trace is None else trace.length
-        click.echo(json.dumps({"matching": matching, "states": states, "length": length}))
+        print_object({"matching": matching, "states": states, "length": length})
     else:
         click.echo(f"{matching:,} of {states:,} states")
         if trace is not None:

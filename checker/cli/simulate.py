@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Event
@@ -10,10 +9,11 @@ from threading import Event
 import click
 
 from checker import __version__, flow, library
+from checker.cli.objects import print_object
 from checker.cli.options import Seconds, model_options, output_options, overrides
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
-from checker.errors import UsageError
+from checker.errors import Interruption, UsageError
 from checker.kernel import build
 from checker.layout import pack
 from checker.machine.machine import LIVENESS, Machine
@@ -22,6 +22,7 @@ from checker.report.figures import Figures, Table, written
 from checker.report.files import encoded, naming
 from checker.report.headline import title
 from checker.report.plots import Bars, as_text
+from checker.report.summary import without_result
 from checker.report.walks import coverage_plot, lengths_plot
 from checker.search.finding import FindingKind
 from checker.search.simulate import Simulation
@@ -114,22 +115,27 @@ def simulate(
                 machine, layout, kernel, walks, depth, seed, workers, limit_seconds, interrupt
             )
     if simulation is None:
+        if interrupt.is_set():
+            raise Interruption("no walk was made")
+        if form == "json":
+            print_object(without_result(spec, {"kind": "seconds"}))
         click.echo("no walk was made before the end", err=True)
-        return exits.INTERRUPTED if interrupt.is_set() else exits.INCONCLUSIVE
+        return exits.INCONCLUSIVE
     found = None if simulation.finding is None else rebuild(machine, simulation.finding)
     origin = _provenance(flow.provenance(request, document), walks, depth, seed)
-    if file is not None and found is not None:
-        with naming(file):
-            file.write_bytes(encoded(dump(found, origin)))
-    if report is not None:
-        written(_figures(machine, origin, simulation, found), report)
     if form == "json":
-        click.echo(json.dumps(_object(origin, simulation, found) | {"not_judged": endless}))
+        print_object(_object(origin, simulation, found) | {"not_judged": endless})
     else:
         _print(simulation, found)
         if endless:
             click.echo(f"not judged, for walks end: {', '.join(endless)}")
         click.echo(f"again: {origin.command}")
+    # Last: what cannot be written must not cost what was found.
+    if file is not None and found is not None:
+        with naming(file):
+            file.write_bytes(encoded(dump(found, origin)))
+    if report is not None:
+        written(_figures(machine, origin, simulation, found), report)
     return _exit_code(simulation, interrupted=interrupt.is_set())
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from checker import flow
+from checker.cli.objects import print_object
 from checker.cli.options import Seconds, output_options, size
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
@@ -121,13 +122,8 @@ def sweep(
     found.sort(key=lambda size: chosen.index(size.settings))
     names = [name for name in values if len(values[name]) > 1]
     told = as_object(flow.spec_name(document.path), instance, found, names)
-    if directory is not None:
-        told_spec = flow.spec_name(document.path)
-        figures = _figures(told_spec, instance, settings, found, names)
-        written(figures, directory, "sweep.md")
-        put_below(directory, {"sweep.json": f"{json.dumps(told, indent=1)}\n"})
     if form == "json":
-        click.echo(json.dumps(told))
+        print_object(told)
     else:
         drawn = [as_text(plot) for _, plot in _plots(found)[:1]]
         click.echo(
@@ -141,6 +137,11 @@ def sweep(
                 ]
             )
         )
+    if directory is not None:  # last: what cannot be written must not cost what was found
+        told_spec = flow.spec_name(document.path)
+        figures = _figures(told_spec, instance, settings, found, names)
+        written(figures, directory, "sweep.md")
+        put_below(directory, {"sweep.json": f"{json.dumps(told, indent=1)}\n"})
     return _exit_code(found, interrupted=interrupt.is_set())
 
 

@@ -24,6 +24,7 @@ from checker.cli.mapped import (
     mapped_options,
     mapping_file,
 )
+from checker.cli.objects import print_object
 from checker.cli.options import overrides
 from checker.cli.progress import Style, observing
 from checker.conformance import story
@@ -121,7 +122,7 @@ def validate(
         put(page_file, encoded(story.page(told, told.about, again)))
     if form == "json":
         object_ = story.told_object(told, __version__)
-        click.echo(json.dumps({**object_, **story.each(all_told)}))
+        print_object({**object_, **story.each(all_told)})
     else:
         story.print_told(terminal.console(), told, all_told)
     if interrupt.is_set() and told.found.verdict == "inconclusive":

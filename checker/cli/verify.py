@@ -15,6 +15,7 @@ import click
 from checker import library
 from checker.cli import expectations
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
+from checker.cli.objects import print_object
 from checker.cli.options import output_options, vacuity_option
 from checker.cli.progress import Style, observing
 from checker.cli.remembered import matrices, recall, remember
@@ -29,6 +30,7 @@ from checker.table import Document, read
 from checker.table.problems import nearest
 from checker.verdict import exits
 from checker.verdict.vacuity import Looked, Vacuity
+from checker.visible import visible
 
 
 @click.command()
@@ -137,14 +139,18 @@ def verify(
         if not outcome.remembered:
             remember(outcome)
     outcomes = broken + outcomes
+    unwritten: list[str] = []
     if updating:
-        outcomes = expectations.update(outcomes, pinned)
+        outcomes, unwritten = expectations.update(outcomes, pinned)
     nothing = vacuous_everywhere(outcomes)
     _print(
         outcomes, len(tasks) + len(broken), form, nothing
     )  # first: a file may fail to be written
     _write(outcomes, junit_file, sarif_file)
+    for line in unwritten:
+        click.echo(visible(f"error: {line}"), err=True)
     codes = {outcome.exit_code for outcome in outcomes}
+    codes |= {exits.USAGE} if unwritten else set()
     codes |= {exits.UNWITNESSED} if nothing and vacuity == "error" else set()
     if interrupted:
         return exits.INTERRUPTED
@@ -322,7 +328,7 @@ def _print(
         found: dict[str, object] = {"instances": [_object(item) for item in outcomes]}
         if any(outcome.looked for outcome in outcomes):
             found["vacuous"] = [{"system": system, **told(item)} for system, item in nothing]
-        click.echo(json.dumps(found))
+        print_object(found)
         return
     out = terminal.console()
     terminal.print_outcomes(out, [_line(outcome) for outcome in outcomes])
@@ -337,6 +343,8 @@ def _print(
     if len(outcomes) < wanted:
         missing = wanted - len(outcomes)
         parts = [parts[0], f"{bad} not as declared", f"{missing} not run (interrupted)"]
+    known = sum(outcome.remembered for outcome in outcomes)
+    parts += [f"{known} of them known from before"] if known else []
     click.echo("\n" + ", ".join(parts))
 
 

@@ -77,12 +77,16 @@ class Judged:
 
 @frozen()
 class Step:
-    """How far a campaign is: a batch that was judged, or was known from before (`kept`)."""
+    """How far a campaign is: a batch that was judged, or was known from before (`kept`).
+
+    `unkept` says why its results could not be kept, where they should have been.
+    """
 
     instance: str
     mutants: int
     left: int
     kept: bool
+    unkept: str = ""
 
 
 Tell = Callable[[Step], None]
@@ -140,9 +144,9 @@ def run(
             for part in parts
         ]
         seen: dict[Job, dict[str, Sight]] = {}
-        for job, sights, known in _judge_all(document, jobs, spread, kept):
+        for job, sights, known, unkept in _judge_all(document, jobs, spread, kept):
             seen[job] = sights
-            tell(Step(job.instance, len(job.keys), len(left), known))
+            tell(Step(job.instance, len(job.keys), len(left), known, unkept))
         for job in jobs:
             for key, sight in seen[job].items():
                 if not _settled(found[key]):
@@ -161,8 +165,8 @@ def _settled(sights: Iterable[Sight]) -> bool:
 
 def _judge_all(
     document: Document, jobs: Sequence[Job], spread: Spread, kept: Path | None
-) -> Iterator[tuple[Job, dict[str, Sight], bool]]:
-    """Yield what each job found, and whether it was known already."""
+) -> Iterator[tuple[Job, dict[str, Sight], bool, str]]:
+    """Yield what each job found, whether it was known already, and why it could not be kept."""
     files = {job: None if kept is None else kept / _file(document, job) for job in jobs}
     todo = []
     for job, file in files.items():
@@ -170,12 +174,10 @@ def _judge_all(
         if known is None:
             todo.append(job)
         else:
-            yield job, known, True
+            yield job, known, True, ""
     for job, sights in _work(todo, spread):
         file = files[job]
-        if file is not None:
-            _save(file, sights)
-        yield job, sights, False
+        yield job, sights, False, "" if file is None else _save(file, sights)
 
 
 def _work(jobs: Sequence[Job], spread: Spread) -> Iterator[tuple[Job, dict[str, Sight]]]:
@@ -202,16 +204,16 @@ def _own_code() -> bytes:
     return code_of("mutation", "search", "graph", "verdict")
 
 
-def _save(file: Path, sights: dict[str, Sight]) -> None:
-    """Keep the results of a job; a file is there whole or not at all."""
+def _save(file: Path, sights: dict[str, Sight]) -> str:
+    """Keep the results of a job, whole or not at all; return why they cannot be, empty if kept."""
+    text = json.dumps({key: asdict(sight) for key, sight in sights.items()})
     try:
-        text = json.dumps({key: asdict(sight) for key, sight in sights.items()})
         refuse_link(file.parent.parent, f"{file.parent.name}/{file.name}")
         file.parent.mkdir(parents=True, exist_ok=True)
         put_at_once(file, text.encode())
     except OSError as failure:
-        where, why = file.parent, told(failure)
-        raise EnvironmentFailure(f"results cannot be kept in {where}: {why}") from failure
+        return told(failure)
+    return ""
 
 
 def _load(file: Path) -> dict[str, Sight] | None:

@@ -124,15 +124,13 @@ def diagnostic_object(item: Diagnostic) -> Json:
 
 def specification_errors(spec: str, diagnostics: tuple[Diagnostic, ...]) -> Json:
     """Return the object printed for a specification that is wrong."""
-    return {
-        "checker": __version__,
-        "spec": spec,
-        "verdict": None,
-        "error": {
-            "kind": "specification",
-            "diagnostics": [diagnostic_object(item) for item in diagnostics],
-        },
-    }
+    told = [diagnostic_object(item) for item in diagnostics]
+    return without_result(spec, {"kind": "specification", "diagnostics": told})
+
+
+def without_result(spec: str | None, error: Json) -> Json:
+    """Return the object printed where there is no result, and why."""
+    return {"checker": __version__, "spec": spec, "verdict": None, "error": error}
 
 
 def timeless(result: Json) -> Json:

@@ -223,9 +223,27 @@ def test_update_that_fails_leaves_the_file_as_it_was(
 
     monkeypatch.setattr(Path, "replace", full)
     result = command("verify", toggle, *ONE, "--update")
-    assert result.code == 255
-    assert f"{toggle} cannot be written" in result.err
+    assert result.code == 2
+    assert f"error: figures cannot be written: {toggle}: no space left on device" in result.err
+    assert "distinct" in result.out
     assert {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    "laid",
+    [
+        "\n      ? verdict\n      : holds\n      ? distinct\n      : 17",
+        "\n      ? verdict\n      : holds",
+        "\n      ? verdict\n      : holds\n      distinct: 16",
+    ],
+)
+def test_update_says_where_it_cannot_write(command: Command, toggle: str, laid: str) -> None:
+    mended(toggle, "expect: {verdict: holds, distinct: 16}", f"expect: {laid}")
+    result = command("verify", toggle, *ONE, "--update", "--pin", "depth")
+    assert "toggle default: figures must be written by hand" in result.err
+    text = Path(toggle).read_text()
+    assert f"expect: {laid}\n" in text
+    assert "length: 5, depth: 5}" in text
 
 
 def test_update_pins_what_is_asked_for(command: Command, toggle: str) -> None:

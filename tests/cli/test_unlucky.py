@@ -137,6 +137,30 @@ def test_a_disk_that_is_full_leaves_no_half_of_a_table(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "states").exists()
 
 
+def hardly_any_bytes() -> None:
+    """Let no file become longer than a line or two."""
+    with_defaults()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sweep", "two_phase", "--set", "Manager=1..2", "--out", "out"),
+        ("simulate", "two_phase", "--walks", "20", "--report", "out"),
+        ("simulate", "classic_group", "--instance", "kafka_7824", "--trace", "out.json"),
+        ("mutate", "two_phase", "--sample", "2", "--workers", "1", "--out", "out"),
+        ("hunt", "two_phase", "--hunts", "1", "--steps", "100", "--report", "out"),
+    ],
+    ids=" ".join,
+)
+def test_a_disk_that_is_full_costs_no_result(tmp_path: Path, words: tuple[str, ...]) -> None:
+    ended = ran(tmp_path, command([*words, "--format", "json"]), hardly_any_bytes)
+    assert ended.returncode == exits.USAGE, ended.stderr
+    assert json.loads(ended.stdout)["spec"]
+    assert "file too large" in ended.stderr
+
+
 def test_a_current_folder_that_is_gone_is_told(tmp_path: Path) -> None:
     gone = "import os; os.rmdir(os.getcwd()); from checker.cli.main import main; "
     ended = ran(tmp_path, [sys.executable, "-c", f"{gone}main(['check', 'hour_clock'])"])
