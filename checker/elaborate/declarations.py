@@ -358,6 +358,7 @@ def _budget(world: World, name: str, budget: Budget, span: Span) -> None:
             budget.span,
             expected="0 to 2**20",
             found=str(value),
+            help="write how many may be in one run, or unlimited",
         )
     world.budgets[name] = value
     if value > 0:

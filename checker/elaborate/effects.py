@@ -29,7 +29,8 @@ from checker.machine.relations import NEVER, bound, item_of, join, show, undeter
 from checker.machine.types import Id, Map, Sequence, Type
 from checker.source import Span
 from checker.table.document import Procedure
-from checker.table.problems import Problems
+from checker.table.nodes import shorten
+from checker.table.problems import Problems, nearest
 
 Term = t.Term
 
@@ -38,6 +39,16 @@ PASSES_MAX = 64
 StatementCall = Callable[["Effects", "Frame", ast.Call], None]
 _CALLS: dict[str, StatementCall] = {}
 _METHODS: dict[str, StatementCall] = {}
+
+
+_ELSEWHERE = {"push": "append", "enqueue": "append", "insert": "add", "delete": "discard"}
+"""What other languages call methods, and what they are here."""
+
+
+def _meant(word: str) -> str | None:
+    """Return which method was probably meant."""
+    close = _ELSEWHERE.get(word) or nearest(word, _METHODS)
+    return f"did you mean `{close}`?" if close else None
 
 
 def statement(name: str) -> Callable[[StatementCall], StatementCall]:
@@ -424,6 +435,7 @@ class Effects:
                     span,
                     expected=", ".join(sorted(_METHODS)),
                     found=node.func.attr,
+                    help=_meant(node.func.attr),
                 )
             known(self, frame, node)
             return
@@ -436,6 +448,13 @@ class Effects:
             _CALLS[word](self, frame, node)
         elif word in self.world.definitions:
             raise Wrong("N205", f"`{word}` is a definition; alone it has no effect", span)
+        elif word in _METHODS:
+            place = ast.unparse(node.args[0]) if node.args else "place"
+            rest = ", ".join(map(ast.unparse, node.args[1:]))
+            form = f"`{shorten(f'{place}.{word}({rest})')}`"
+            raise Wrong(
+                "N201", f"`{word}` stands behind a place", span, found=word, help=f"write {form}"
+            )
         else:
             raise unknown(frame.context, word, frame.context.span(node.func))
 

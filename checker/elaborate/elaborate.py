@@ -6,7 +6,7 @@ assumptions; names, types and declarations; rows, properties and the rest; lints
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from checker.elaborate import (
@@ -168,7 +168,7 @@ def _assemble(world: World, entry: InstanceEntry, *, drops_expectation: bool) ->
     fair_groups = fair_groups_of(world)
     initial = _initial(world)
     properties = _properties(world, entry, extra)
-    expectation = _expectation(world, entry, actions)
+    expectation = _expectation(world, entry, actions, [*extra, *properties])
     bounds, step_bounds = _bounds(world, document.bounds)
     terminal = _conditions(world, document.terminal)
     used = {variable.table for variable in world.variables.values()}
@@ -340,15 +340,7 @@ def _properties(
     known |= {one.name for one in extra}
     if instance.properties is not None:
         known |= {"deadlock", "legal"}  # which are judged in any case
-    for word in (*(instance.properties or ()), *instance.without):
-        if word.text not in known:
-            close = nearest(word.text, known)
-            world.problems.add(
-                "N206",
-                f"no property is called `{word.text}`",
-                word.span,
-                help=f"did you mean `{close}`?" if close else None,
-            )
+    _require(world, "property", (*(instance.properties or ()), *instance.without), known)
     return tuple(one for one in found if instance.judges({one.name, one.declared}))
 
 
@@ -361,19 +353,29 @@ def _properties_of(world: World, entry: PropertyEntry) -> tuple[Property, ...]:
 
 
 def _expectation(
-    world: World, entry: InstanceEntry, actions: tuple[Action, ...]
+    world: World, entry: InstanceEntry, actions: tuple[Action, ...], properties: list[Property]
 ) -> Expectation | None:
-    known = {row.name.text for row in world.document.rows} | {item.name for item in actions}
-    for word, _ in entry.expect.rows if entry.expect is not None else ():
+    expect = entry.expect
+    if expect is not None:
+        rows = {row.name.text for row in world.document.rows} | {item.name for item in actions}
+        _require(world, "row", [word for word, _ in expect.rows], rows)
+        known = {item.name.text for item in world.document.properties} | {"deadlock", "legal"}
+        known |= {name for item in properties for name in (item.name, item.declared)}
+        _require(world, "property", [*filter(None, [expect.property]), *expect.also], known)
+    return expected_of(entry)
+
+
+def _require(world: World, what: str, words: Iterable[Word], known: Collection[str]) -> None:
+    """Report each name that nothing has (N206)."""
+    for word in words:
         if word.text not in known:
             close = nearest(word.text, known)
             world.problems.add(
                 "N206",
-                f"no row is called `{word.text}`",
+                f"no {what} is called `{word.text}`",
                 word.span,
                 help=f"did you mean `{close}`?" if close else None,
             )
-    return expected_of(entry)
 
 
 def expected_of(entry: InstanceEntry) -> Expectation | None:

@@ -111,7 +111,11 @@ def _stateful(context: Context, word: str, span: Span) -> Term | None:
         return None
     if context.constant:
         raise Wrong(
-            "Y304", f"`{word}` is part of the state; a constant is needed here", span, found=word
+            "Y304",
+            f"`{word}` is part of the state; a constant is needed here",
+            span,
+            expected="a number, a constant, or an expression of constants",
+            found=word,
         )
     if word in world.calls:
         return parked(context, world.calls[word], None, span)
@@ -164,7 +168,11 @@ def unknown(context: Context, word: str, span: Span, wanted: Type | None = None)
     known = [*context.names, *members, *words(world), *NAMED]
     if context.constant and word in _state_names(world):
         return Wrong(
-            "Y304", f"`{word}` is part of the state; a constant is needed here", span, found=word
+            "Y304",
+            f"`{word}` is part of the state; a constant is needed here",
+            span,
+            expected="a number, a constant, or an expression of constants",
+            found=word,
         )
     if word not in world.constants and word in {one.name.text for one in world.document.constants}:
         return Wrong(

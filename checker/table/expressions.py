@@ -260,6 +260,8 @@ def _explain(failure: SyntaxError, mode: str, letter: str, near: str) -> tuple[s
         )
     if "indent" in reason:
         return f"the indentation is wrong: {reason}", "indent the statements of one block alike"
+    if letter == "!" and mode == "eval":
+        return "the language does not have `!`", "write not"
     if "forgot a comma" in reason or reason == "invalid syntax":
         return f"this is no {what}", "something is missing or too much before this place"
     return f"this is no {what}: {reason}", None

@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from stat import S_ISDIR
 
 from checker.errors import SpecificationError
 from checker.source import Heading, Source, Span
 from checker.table.document import SystemFile, Word
 from checker.table.fields import Fields, entries_of
-from checker.table.looks import is_file, lies_inside
+from checker.table.looks import instead_of_file, is_file, lies_inside
 from checker.table.nodes import Mapping, Node, Scalar, shorten
 from checker.table.parsed import parse_yaml
 from checker.table.problems import Problems, first_place, nearest
@@ -177,7 +176,7 @@ def _open(
     if not is_file(file):
         names = [item.name for item in path.parent.glob("*.y*ml") if is_file(item)]
         near = nearest(word.text, sorted(name for name in names if name != path.name))
-        found = _instead(file)
+        found = instead_of_file(file)
         problems.add(
             "T143",
             f"there is no file `{word.text}` in this folder"
@@ -222,12 +221,3 @@ def _read_part(source: Source, problems: Problems) -> Node | None:
             )
             return None
     return node
-
-
-def _instead(path: Path) -> str | None:
-    """Return what is there where no file is; None where nothing is."""
-    try:
-        kind = path.stat().st_mode
-    except (OSError, ValueError):
-        return None
-    return "a folder" if S_ISDIR(kind) else "a pipe or a device"

@@ -12,7 +12,7 @@ from checker.library import shipped_folder
 from checker.source import SIZE_MAX, Span
 from checker.table.analysis import lint_table
 from checker.table.document import Word
-from checker.table.looks import content, is_file, lies_inside
+from checker.table.looks import content, instead_of_file, is_file, lies_inside
 from checker.table.nodes import Node
 from checker.table.problems import Problems, nearest
 from checker.table.state_table import StateTable
@@ -91,11 +91,15 @@ class TableFinder:
         if not lies_inside(path, self._folders):
             self._outside(word)
         elif not is_file(path):
+            found = instead_of_file(path)
             self.problems.add(
                 "T140",
-                f"there is no file {word.text}",
+                f"there is no file {word.text}"
+                if found is None
+                else f"{word.text} is no ordinary file",
                 word.span,
                 expected="a path relative to the specification's folder",
+                found=found,
                 help="check the path",
             )
         else:

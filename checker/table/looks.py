@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from stat import S_ISDIR
 
 from checker.errors import UsageError
 from checker.source import SIZE_MAX
@@ -117,3 +118,12 @@ def _digest(data: bytes) -> str:
 
 
 _ANSWERS = {"file": _is_file, "real": _real, "content": _content}
+
+
+def instead_of_file(path: Path) -> str | None:
+    """Return what is there where no file is; None where nothing is."""
+    try:
+        kind = path.stat().st_mode
+    except (OSError, ValueError):
+        return None
+    return "a folder" if S_ISDIR(kind) else "a pipe or a device"

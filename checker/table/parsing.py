@@ -39,6 +39,7 @@ from checker.table.nodes import (
     shorten,
 )
 from checker.table.problems import Problems
+from checker.table.stumbles import stumbled
 from checker.table.text import forbidden_character, span_at
 
 _STYLES: dict[str | None, Style] = {
@@ -70,7 +71,7 @@ def parse_yaml(source: Source) -> Node | None:
     except SpecificationError:
         raise
     except MarkedYAMLError as failure:
-        _syntax_error(source, failure, problems)
+        problems.keep(stumbled(source, failure))
         node = None
     except YAMLError as failure:
         problems.add("T103", f"this is not YAML: {failure}", span_at(source, 0, 0))
@@ -261,36 +262,3 @@ class _Builder:
 
     def _refuse_at(self, what: str, span: Span, help_: str) -> None:
         self.problems.add("T105", f"{what}: specifications have none", span, help=help_)
-
-
-_CELL_BEGINNING = re.compile(r"^\s*(?:- )?(?:[\w.\[\], ()]+:\s+)?(?P<cell>[\[{].*|[\"'].*)$")
-
-
-def _syntax_error(source: Source, failure: MarkedYAMLError, problems: Problems) -> None:
-    """Report what the YAML parser stumbled over, with the edit that most often mends it."""
-    length = len(source.text.rstrip())
-    mark = failure.problem_mark or failure.context_mark
-    at = min(mark.index, len(source.text)) if mark is not None else 0
-    ended = at >= length
-    if ended and failure.context_mark is not None:
-        at = failure.context_mark.index
-    span = span_at(source, at, at + 1)
-    line = source.line(span.line)
-    context = str(failure.context or "")
-    problem = str(failure.problem or "it is incomplete")
-    if ended:
-        message = f"the file ends before this is complete ({problem})"
-        help_ = "close what begins here, or restore the end of the file"
-    elif "mapping values are not allowed" in problem:
-        message = "a `: ` stands inside a plain cell"
-        help_ = "quote the whole cell, or check the indentation of this line"
-    elif "flow" in context or "flow" in problem:
-        message = f"YAML cannot read this list or mapping ({problem})"
-        help_ = "quote every expression inside { } and [ ] that holds a comma, bracket or brace"
-    elif _CELL_BEGINNING.match(line):
-        message = f"YAML ends the value before the line ends ({problem})"
-        help_ = "quote the whole cell: one that begins with {, [ or a quote belongs to YAML"
-    else:
-        message = f"this is not YAML: {problem}"
-        help_ = "check the indentation, and quote cells that hold special characters"
-    problems.add("T103", message, span, help=help_)

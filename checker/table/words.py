@@ -14,6 +14,9 @@ from checker.table.torn import quoted
 
 INTEGER_MAX = 1 << 40
 
+_LETTERS = "a letter, then letters, digits and underscores"
+_NAMES = f"write a name: {_LETTERS}; true and false are none"
+
 
 def name_error(text: str) -> str | None:
     """Return why `text` cannot be a name, or None."""
@@ -28,6 +31,9 @@ def name_error(text: str) -> str | None:
 
 def read_name(node: Node, label: str, problems: Problems) -> Word:
     """Return the name that `node` holds (T112, T116)."""
+    if isinstance(node, Scalar) and node.kind in ("boolean", "integer", "number"):
+        wrong_kind(node, label, "a name", problems, _NAMES)
+        return Word("", node.span)
     word = read_word(node, label, problems)
     reason = name_error(word.text) if word.text else None
     if reason is not None:
@@ -35,7 +41,7 @@ def read_name(node: Node, label: str, problems: Problems) -> Word:
             "T116",
             reason,
             word.span,
-            expected=f"`{label}` is a letter, then letters, digits and underscores",
+            expected=f"`{label}` is {_LETTERS}",
             help="choose another name",
         )
     return word
@@ -90,7 +96,10 @@ def read_integer(
 
 def read_choice(node: Node, label: str, choices: tuple[str, ...], problems: Problems) -> str:
     """Return one of `choices` (T115); the first of them after reporting."""
-    word = read_word(node, label, problems)
+    if isinstance(node, Scalar) and node.kind in ("boolean", "integer", "number"):
+        word = Word(raw(node), node.span)  # quoted it would be none of them either
+    else:
+        word = read_word(node, label, problems)
     if word.text and word.text not in choices:
         near = nearest(word.text, choices)
         problems.add(

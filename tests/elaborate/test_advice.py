@@ -7,6 +7,8 @@ import pytest
 from checker.errors import SpecificationError
 from checker.flow import machine_of
 
+LEVELS = "variables:\n  s: {type: set of Level, initial: empty}\n"
+
 MISLED = {
     "variables:\n  n: {type: 0..1, per: [K, K], initial: '0'}\n": ("T111", "map of a map"),
     "variables:\n  n: {type: int, initial: '0'}\n": ("N206", "0..9"),
@@ -19,6 +21,17 @@ MISLED = {
     "rows:\n  - {row: a, do: 'send(wire, Rd(1))'}\n": ("N206", "did you mean `wires`"),
     "operations:\n  write: {captures: {}, capacity: '1', outcomes: {ok: {}}}\n"
     "rows:\n  - {row: a, do: start(writ())}\n": ("N206", "did you mean `write`"),
+    "variables:\n  s: {type: list of Level, initial: empty}\n": ("T130", "sequence of T up to N"),
+    f"{LEVELS}rows:\n  - {{row: a, do: 'add(s, low)'}}\n": ("N201", "write `s.add(low)`"),
+    f"{LEVELS}rows:\n  - {{row: a, do: s.insert(low)}}\n": ("N205", "did you mean `add`"),
+    "rows:\n  - {row: a, when: not !true, do: pass}\n": ("T120", "write not"),
+    "faults:\n  f: {budget: '-1'}\n": ("Y305", "unlimited"),
+    "rows:\n  - {row: a, fault: true, do: pass}\n": ("T112", "write a name"),
+    "instances:\n  default: {expect: {verdict: true}}\n": ("T115", "write holds or violated"),
+    "constants:\n  n = 3\n  m: 4\n": ("T103", "write n: 3"),
+    "constants:\n  n: 3\n  m = 4 # here\n\nvariables:\n  x: {type: bool}\n": ("T103", "write m: 4"),
+    "rows:\n  -row: a\n    do: pass\n": ("T103", "write - row:"),
+    "rows:\n  row: a\n    do: pass\n": ("T103", "let both begin in one column"),
     "properties:\n  p: {eventually_alway: true, why: x.}\n": ("T113", "eventually_always"),
 }
 

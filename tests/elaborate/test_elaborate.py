@@ -171,6 +171,13 @@ def test_an_instance_judges_what_it_names_or_all_but_that(machine: Elaborating) 
     assert judged(", properties: [lit]", "") == ["low", "lit"]
 
 
+def test_what_is_built_in_may_be_expected(machine: Elaborating) -> None:
+    expected = "properties: [lit], expect: {property: lit, also: [deadlock, legal, low]}"
+    made = machine(HOUSE.replace("properties: [lit]", expected), "day")
+    assert made.expectation is not None
+    assert made.expectation.also == ("deadlock", "legal", "low")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [
@@ -183,6 +190,9 @@ def test_an_instance_judges_what_it_names_or_all_but_that(machine: Elaborating) 
         ("properties: [lit]", "properties: [lid]", "N206"),
         ("properties: [lit]", "without: [lid]", "N206"),
         ("properties: [lit]", "without: [deadlock]", "N206"),
+        ("properties: [lit]", "properties: [lit], expect: {property: lid}", "N206"),
+        ("properties: [lit]", "properties: [lit], expect: {property: lit, also: [no]}", "N206"),
+        ("properties: [lit]", "properties: [lit], expect: {rows: {tick: 1}}", "N206"),
         ("properties: [lit]", "without: [low], properties: [lit]", "T117"),
         ("  low: {always", "  legal: {always", "N203"),
         ("per: Person", "per: set of Room", "Y303"),

@@ -1,5 +1,6 @@
 """Goal: tables are found where the language says, and never read from anywhere else."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,16 @@ def test_links_that_lead_outside(system: Path, lamp: str, tmp_path: Path) -> Non
 def test_links_that_lead_nowhere(system: Path) -> None:
     (system.parent / "lamp.yaml").symlink_to(system.parent / "lamp.yaml")
     assert codes(system) == ["T140"]
+
+
+def test_a_pipe_is_no_table(system: Path) -> None:
+    os.mkfifo(system.parent / "lamp.yaml")
+    system.write_text('system: s\nabout: a\ntables: ["./lamp.yaml"]\n')
+    with pytest.raises(SpecificationError) as caught:
+        read(system)
+    (error,) = caught.value.diagnostics
+    assert (error.code, error.message) == ("T140", "./lamp.yaml is no ordinary file")
+    assert error.found == "a pipe or a device"
 
 
 def test_names_too_long_for_files_are_missing_tables(system: Path) -> None:
