@@ -174,14 +174,15 @@ def _write(
     junit_file: Path | None,
     page_file: Path | None,
 ) -> None:
-    if junit_file is not None:
-        told.write_junit(result, junit_file)
-    if page_file is not None:
-        put(page_file, encoded(told.page(result, mapping.about, again)))
     if form == "json":
         print_object(as_object(result, __version__))
     else:
         told.print_result(terminal.console(), result)
+    # Last: what cannot be written must not cost what was found.
+    if junit_file is not None:
+        told.write_junit(result, junit_file)
+    if page_file is not None:
+        put(page_file, encoded(told.page(result, mapping.about, again)))
 
 
 def _again(result: Conformance, settings: tuple[str, ...], given: Path | None, cover: Cover) -> str:

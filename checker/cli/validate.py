@@ -110,21 +110,25 @@ def validate(
 
     Exit code 0: some run of the model shows every line; 1: none does; 20: undecided.
     """
+    for log in logs:
+        if not log.is_file():
+            raise UsageError(f"{log} is no ordinary file; a log is read more than once")
     with observing(progress) as observer, interruptible("local") as interrupt:
         limits = Limits(limit_states, limit_lines)
         judge = _Judge(spec, given, logs, instance, settings, limits, observer, interrupt)
         all_told = judge.all_told(run_file, midway=midway)
     told = max(all_told, key=lambda one: SERIOUS.index(one.found.verdict))
     again = _again(told, logs, given, settings)
-    if junit_file is not None:
-        story.write_junit(told, junit_file)
-    if page_file is not None:
-        put(page_file, encoded(story.page(told, told.about, again)))
     if form == "json":
         object_ = story.told_object(told, __version__)
         print_object({**object_, **story.each(all_told)})
     else:
         story.print_told(terminal.console(), told, all_told)
+    # Last: what cannot be written must not cost what was found.
+    if junit_file is not None:
+        story.write_junit(told, junit_file)
+    if page_file is not None:
+        put(page_file, encoded(story.page(told, told.about, again)))
     if interrupt.is_set() and told.found.verdict == "inconclusive":
         return exits.INTERRUPTED
     return EXITS[told.found.verdict]

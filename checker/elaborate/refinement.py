@@ -34,6 +34,7 @@ from checker.table.document import (
     Word,
 )
 from checker.table.problems import nearest
+from checker.table.renaming import Renaming, bound_in, ids_begin_with, parts_of_id
 
 Setting = tuple[Word, int | bool | str, Span]
 
@@ -64,6 +65,7 @@ def chosen(
         known = [item.name.text for item in entries]
         raise _unknown("instance", claim.instance or claim.system, document, name, known)
     shared = _shared(world, claim, document)
+    document = _counted_as_here(document, shared)
     settings = (*entry.settings, *(_setting(world, item) for item in claim.settings))
     constants = tuple(
         _as_here(item, shared[item.name.text]) if item.name.text in shared else item
@@ -115,6 +117,35 @@ def _as_here(constant: Constant, kind: Id) -> Constant:
         ids_names=tuple(Word(member, span) for member in kind.members),
         symmetric=constant.symmetric and kind.symmetric,
     )
+
+
+def _counted_as_here(document: Document, shared: Mapping[str, Id]) -> Document:
+    """Return the coarse system with the names that its counted ids have here, where it says any."""
+    ids = {}
+    for item in document.constants:
+        kind = shared.get(item.name.text)
+        if kind is None or item.ids_count is None or item.symmetric:
+            continue
+        begin, _ = parts_of_id(kind.members[0])
+        counted = tuple(f"{begin}{number}" for number in range(1, len(kind.members) + 1))
+        if kind.members == counted and begin != ids_begin_with(item):
+            ids[ids_begin_with(item)] = (item.name.text, begin)
+    if not ids:
+        return document
+    renaming = Renaming(
+        prefix="",
+        words={name: name for name, _ in ids.values()},
+        rows={},
+        faults={},
+        types=frozenset(),
+        carriers=frozenset(),
+        values={},
+        ids=ids,
+        bound=frozenset(bound_in(document)),
+        tables={},
+    )
+    renamed: Document = renaming(replace(document, fair_groups=(), instances=(), properties=()))
+    return replace(renamed, fair_groups=document.fair_groups, instances=document.instances)
 
 
 def _setting(world: World, setting: Setting) -> Setting:

@@ -14,9 +14,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from checker.cli.conform import conform
+from checker.cli.main import run as door
 from checker.cli.spreading import Where
 from checker.conformance.mapping import KEYS
 from checker.errors import SpecificationError, UsageError
+from checker.verdict import exits
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -364,6 +366,18 @@ def test_the_page_and_junit_have_each_row(lease: Path) -> None:
     cases = ET.parse(lease / "out" / "junit.xml").getroot().iter("testcase")  # noqa: S314
     failed = {case.get("name"): case.find("failure") is not None for case in cases}
     assert failed == {"everything": False, "acquire": False, "release": True, "expire": True}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk here")
+def test_a_disk_that_is_full_costs_no_result(
+    lease: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["conform", "lease.yaml", "--adapter", adapter(lease, FORGETFUL), "--format", "json"]
+    for option in ("--page", "--junit"):
+        assert door([*words, option, "/dev/full"]) == exits.USAGE
+        printed = capsys.readouterr()
+        assert json.loads(printed.out)["verdict"] == "differs"
+        assert "no space left on device" in printed.err
 
 
 EVIL = "\x1b[31m\x9b\u202e<b>|`\n# h"

@@ -4,6 +4,7 @@ Each test has a log that is explained and one that differs from it in one thing 
 """
 
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 import pytest
 from validating import validated
 
+from checker.cli.main import run as command
 from checker.conformance.log import Log, sized
 from checker.conformance.mapping import read_mapping
 from checker.conformance.paths import NOTHING, parsed
 from checker.errors import EvaluationError, SpecificationError, UsageError
+from checker.verdict import exits
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conformance.md").read_text(encoding="utf-8")
 
@@ -520,6 +523,24 @@ def test_the_run_the_page_and_junit_say_where_it_stops() -> None:
     junit = Path("out/junit.xml").read_text()
     assert 'failures="1"' in junit
     assert "holder == client" in junit
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk here")
+def test_a_disk_that_is_full_costs_no_result(capsys: pytest.CaptureFixture[str]) -> None:
+    judge([call("acquire", "a")], SEEN)
+    words = ["validate", "leases.yaml", "run0.jsonl", "--format", "json"]
+    for option in ("--page", "--junit"):
+        assert command([*words, option, "/dev/full"]) == exits.USAGE
+        printed = capsys.readouterr()
+        assert json.loads(printed.out)["verdict"] == "explained"
+        assert "no space left on device" in printed.err
+
+
+def test_a_log_is_an_ordinary_file(capsys: pytest.CaptureFixture[str]) -> None:
+    judge([call("acquire", "a")], SEEN)
+    os.mkfifo("pipe.jsonl")
+    assert command(["validate", "leases.yaml", "run0.jsonl", "pipe.jsonl"]) == exits.USAGE
+    assert "pipe.jsonl is no ordinary file" in capsys.readouterr().err
 
 
 def test_the_page_has_what_is_tested_here() -> None:

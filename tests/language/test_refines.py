@@ -101,6 +101,17 @@ def test_instance_and_constants_of_the_coarse_system(
     assert result.verdict.exit_code == (exits.SAFETY if outcome == "violated" else exits.HOLDS)
 
 
+def test_counted_ids_that_the_coarse_system_names_are_the_ones_here(tmp_path: Path) -> None:
+    text = FINE.replace("ids: 3}", "ids: 3, prefix: c}").replace("LIMIT", "times")
+    text = text.replace("for: {c: Client}\n    when: not", "for: {c: '{c2}'}\n    when: not")
+    for named, outcome in (("h2", "holds"), ("Holder.h2", "holds"), ("h1", "violated")):
+        coarse = COARSE.replace("ids: 3", "ids: 3, prefix: h")
+        coarse = coarse.replace("when: holder == none", f"when: holder == none and h == {named}")
+        (tmp_path / "ticket.yaml").write_text(coarse)
+        result = run(tmp_path, text.replace("WHICH", "instance: default"))
+        assert outcomes(result)["passes_a_ticket"] == outcome, named
+
+
 def test_the_counterexample_says_which_row_comes_nearest_and_what_it_lacks(tmp_path: Path) -> None:
     (tmp_path / "ticket.yaml").write_text(COARSE)
     result = run(tmp_path, FINE.replace("LIMIT", "2").replace("WHICH", "instance: once"))
