@@ -231,8 +231,8 @@ def compiled(
 ) -> tuple[Native, float]:
     """Pack the states of a machine and build its native code; also the seconds that took.
 
-    `prompt` and `brief`: code that is there in a moment will do, see `build`; so it does once
-    `interrupt` says to stop.
+    `prompt` and `brief`: code that is there in a moment will do, see `build`. Interruption where
+    `interrupt` says to stop before it is there.
     """
     started = time.perf_counter()
     observer.stage("pack")

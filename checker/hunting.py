@@ -95,12 +95,13 @@ def make(item: OneHunt, stop: Interrupt | None = None) -> Hunt:
     )
 
 
-def compiled(request: flow.Request) -> Kernel:
+def compiled(request: flow.Request, stop: Event) -> Kernel:
     """Compile what hunts of a request run on, once, before threads share it.
 
-    Code that is there in a moment will do; hunts that last make it faster.
+    Code that is there in a moment will do; hunts that last make it faster. Interruption where
+    `stop` is set before it is there.
     """
-    return compiled_here(request, guided, prompt=True)[2]
+    return compiled_here(request, guided, prompt=True, stop=stop.is_set)[2]
 
 
 def on_threads(items: Sequence[OneHunt], workers: int, stop: Event) -> Each:

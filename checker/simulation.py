@@ -116,17 +116,19 @@ def compiled_here(
     change: Callable[[Machine], Machine] | None = None,
     *,
     prompt: bool = False,
+    stop: Callable[[], bool] | None = None,
 ) -> _Compiled:
     """Return the machine of a request, as changed, compiled by this process or by an earlier run.
 
-    A process makes runs of one kind only, so that `change` is the same each time. `prompt`: code
-    that is there in a moment will do, see `build`.
+    A process makes runs of one kind only, so that `change` is the same each time. `prompt` and
+    `stop` are those of `build`.
     """
     if not _kept or _kept[0][0] != request:
         _, machine = flow.prepare(request, flow.Silent())
         machine = machine if change is None else change(machine)
         layout = pack(machine)
-        _kept[:] = [(request, (machine, layout, build(machine, layout, prompt=prompt)))]
+        kernel = build(machine, layout, prompt=prompt, stop=stop)
+        _kept[:] = [(request, (machine, layout, kernel))]
     return _kept[0][1]
 
 

@@ -20,13 +20,13 @@ from checker.cli.interrupts import interruptible
 from checker.cli.objects import print_object
 from checker.cli.options import format_option, overrides, progress_option
 from checker.cli.progress import Style, observing
-from checker.errors import EnvironmentFailure, UsageError
+from checker.errors import EnvironmentFailure, Interruption, UsageError
 from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.report import terminal
 from checker.report.headline import plural
 from checker.search.limits import Limits
-from checker.search.progress import Interrupt
+from checker.search.progress import Interrupt, interrupted
 from checker.semantics.values import format_value
 from checker.source import Span
 from checker.table import Document
@@ -118,6 +118,8 @@ def diff(
         answer = _compared(machines, rows, show, interrupt)
         observer.stage("judge")
         verdicts = [_verdicts(request, interrupt) for request in requests]
+        if interrupted(interrupt):
+            raise Interruption("properties were being judged")
     names = [*verdicts[0], *(name for name in verdicts[1] if name not in verdicts[0])]
     changed = tuple(
         (name, verdicts[0].get(name, "-"), verdicts[1].get(name, "-"))

@@ -129,7 +129,7 @@ def _made(
     """Return what the hunts found together, and how many were made at a time."""
     if where.engine == "local":
         observer.stage("build")
-        kernel = hunting.compiled(request)
+        kernel = hunting.compiled(request, interrupt)
         observer.stage("hunt")
         items = hunting.plan(request, asked)
         parallel = min(where.workers or cores(), len(items))

@@ -109,7 +109,7 @@ def simulate(
             observer.stage("pack")
             layout = pack(machine)
             observer.stage("build")
-            kernel = build(machine, layout, prompt=True)
+            kernel = build(machine, layout, prompt=True, stop=interrupt.is_set)
             observer.stage("walk")
             simulation = walk_randomly(
                 machine, layout, kernel, walks, depth, seed, workers, limit_seconds, interrupt

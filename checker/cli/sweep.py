@@ -16,6 +16,7 @@ from checker.cli.options import Seconds, output_options, size
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
+from checker.errors import Interruption
 from checker.library import find
 from checker.report.figures import Figures, Table, written
 from checker.report.files import put_below
@@ -117,7 +118,7 @@ def sweep(
                     observer.notice(_line(size))
                 if interrupt.is_set():
                     break
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Interruption):
             interrupt.set()
     found.sort(key=lambda size: chosen.index(size.settings))
     names = [name for name in values if len(values[name]) > 1]

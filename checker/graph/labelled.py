@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,15 +111,18 @@ def labelled_graph(
     Symmetry is used if the machine says so. UsageError where it does not fit the memory;
     Interruption where `interrupt` says to stop. `tell` is told how many states there are.
     """
-    return _Builder(machine, rows_only=rows_only).graph(states_max, interrupt, tell, depth_max)
+    builder = _Builder(machine, interrupt, rows_only=rows_only)
+    return builder.graph(states_max, tell, depth_max)
 
 
 class _Builder:
-    def __init__(self, machine: Machine, *, rows_only: bool) -> None:
-        self.machine = machine
+    def __init__(self, machine: Machine, interrupt: Interrupt | None, *, rows_only: bool) -> None:
+        self.machine, self.stop = machine, partial(interrupted, interrupt)
         self.telling: Telling = bare(machine) if rows_only else telling(machine)
         self.layout = pack(self.telling.machine)
-        self.kernel = build(self.telling.machine, self.layout, prompt=True, brief=True)
+        self.kernel = build(
+            self.telling.machine, self.layout, prompt=True, brief=True, stop=self.stop
+        )
         self.calls = Calls(self.kernel)
         self.labels: dict[Label, int] = {}
         words = self.layout.words
@@ -132,12 +135,11 @@ class _Builder:
     def graph(
         self,
         states_max: int | None,
-        interrupt: Interrupt | None,
         tell: Callable[[int], None] | None,
         depth_max: int | None,
     ) -> LabelledGraph | None:
         try:
-            begun, meta = self.calls.initial(halt=lambda: interrupted(interrupt))
+            begun, meta = self.calls.initial(halt=self.stop)
         except HaltedError as error:
             raise Interruption("initial states were being found") from error
         inside = (meta & (CUT | DROPPED | ERROR)) == 0
@@ -159,7 +161,7 @@ class _Builder:
                 names.append(named)
                 counts.append(np.diff(ends, prepend=0))
                 steps += len(to)
-                self._watch(steps, interrupt)
+                self._watch(steps)
                 if tell is not None:
                     tell(self.count)
                 if states_max is not None and self.count > states_max:
@@ -179,8 +181,8 @@ class _Builder:
             initial=np.array(list(dict.fromkeys(initial.tolist())), np.int64),
         )
 
-    def _watch(self, steps: int, interrupt: Interrupt | None) -> None:
-        if interrupted(interrupt):
+    def _watch(self, steps: int) -> None:
+        if self.stop():
             raise Interruption(f"{self.count:,} states of the graph were found")
         needed = 2 * self.store.nbytes + self.index.nbytes + _BYTES_OF_A_STEP * steps
         if needed > default_limit():

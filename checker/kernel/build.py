@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import get_args
 
 from checker.cache import code_of
-from checker.errors import Diagnostic, SpecificationError
+from checker.errors import Diagnostic, Interruption, SpecificationError
 from checker.kernel.kernel import EXPLORE, Kernel
 from checker.kernel.refinement import Refinement
 from checker.layout.layout import Layout
@@ -57,10 +57,10 @@ def build(
     The first time for a machine this compiles it; later its code comes from the user's cache
     directory. `prompt`: code that is there in a moment and slower will do, until a search has
     gone on for so long that faster code pays (`Kernel.refinement`). `brief`: so will code that is
-    written in less time, for a search that is soon over (`functions.Writer`). Once `stop` is true
-    nothing is optimised any more: code that is there in a moment has to do.
+    written in less time, for a search that is soon over (`functions.Writer`).
     SpecificationError (R611) for more properties or rows than fit a kernel's words,
-    EnvironmentFailure where no native code can be generated.
+    EnvironmentFailure where no native code can be generated, Interruption where `stop` says so
+    before the code is there.
     """
     _require_room(machine)
     _require_few_ids(machine)
@@ -97,19 +97,27 @@ def _compiled(
     if known is not None and prompt:
         return known
     text = _written(machine, layout, brief=brief) if known is None else known[0]
-    optimised = None if prompt else _optimised(text, stop)
-    code = native.compile_object(text, optimised=False) if optimised is None else optimised
+    if stop is not None and stop():
+        raise _too_early()
+    code = native.compile_object(text, optimised=False) if prompt else _optimised(text, stop)
     if key:
-        keep(at_hand if optimised is None else key, text, code)
+        keep(at_hand if prompt else key, text, code)
     return text, code
 
 
-def _optimised(text: str, stop: Callable[[], bool] | None) -> bytes | None:
+def _optimised(text: str, stop: Callable[[], bool] | None) -> bytes:
     if stop is None:
         return native.compile_object(text)
     from checker.llvm.beside import optimised_unless  # noqa: PLC0415 (few need it)
 
-    return optimised_unless(stop, text)
+    code = optimised_unless(stop, text)
+    if code is None:
+        raise _too_early()
+    return code
+
+
+def _too_early() -> Interruption:
+    return Interruption("native code was being made, and nothing was searched")
 
 
 def _written(machine: Machine, layout: Layout, *, brief: bool) -> str:

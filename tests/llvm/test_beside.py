@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from machines import two_phase
 
+from checker.errors import Interruption
 from checker.kernel import build
 from checker.kernel.build import fingerprint
-from checker.kernel.calls import Calls
 from checker.layout import pack
 from checker.llvm import beside, native
 from checker.llvm.beside import optimised_unless
@@ -42,15 +42,15 @@ def test_it_is_broken_off_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert time.monotonic() - begun < PATIENCE
 
 
-def test_code_at_hand_does_for_who_is_to_stop() -> None:
+def test_who_is_to_stop_gets_no_code() -> None:
     machine = two_phase(2)
-    stopped = build(machine, pack(machine), stop=lambda: True)
+    answers = iter((False, True))  # after the text is written, and while it is optimised
+    for stop, prompt in ((lambda: True, False), (lambda: True, True), (answers.__next__, False)):
+        with pytest.raises(Interruption, match="nothing was searched"):
+            build(machine, pack(machine), stop=stop, prompt=prompt)
+    assert next(answers, None) is None
     assert native.cached(fingerprint(machine)) is None
     usual = build(machine, pack(machine), stop=lambda: False)
     known = native.cached(fingerprint(machine))
     assert known is not None
     assert known[1] == native.compile_object(usual.ir)
-    states, _ = Calls(stopped).initial()
-    assert (
-        Calls(stopped).expand(states).words.tolist() == Calls(usual).expand(states).words.tolist()
-    )
