@@ -21,7 +21,7 @@ from checker.elaborate.declarations import check_names, declare
 from checker.elaborate.definitions import check_recursion
 from checker.elaborate.fair_groups import fair_groups_of
 from checker.elaborate.folded import constant_truth
-from checker.elaborate.generated import channel_faults, ignoring, impossible
+from checker.elaborate.generated import channel_faults, ignoring, impossible, key_of
 from checker.elaborate.impartial import check_impartial
 from checker.elaborate.kept import kept_of
 from checker.elaborate.lints import check_machine, check_size
@@ -223,9 +223,10 @@ def _actions(world: World) -> tuple[tuple[Action, ...], list[Property]]:
     properties = {entry.name.text for entry in world.document.properties}
     for entry in world.document.unhandled:
         with collecting(world.problems):
-            kind = _kind(entry.message)
+            kind, _ = key = key_of(entry)
             if entry.status == "ignored":
-                actions.append(ignoring(world, entry, _free(f"ignore_{kind}", names)))
+                world.ignoring[key] = _free(f"ignore_{kind}", names)
+                actions.append(ignoring(world, entry, world.ignoring[key]))
             else:
                 extra.append(impossible(world, entry, _free(f"impossible_{kind}", properties)))
     for action in channel_faults(world):
@@ -235,11 +236,6 @@ def _actions(world: World) -> tuple[tuple[Action, ...], list[Property]]:
             )
         actions.append(action)
     return tuple(actions), extra
-
-
-def _kind(cell: Cell) -> str:
-    """Return the message's name in `Kind`, `channel.Kind` or `channel[x].Kind(...)`."""
-    return cell.words.split("(")[0].split(".")[-1].strip()
 
 
 def _free(name: str, taken: set[str]) -> str:

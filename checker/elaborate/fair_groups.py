@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checker.elaborate.generated import key_of
 from checker.elaborate.rows import fairness
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
@@ -79,6 +80,8 @@ def _rows(world: World, entry: FairGroupEntry) -> list[Action]:
                 found=word.text,
                 help=f"did you mean `{close}`?" if close else None,
             )
+        if action is not None and action.fault is not None and entry.but_faults:
+            continue
         if action is not None and action.fault is not None:
             raise Wrong(
                 "N205",
@@ -88,7 +91,8 @@ def _rows(world: World, entry: FairGroupEntry) -> list[Action]:
             )
         if action is not None:
             found.append(action)
-    return found
+    names = [world.ignoring.get(key_of(one)) for one in entry.ignoring]
+    return found + [world.actions[name] for name in names if name in world.actions]
 
 
 def _binding(action: Action, word: Word) -> tuple[str, Type]:

@@ -159,6 +159,15 @@ def _position(place: t.Place, position: Term) -> t.Place:
 # ------------------------------------------------------------------------ unhandled messages
 
 
+def key_of(entry: Unhandled) -> tuple[str, Span]:
+    """Return what tells a message that no row takes from others, its name first.
+
+    That is the name of `Kind`, `channel.Kind` or `channel[x].Kind(...)`, under which a system is
+    used, and the place, which two uses of it share.
+    """
+    return entry.message.words.split("(")[0].split(".")[-1].strip(), entry.span
+
+
 def ignoring(world: World, entry: Unhandled, name: str) -> Action:
     """Return the row that consumes an ignored message without any effect."""
     allocator, names = Allocator(), dict[str, Term]()

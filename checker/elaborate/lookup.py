@@ -18,6 +18,7 @@ from checker.machine.relations import NEVER, bare, show, variants_of
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
 from checker.table.problems import nearest
+from checker.table.renaming import ValueName
 
 Term = t.Term
 
@@ -68,6 +69,13 @@ def name(context: Context, node: ast.expr, hint: Type | None) -> Term:
     if word in world.types:
         return everything(world.types[word], span)
     return value_named(context, word, hint, span)
+
+
+@handles(ValueName)
+def value_name(context: Context, node: ast.expr, hint: Type | None) -> Term:
+    """Return the value that a name is in any case."""
+    assert isinstance(node, ValueName)
+    return value_named(context, node.id, hint, context.span(node))
 
 
 def meaningless(span: Span) -> Term:
@@ -192,6 +200,14 @@ def unknown(context: Context, word: str, span: Span, wanted: Type | None = None)
             found=word,
             help=f"write it so; it means: {NAMED[word].meaning}",
         )
+    if word in world.procedures:
+        return Wrong(
+            "N205",
+            f"`{word}` is a procedure, and has no value",
+            span,
+            found=word,
+            help="call it as a statement, or make it a definition",
+        )
     close = nearest(word, known)
     owner = next((c for c in world.components.values() if word in c.members), None)
     advice = f"did you mean `{close}`?" if close else None
@@ -258,6 +274,8 @@ def variable_of(context: Context, node: ast.expr) -> tuple[str, tuple[Term, ...]
     """Return the variable (and the component's key) `node` names, None if it names none."""
     world = context.world
     match node:
+        case ValueName():
+            return None
         case ast.Name(word):
             if word not in context.names and word in world.variables:
                 return word, ()

@@ -11,6 +11,7 @@ from checker.machine import terms as t
 from checker.machine.relations import bare, item_of, show, variants_of
 from checker.machine.types import Option, Range, Sequence, Set, Type
 from checker.source import Span
+from checker.table.renaming import ValueName
 
 Term = t.Term
 
@@ -34,6 +35,8 @@ _POWER_BITS = 63
 def needs_hint(context: Context, node: ast.expr) -> bool:
     """Return whether `node` can only be understood by the type its place expects."""
     match node:
+        case ValueName():
+            return True
         case ast.Name(word):
             if word in context.names or word in context.world.variables:
                 return False

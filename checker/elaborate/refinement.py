@@ -34,7 +34,8 @@ from checker.table.document import (
     Word,
 )
 from checker.table.problems import nearest
-from checker.table.renaming import Renaming, bound_in, ids_begin_with, parts_of_id
+from checker.table.renaming import Renaming
+from checker.table.scopes import declared, ids_begin_with, owners_in, parts_of_id
 
 Setting = tuple[Word, int | bool | str, Span]
 
@@ -65,6 +66,14 @@ def chosen(
         known = [item.name.text for item in entries]
         raise _unknown("instance", claim.instance or claim.system, document, name, known)
     shared = _shared(world, claim, document)
+    for word, _, span in claim.settings:
+        if word.text in shared:
+            raise Wrong(
+                "N205",
+                f"the ids of `{word.text}` are those of {shared[word.text].name} here",
+                span,
+                help="leave this out: there are as many as here",
+            )
     document = _counted_as_here(document, shared)
     settings = (*entry.settings, *(_setting(world, item) for item in claim.settings))
     constants = tuple(
@@ -132,16 +141,20 @@ def _counted_as_here(document: Document, shared: Mapping[str, Id]) -> Document:
             ids[ids_begin_with(item)] = (item.name.text, begin)
     if not ids:
         return document
+    counted_only = {word: kinds for word, kinds in owners_in(document).items() if "#" in word}
     renaming = Renaming(
         prefix="",
-        words={name: name for name, _ in ids.values()},
+        document=document,
+        words={name: name for name in declared(document)},
+        locals={},
         rows={},
         faults={},
         types=frozenset(),
         carriers=frozenset(),
-        values={},
+        messages=frozenset(),
+        owners=counted_only,
+        images={},
         ids=ids,
-        bound=frozenset(bound_in(document)),
         tables={},
     )
     renamed: Document = renaming(replace(document, fair_groups=(), instances=(), properties=()))

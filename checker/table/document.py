@@ -506,7 +506,11 @@ class PropertyEntry:
 
 @frozen(eq=False, slots=False)
 class FairGroupEntry:
-    """Rows that are fair together; `rows` is None for all rows that are no faults."""
+    """Rows that are fair together; `rows` is None for all rows that are no faults.
+
+    All of a system that is used are listed: its rows, those of them that are faults left out
+    (`but_faults`), and what it ignores.
+    """
 
     name: Word
     about: str
@@ -514,6 +518,8 @@ class FairGroupEntry:
     per: tuple[Word, ...]
     fair: Word | Cell
     span: Span
+    ignoring: tuple[Unhandled, ...] = ()
+    but_faults: bool = False
 
 
 @frozen(eq=False, slots=False)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from checker.frozen import frozen
 from checker.source import Heading, Source, Span
-from checker.table.declarations import prefix_of_ids
 from checker.table.document import (
     BindingEntry,
     Calls,
@@ -40,26 +38,23 @@ from checker.table.document import (
     TypeEnum,
     TypeName,
     TypeUnion,
+    Unhandled,
     VariableEntry,
     Word,
 )
-from checker.table.state_table import StateTable
-
-DECLARING = (
-    "constants",
-    "types",
-    "messages",
-    "components",
-    "machines",
-    "variables",
-    "channels",
-    "calls",
-    "operations",
-    "timers",
-    "definitions",
-    "procedures",
+from checker.table.scopes import (
+    SCOPES,
+    Comprehension,
+    Owners,
+    bound_by,
+    bound_in,
+    declared,
+    mentioned,
+    owners_of,
+    parts_of,
+    parts_of_id,
 )
-"""The sections whose names are those of expressions: each means one thing in a system."""
+from checker.table.state_table import StateTable
 
 TYPES = ("constants", "types", "messages", "channels", "calls")
 """The sections whose names may stand as types; a table may be called like anything else."""
@@ -101,39 +96,54 @@ _ROLES: Mapping[type, Mapping[str, str]] = {
 """Which words of the parts of a system are names, and of what; all others stay as they are."""
 
 
+class ValueName(ast.Name):
+    """The name of a value that several types have, whatever else is called so where it is used."""
+
+
 @frozen()
 class Renaming:
     """What the names of a system are called where it is used.
 
-    `words` are what it declares for expressions, and locals that would be taken for something of
-    the other system; `types` those of them that can stand as a type, `carriers`
-    those that carry messages. `values` has the type of each
-    state, enum value and id that only one type has, `ids` that of counted ids and what their names
-    begin with here, by what they begin with there; `bound` are names that are locals in any case.
+    `words` are what it declares for expressions, `locals` names that it binds and that would be
+    taken for something of the other system; `types` those of `words` that can stand as a type,
+    `carriers` those that carry messages, `messages` what they carry. `owners` has the types of each
+    state, enum value and id, `images` what those types are called here, `ids` the type of counted
+    ids and what their names begin with here, by what they begin with there. `bound` are the names
+    that the part at hand binds: what they are elsewhere is nothing to it.
     """
 
     prefix: str
+    document: Document
     words: Mapping[str, str]
+    locals: Mapping[str, str]
     rows: Mapping[str, str]
     faults: Mapping[str, str]
     types: frozenset[str]
     carriers: frozenset[str]
-    values: Mapping[str, str]
+    messages: frozenset[str]
+    owners: Owners
+    images: Mapping[str, str]
     ids: Mapping[str, tuple[str, str]]
-    bound: frozenset[str]
     tables: Mapping[str, frozenset[str]]
+    bound: frozenset[str] = frozenset()
 
     def name(self, role: str, name: str) -> str:
         """Return what a declared name is called."""
         match role:
             case "word":
-                return self.words.get(name, name)
+                return self.word(name)
             case "row":
                 return self.rows.get(name) or self.generated(name)
             case "fault":
                 return self.faults.get(name, name)
             case _:
                 return f"{self.prefix}_{name}"
+
+    def word(self, name: str) -> str:
+        """Return what a name of expressions is called: one that is bound here, or declared."""
+        if name not in self.bound and name in self.words:
+            return self.words[name]
+        return self.locals.get(name, name)
 
     def generated(self, name: str) -> str:
         """Return the name of a row or budget that is made for something of the system."""
@@ -148,25 +158,34 @@ class Renaming:
         return self.faults.get(name) or self.generated(name)
 
     def value(self, name: str) -> tuple[str, str] | None:
-        """Return type and name of a state, enum value or id that is to be told apart, or None."""
-        owner = self.values.get(name)
-        if owner is not None:
-            return owner, name
+        """Return type and name of a state, enum value or id that one type has, or None."""
+        kinds = owners_of(name, self.owners)
+        if len(kinds) != 1 or name in self.words or name in _CONSTANTS:
+            return None
         begin, number = parts_of_id(name)
-        if begin not in self.ids or name in self.bound:
+        if name in self.owners:
+            (kind,) = kinds
+            is_state = name in self.tables.get(kind, ())
+            return kind if is_state else self.images.get(kind, kind), name
+        if begin not in self.ids:
             return None
         owner, here = self.ids[begin]
         return owner, f"{here}{number}"
+
+    def is_of_several_types(self, name: str) -> bool:
+        """Whether a name is that of a value which its place has to tell the type of."""
+        several = len(owners_of(name, self.owners)) > 1
+        return several and name not in self.words and name not in _CONSTANTS
 
     def __call__(self, part: Any, *, member: bool = False) -> Any:
         """Return a part of the system under its names here; `member` of a component."""
         match part:
             case Cell():
                 return _renamed_cell(part, self)
-            case BindingEntry(node=TypeName(name=domain) as node) if domain in self.words:
+            case BindingEntry(node=TypeName(name=domain) as node) if domain != self.word(domain):
                 # What a binding runs over may be anything with a name, not only a type.
-                node = replace(node, name=self.words[domain])
-                return replace(part, name=self._named("word", part.name), node=node)
+                node = replace(node, name=self.word(domain))
+                return replace(part, name=self.named("word", part.name), node=node)
             case TypeName():
                 known = part.name in self.types
                 return replace(part, name=self.words[part.name]) if known else part
@@ -176,25 +195,33 @@ class Renaming:
                 return part
         if not is_dataclass(part) or isinstance(part, type):
             return part
-        roles = dict(_ROLES.get(type(part), {}))
-        if member:
-            roles.pop("name", None)
-        inside = isinstance(part, Component)
-        changed = {}
-        for item in fields(part):
-            old = getattr(part, item.name)
-            new = self(old, member=inside)
-            if item.name in roles:
-                new = self._named(roles[item.name], new)
-            if new is not old:
-                changed[item.name] = new
-        return replace(part, **changed) if changed else part
+        if isinstance(part, SCOPES):
+            bound = bound_in(self.document, part, self.owners)
+            return _renamed(replace(self, bound=bound), part, member=member)
+        return _renamed(self, part, member=member)
 
-    def _named(self, role: str, item: Any) -> Any:
+    def named(self, role: str, item: Any) -> Any:
         """Return a word, or the words of a tuple, under their names; cells beside them stay."""
         if isinstance(item, tuple):
-            return tuple(self._named(role, part) for part in item)
+            return tuple(self.named(role, part) for part in item)
         return Word(self.name(role, item.text), item.span) if isinstance(item, Word) else item
+
+
+def _renamed(names: Renaming, part: Any, *, member: bool) -> Any:
+    """Return an entry with what is in it renamed."""
+    roles = dict(_ROLES.get(type(part), {}))
+    if member:
+        roles.pop("name", None)
+    inside = isinstance(part, Component)
+    changed = {}
+    for item in fields(part):
+        old = getattr(part, item.name)
+        new = names(old, member=inside)
+        if item.name in roles:
+            new = names.named(roles[item.name], new)
+        if new is not old:
+            changed[item.name] = new
+    return replace(part, **changed) if changed else part
 
 
 # --------------------------------------------------------------------------------- expressions
@@ -225,12 +252,16 @@ class _Trees(ast.NodeTransformer):
         self.edits: list[Edit] = []
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        value = self._names.value(node.id) if isinstance(node.ctx, ast.Load) else None
-        if value is not None and node.id not in self._names.words:
-            owner = ast.copy_location(ast.Name(value[0], ast.Load()), node)
-            self._edit(node, ".".join(value))
-            return ast.copy_location(ast.Attribute(owner, value[1], ast.Load()), node)
-        self._edit_name(node, self._names.words.get(node.id, node.id))
+        names = self._names
+        if isinstance(node.ctx, ast.Load) and node.id not in names.bound:
+            value = names.value(node.id)
+            if value is not None:
+                owner = ast.copy_location(ast.Name(value[0], ast.Load()), node)
+                self._edit(node, ".".join(value))
+                return ast.copy_location(ast.Attribute(owner, value[1], ast.Load()), node)
+            if names.is_of_several_types(node.id):
+                return ast.copy_location(ValueName(node.id, ast.Load()), node)
+        self._edit_name(node, names.word(node.id))
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
@@ -240,6 +271,8 @@ class _Trees(ast.NodeTransformer):
             case ast.Name("budget"):
                 self._attribute(node, names.budget(node.attr))
                 return node
+            case ast.Name(word) if word in names.bound:
+                pass
             case ast.Name(word) if node.attr in names.tables.get(word, ()):
                 return node
             case ast.Name(word) if (base.col_offset, base.end_col_offset) == (
@@ -253,7 +286,8 @@ class _Trees(ast.NodeTransformer):
             case ast.Name(word) if (value := names.value(node.attr)) is not None:
                 if names.words.get(word) == value[0]:
                     self._attribute(node, value[1])
-        if isinstance(root, ast.Name) and root.id in names.carriers:
+        carried = node.attr in names.messages
+        if carried and isinstance(root, ast.Name) and root.id in names.carriers - names.bound:
             self._attribute(node, names.words.get(node.attr, node.attr))
         node.value = self.visit(base)
         return node
@@ -273,10 +307,38 @@ class _Trees(ast.NodeTransformer):
                 self.generic_visit(node)
         return node
 
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        return self._comprehension(node)
+
+    def _comprehension(self, node: Comprehension) -> ast.expr:
+        """Rename where its generators bind names, each from its own on."""
+        outside = self._names
+        for generator in node.generators:
+            generator.iter = self.visit(generator.iter)
+            names = self._names
+            self._names = replace(names, bound=names.bound | bound_by(generator))
+            generator.target = self.visit(generator.target)
+            generator.ifs = [self.visit(item) for item in generator.ifs]
+        if isinstance(node, ast.DictComp):
+            node.key, node.value = self.visit(node.key), self.visit(node.value)
+        else:
+            node.elt = self.visit(node.elt)
+        self._names = outside
+        return node
+
     def _keyword(self, node: ast.keyword) -> None:
         """Rename a binding of a row in `ran(row, name=value)`."""
         node.value = self.visit(node.value)
-        new = self._names.words.get(node.arg or "")
+        new = self._names.locals.get(node.arg or "")
         if new is not None and node.arg is not None:
             end = node.col_offset + len(node.arg.encode())
             self.edits.append((node.lineno, node.col_offset, end, new))
@@ -302,151 +364,19 @@ class _Trees(ast.NodeTransformer):
 # ------------------------------------------------------------------------------------ the names
 
 
-def parts_of_id(name: str) -> tuple[str, str]:
-    """Return what the name of a counted id begins with, and its number; no number: it is none."""
-    match = re.fullmatch(r"(.*?)([1-9]\d*)", name)
-    return (name, "") if match is None else (match[1], match[2])
+def locals_of(document: Document, owners: Owners) -> tuple[set[str], set[str]]:
+    """Return the names in a system that mean nothing elsewhere, and those that `on:` binds.
 
-
-def declared(document: Document) -> dict[str, str]:
-    """Return every name that a system declares for expressions, with its section."""
-    return {
-        entry.name.text: section for section in DECLARING for entry in getattr(document, section)
-    }
-
-
-def locals_of(document: Document, bound: Collection[str]) -> set[str]:
-    """Return the names in a system that mean nothing elsewhere: bindings and locals.
-
-    `bound`: what `bound_in` says of it.
-    Built-in words are among them; nothing else is called so.
+    Those are bindings, locals, and what is not there. Built-in words are among them; nothing else
+    is called so.
     """
-    known = {*declared(document), *(value for value, _ in _owned(document, {}))}
-    ids = {ids_begin_with(item) for item in document.constants if item.ids_count is not None}
-    return {
-        name
-        for name in _mentioned(document)
-        if name not in known and (name in bound or parts_of_id(name)[0] not in ids)
-    }
-
-
-def ids_begin_with(constant: Constant) -> str:
-    """Return what the names of counted ids begin with."""
-    own = constant.prefix
-    return prefix_of_ids(constant.name.text) if own is None else own.text
-
-
-def _mentioned(part: object) -> Iterator[str]:
-    if isinstance(part, Cell):
-        yield from (node.id for node in part.nodes() if isinstance(node, ast.Name))
-    elif isinstance(part, tuple):
-        for item in part:
-            yield from _mentioned(item)
-    elif isinstance(part, (StateTable, Span, Heading, Source, Word)):
-        return
-    elif is_dataclass(part) and not isinstance(part, type):
-        roles = _ROLES.get(type(part), {})
-        for item in fields(part):
-            value = getattr(part, item.name)
-            if roles.get(item.name) == "word":
-                yield from _words(value)
-            yield from _mentioned(value)
-
-
-def _words(item: object) -> Iterator[str]:
-    if isinstance(item, Word):
-        yield item.text
-    elif isinstance(item, tuple):
-        for part in item:
-            yield from _words(part)
-
-
-def values_of(
-    document: Document, names: Mapping[str, str], bound: Collection[str]
-) -> dict[str, str]:
-    """Return each state, enum value and id that one type has, with that type's name here.
-
-    Such a name is written with its type where the system is used, so that a type of the same
-    words there changes nothing. What the system itself calls something so is left as it is.
-    """
-    owners: dict[str, list[str]] = {}
-    for value, owner in _owned(document, names):
-        owners.setdefault(value, []).append(owner)
-    return {
-        value: found[0]
-        for value, found in owners.items()
-        if len(found) == 1 and value not in {*bound, *names, *_CONSTANTS}
-    }
-
-
-def _owned(document: Document, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each state, enum value and id with a name of its own, and its type's name."""
-    for table in document.tables.values():
-        yield from ((state, table.name) for state, _ in table.states)
-    for kind in document.types:
-        if isinstance(kind.node, TypeEnum):
-            owner = names.get(kind.name.text, kind.name.text)
-            yield from ((member.text, owner) for member in kind.node.members)
-    for constant in document.constants:
-        owner = names.get(constant.name.text, constant.name.text)
-        if not constant.symmetric:
-            members = (*(constant.one_of or ()), *(constant.ids_names or ()))
-            yield from ((member.text, owner) for member in members)
-
-
-def bound_in(document: Document) -> set[str]:
-    """Return the names that something in the system gives a value to."""
-    bound = set()
+    known = declared(document)
+    bound: set[str] = set()
+    taken: set[str] = set()
     for part in parts_of(document):
-        if isinstance(part, Cell):
-            bound |= {
-                node.id
-                for node in part.nodes()
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            }
-        elif isinstance(part, (Definition, Procedure)):
-            bound |= {word.text for word in part.parameters}
-        elif isinstance(part, BindingEntry):
-            bound.add(part.name.text)
-        if isinstance(part, (Row, Definition)):
-            bound |= {word.text for word, _ in part.lets}
-        if isinstance(part, Row) and part.on is not None:
-            bound |= set(_taken(document, part.on.tree))
-    return bound
-
-
-def _taken(document: Document, tree: object) -> Iterator[str]:
-    """Yield the arguments of `on:` that are no values of the fields at which they stand."""
-    if not isinstance(tree, ast.Call):
-        return
-    fields_of = {entry.name.text: entry.fields for entry in document.messages}
-    fields_of |= {entry.name.text: entry.captures for entry in document.operations}
-    fields_of |= {entry.name.text: entry.captures for entry in document.timers}
-    owners: dict[str, set[str]] = {}
-    for value, owner in _owned(document, {}):
-        owners.setdefault(value, set()).add(owner)
-    names = [node for node in ast.walk(tree.func) if isinstance(node, (ast.Name, ast.Attribute))]
-    words = [node.id if isinstance(node, ast.Name) else node.attr for node in names]
-    declared_fields = next((fields_of[word] for word in words if word in fields_of), ())
-    kinds = {word.text: _type_names(node) for word, node in declared_fields}
-    given = list(zip(kinds, tree.args, strict=False))
-    given += [(keyword.arg or "", keyword.value) for keyword in tree.keywords]
-    for name, node in given:
-        if isinstance(node, ast.Name) and not owners.get(node.id, set()) & kinds.get(name, set()):
-            yield node.id
-
-
-def _type_names(node: object) -> set[str]:
-    return {part.name for part in parts_of(node) if isinstance(part, TypeName)}
-
-
-def parts_of(part: object) -> Iterator[object]:
-    """Yield every part of some sections, each before what stands in it."""
-    if isinstance(part, tuple):
-        for item in part:
-            yield from parts_of(item)
-    elif is_dataclass(part) and not isinstance(part, (type, StateTable, Span, Source, Heading)):
-        yield part
-        if not isinstance(part, Cell):
-            for item in fields(part):
-                yield from parts_of(getattr(part, item.name))
+        if isinstance(part, SCOPES):
+            here = bound_in(document, part, owners)
+            bound |= here
+            taken |= here if isinstance(part, (Row, Unhandled)) else set()
+    free = {name for name in mentioned([document]) if not owners_of(name, owners)}
+    return {name for name in free | bound if name not in known}, taken

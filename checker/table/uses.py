@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +20,7 @@ from checker.table.document import (
     Constant,
     Definition,
     Document,
+    FairGroupEntry,
     Row,
     Timer,
     Unhandled,
@@ -30,16 +32,9 @@ from checker.table.fields import Fields
 from checker.table.nodes import Node, Scalar
 from checker.table.passage import Passage
 from checker.table.problems import Problems
-from checker.table.renaming import (
-    TYPES,
-    Renaming,
-    bound_in,
-    declared,
-    ids_begin_with,
-    locals_of,
-    values_of,
-)
-from checker.table.used import AS_THEY_ARE, Part, check_names, images_of, taken
+from checker.table.renaming import TYPES, Renaming, locals_of
+from checker.table.scopes import Owners, declared, ids_begin_with, owners_in, parts_of_id
+from checker.table.used import AS_THEY_ARE, Part, check_names, parts_of_use, taken
 from checker.table.words import (
     INTEGER_MAX,
     read_boolean,
@@ -100,11 +95,16 @@ def composed(
     host: Document, used: Iterable[tuple[UseEntry, Document]], problems: Problems
 ) -> Document:
     """Return `host` with the parts of the systems that it uses, under the names they have here."""
-    parts = [Part(use, document, images_of(host, use, document)) for use, document in used]
-    known = {**declared(host), **{name: "" for part in parts for name in part.images.values()}}
+    parts = parts_of_use(host, used)
+    known = {
+        *declared(host),
+        *(name for part in parts for name in part.images.values()),
+        *(_terminal_of(part) for part in parts),
+    }
+    values = [owners_in(document) for document in (host, *(part.document for part in parts))]
     found = host
     for part in parts:
-        names = _renaming(host, part, known)
+        names = _renaming(host, parts, part, known, {word for owners in values for word in owners})
         check_names(host, parts, part, problems)
         if not problems.found:
             found = _joined(found, part, names, problems)
@@ -116,31 +116,31 @@ def composed(
     return found
 
 
-def _renaming(host: Document, part: Part, known: Mapping[str, str]) -> Renaming:
+def _renaming(
+    host: Document, parts: list[Part], part: Part, known: AbstractSet[str], values: AbstractSet[str]
+) -> Renaming:
+    """Return what names of a used system are called here, where others are `known`.
+
+    `values` are states, enum values and ids of all systems.
+    """
     document, prefix = part.document, part.use.prefix.text
-    replaced, words = part.replaced, dict(part.images)
-    # A local that is called like something of this system would be taken for it.
-    bound = frozenset(bound_in(document))
-    for name in locals_of(document, bound) - {"requests", "responses"}:
-        if name in known:
-            words[name] = f"{prefix}_{name}"
-    ids = dict(filter(None, (_ids_here(host, part, item) for item in document.constants)))
+    owners = owners_in(document)
     return Renaming(
         prefix=prefix,
-        words=words,
+        document=document,
+        words=part.images,
+        locals=_locals(part, owners, known, values),
         rows={row.name.text: f"{prefix}_{row.name.text}" for row in document.rows},
-        faults={
-            item.name.text: replaced.get(item.name.text, f"{prefix}_{item.name.text}")
-            for item in document.faults
-        },
+        faults=part.faults,
         types=frozenset(item.name.text for section in TYPES for item in getattr(document, section)),
         carriers=frozenset(
             [item.name.text for item in document.channels]
             + [item.name.text for item in document.calls]
         ),
-        values=values_of(document, part.images, bound),
-        ids=ids,
-        bound=bound,
+        messages=frozenset(item.name.text for item in document.messages),
+        owners=owners,
+        images=part.images,
+        ids=_ids_here(host, parts, part),
         tables={
             table.name: frozenset(state for state, _ in table.states)
             for table in document.tables.values()
@@ -148,21 +148,59 @@ def _renaming(host: Document, part: Part, known: Mapping[str, str]) -> Renaming:
     )
 
 
-def _ids_here(host: Document, part: Part, item: Constant) -> tuple[str, tuple[str, str]] | None:
-    """Return what counted ids begin with there, and their type and beginning here; None to stay.
+def _locals(
+    part: Part, owners: Owners, known: AbstractSet[str], values: AbstractSet[str]
+) -> dict[str, str]:
+    """Return new names for locals that would be taken for something of another system.
+
+    That are those that something is called like, and of what `on:` binds those that a value is:
+    there a value that fits goes before a new name.
+    """
+    document, prefix = part.document, part.use.prefix.text
+    found, taken_by_on = locals_of(document, owners)
+    there = {*known, *found, *declared(document), *values}
+    renamed = {}
+    for name in sorted(found - {"requests", "responses"}):
+        if name in known or (name in taken_by_on and _is_value(name, values)):
+            new, number = f"{prefix}_{name}", 1
+            while new in there:
+                number += 1
+                new = f"{prefix}_{name}_{number}"
+            there.add(new)
+            renamed[name] = new
+    return renamed
+
+
+def _is_value(name: str, values: AbstractSet[str]) -> bool:
+    begin, number = parts_of_id(name)
+    return name in values or (bool(number) and f"{begin}#" in values)
+
+
+def _ids_here(host: Document, parts: list[Part], part: Part) -> dict[str, tuple[str, str]]:
+    """Return what counted ids begin with there, and their type and beginning here.
 
     An id type that is called as one of this system is that one, with its names.
     """
-    if item.ids_count is None or item.symmetric:
-        return None
-    there, name = ids_begin_with(item), part.images[item.name.text]
-    if part.takes(item):
-        here = replace(item, name=Word(name, item.name.span))
-        return there, (name, ids_begin_with(here))
-    own = next((one for one in host.constants if one.name.text == name), None)
-    if own is None or own.ids_count is None or own.symmetric or ids_begin_with(own) == there:
-        return None
-    return there, (name, ids_begin_with(own))
+    found = {}
+    for item in part.document.constants:
+        if item.ids_count is not None and not item.symmetric:
+            there, name = ids_begin_with(item), part.images[item.name.text]
+            own = _constant_here(host, parts, name)
+            counted = own is not None and own.ids_count is not None
+            found[there] = (name, ids_begin_with(own) if own is not None and counted else there)
+    return found
+
+
+def _constant_here(host: Document, parts: list[Part], name: str) -> Constant | None:
+    """Return the constant that is called so here, of this system or of one that it uses."""
+    for item in host.constants:
+        if item.name.text == name:
+            return item
+    for part in parts:
+        for item in part.document.constants:
+            if part.takes(item, "constants") and part.images[item.name.text] == name:
+                return replace(item, name=Word(name, item.name.span))
+    return None
 
 
 def _joined(host: Document, part: Part, names: Renaming, problems: Problems) -> Document:
@@ -176,8 +214,8 @@ def _joined(host: Document, part: Part, names: Renaming, problems: Problems) -> 
     ended = (replace(names(one), name=one.name) for one in _terminal(part))
     sections["definitions"] = (*sections["definitions"], *ended)
     sections["rows"] = (*host.rows, *names(_fair(part, host)))
-    groups = (replace(one, rows=_all(part)) if one.rows is None else one for one in _groups(part))
-    sections["fair_groups"] = (*host.fair_groups, *names(tuple(groups)))
+    groups = tuple(_of_its_own(part, one) for one in taken(part, "fair_groups"))
+    sections["fair_groups"] = (*host.fair_groups, *names(groups))
     sections["properties"] = (*host.properties, *names(_claimed(part)))
     known = {file.source.name for file in host.files}
     files = (
@@ -200,25 +238,33 @@ def _joined(host: Document, part: Part, names: Renaming, problems: Problems) -> 
     )
 
 
-def _groups(part: Part) -> tuple[Any, ...]:
-    return taken(part, "fair_groups")
-
-
-def _all(part: Part) -> tuple[Word, ...]:
-    """Return what `all` means in a group of rows of the used system: its own rows."""
-    return tuple(row.name for row in taken(part, "rows") if row.fault is None)
+def _of_its_own(part: Part, group: FairGroupEntry) -> FairGroupEntry:
+    """Return a group in which `all` means the rows of the used system, those it ignores by too."""
+    if group.rows is not None:
+        return group
+    rows = tuple(row.name for row in taken(part, "rows") if row.fault is None)
+    return replace(group, rows=rows, ignoring=taken(part, "unhandled"), but_faults=True)
 
 
 def _fair(part: Part, host: Document) -> tuple[Row, ...]:
     """Return the rows, those that do not say `fair` with what their own system promises them."""
     default = _default(part, host)
-    timers = {timer.name.text for timer in part.document.timers}
+    promised = {timer.name.text for timer in part.document.timers} - _unpromised(part, host)
     return tuple(
         row
-        if default is None or row.fair is not None or row.fault is not None or _root(row) in timers
+        if default is None
+        or row.fair is not None
+        or row.fault is not None
+        or _root(row) in promised
         else replace(row, fair=default)
         for row in taken(part, "rows")
     )
+
+
+def _unpromised(part: Part, host: Document) -> set[str]:
+    """Return timers in whose place one stands that says nothing of fairness."""
+    here = {timer.name.text: timer for timer in host.timers}
+    return {old for old, new in part.replaced.items() if new not in here or here[new].fair is None}
 
 
 def _promised(part: Part, host: Document) -> tuple[Timer, ...]:
@@ -258,30 +304,42 @@ def _claimed(part: Part) -> tuple[Any, ...]:
     names = None if wanted is None else {word.text for word in wanted}
     return tuple(
         entry
-        for entry in part.document.properties
+        for entry in taken(part, "properties")
         if (entry.refines is None if names is None else entry.name.text in names)
     )
 
 
+def _terminal_of(part: Part) -> str:
+    return f"terminal_{part.use.prefix.text}"
+
+
 def _terminal(part: Part) -> tuple[Definition, ...]:
-    """Return `terminal` as a definition, so that `terminal:` here can say `terminal_prefix()`."""
-    cells = part.document.terminal
-    if not cells:
-        return ()
-    lets = tuple((Word(f"ended_{n}", cell.span), cell) for n, cell in enumerate(cells, start=1))
-    text = " or ".join(word.text for word, _ in lets)
+    """Return `terminal` as a definition, so that `terminal:` here can say `terminal_prefix()`.
+
+    Several conditions are definitions of their own, so that the first that is true ends the
+    question, as it does there.
+    """
+    cells = [cell for cell in part.document.terminal if part.takes(cell)]
+    name = _terminal_of(part)
+    if len(cells) < 2:
+        return tuple(Definition(Word(name, cell.span), (), cell) for cell in cells)
+    # Their places are those of the conditions: whoever uses the system wrote none of them.
+    each = [
+        Definition(Word(f"{name}_condition_{n}", cell.span), (), cell)
+        for n, cell in enumerate(cells, start=1)
+    ]
+    text = " or ".join(f"{one.name.text}()" for one in each)
     tree = parse_expression(Passage.alone(part.document.name.text, text), Problems())
     assert tree is not None
-    # Its place is that of the conditions: whoever uses the system wrote none, and need not use it.
     span = cells[0].span
     body = Cell(text, span, tree, ((span.line, span.column),))
-    name = Word(f"terminal_{part.use.prefix.text}", span)
-    return (Definition(name, (), body, lets),)
+    return (*each, Definition(Word(name, span), (), body))
 
 
 def _initial(host: Document, part: Part, names: Renaming, problems: Problems) -> Row | None:
     theirs = part.document.initial
-    if theirs is None or "initial" in part.left_out or not part.takes(theirs):
+    left_out = any(word.text == "initial" for word in part.use.without)
+    if theirs is None or left_out or not part.takes(theirs):
         return host.initial
     if host.initial is not None:
         problems.add(
@@ -318,7 +376,7 @@ def _constants(part: Part, names: Renaming, problems: Problems) -> Iterator[Cons
     given = {word.text: (value, span) for word, value, span in part.use.settings}
     instance = {word.text: (value, span) for word, value, span in _instance(part)}
     for constant in part.document.constants:
-        if not part.takes(constant):
+        if not part.takes(constant, "constants"):
             continue
         if constant.name.text in given:
             value, span = given[constant.name.text]

@@ -299,6 +299,7 @@ def test_fresh_ids_of_the_coarse_system_are_not_used_alike(tmp_path: Path) -> No
         ("system: ticket\n", "system: ticket\n      instance: twice\n", "N206", "`twice`"),
         ("system: ticket\n", "system: ticket\n      set: {moist: 1}\n", "N209", "`most`"),
         ("system: ticket\n", "system: ticket\n      sets: {most: 1}\n", "T113", "`set`"),
+        ("system: ticket\n", "system: ticket\n      set: {Holder: 2}\n", "N205", "as many as here"),
         ("    why: there", "    within_bounds: true\n    why: there", "Y309", "infinite runs"),
         ("passed: times_passed", '"a.b.c": times_passed', "T116", "no variable of a system"),
     ],
