@@ -140,11 +140,12 @@ def _views(
     old: LabelledGraph, new: LabelledGraph, shared: tuple[str, ...], interrupt: Interrupt | None
 ) -> list[View]:
     looks = _looks(old, new, shared, interrupt)
-    labels = {label: i for i, label in enumerate(dict.fromkeys((*old.labels, *new.labels)))}
+    called = dict.fromkeys(label.values for label in (*old.labels, *new.labels))
+    labels = {values: number for number, values in enumerate(called)}
     views = []
     for graph, first in ((old, 0), (new, old.states)):
         own = np.asarray(looks[first : first + graph.states], np.int32)
-        calls = np.array([labels[label] for label in graph.labels], np.int32)
+        calls = np.array([labels[label.values] for label in graph.labels], np.int32)
         inside = graph.targets >= 0
         ends: NDArray[np.int32] = graph.targets.copy()
         ends[inside] = own[graph.targets[inside]]

@@ -43,6 +43,12 @@ class Label:
     picks: tuple[tuple[str, str], ...]
 
     @property
+    def values(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """The same for steps that are called the same: what a binding's name is says nothing."""
+        bound, picked = ([value for _, value in part] for part in (self.bindings, self.picks))
+        return self.row, tuple(bound), tuple(picked)
+
+    @property
     def text(self) -> str:
         """The step as people write it: `leave(m2) pick m1`."""
         bound = ", ".join(value for _, value in self.bindings)

@@ -89,6 +89,35 @@ def test_a_revision_is_compared_with_what_is_there(
     assert "Traceback" not in capsys.readouterr().err
 
 
+PICKS = """
+system: picks
+about: It takes one of two.
+variables:
+  took: {type: 0..2, initial: "0"}
+rows:
+  - row: takes
+    for: {one: 1..2}
+    do: |
+      mine = pick(x for x in range(1, 3) if x >= one)
+      took = mine
+"""
+
+
+def test_what_a_binding_is_called_makes_no_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(tmp_path / name) for name in ("old.yaml", "new.yaml", "other.yaml")]
+    renamed = PICKS.replace("one: 1", "an: 1").replace(">= one", ">= an").replace("mine", "own")
+    for file, text in zip(files, (PICKS, renamed, PICKS.replace(">= one", "<= one")), strict=True):
+        Path(file).write_text(text)
+    assert diff(files[0], files[1]) == 0
+    assert capsys.readouterr().out.startswith("equal: the same runs, 3 states\n")
+    assert diff(files[0], files[2]) == 1
+    told = capsys.readouterr().out
+    assert "takes(1) pick 2" in told
+    assert "takes(2) pick 1" in told
+
+
 def test_an_archive_writes_below_its_folder_only(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as files:
