@@ -84,8 +84,9 @@ def sweep(
 
     Prints states, depth, seconds and verdict of each, a plot, and from which value on verdict,
     violated properties, rows that fire and states that machines are in stayed the same: evidence
-    for larger sizes, no proof. Exit code 0: every size was searched; 20: one was stopped by a
-    limit; 120: the specification refuses all of them; 2: a constant cannot have one of the values.
+    for larger sizes, no proof. Exit code 0: every size was searched; 75: one ended at an evaluation
+    error; 20: one was stopped by a limit; 120: the specification refuses all of them; 2: a constant
+    cannot have one of the values.
     """
     values = ranges(settings)
     document = read(find(spec))
@@ -165,6 +166,8 @@ def _exit_code(found: Sequence[Size], *, interrupted: bool) -> int:
     if all(item.refused for item in found):
         return exits.SPECIFICATION
     searched = [item for item in found if not item.refused]
+    if any(item.stopped_by == "evaluation_error" for item in searched):
+        return exits.EVALUATION
     return exits.HOLDS if all(item.whole for item in searched) else exits.INCONCLUSIVE
 
 

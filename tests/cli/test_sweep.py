@@ -85,6 +85,14 @@ def test_a_stopped_size_settles_nothing(command: Command, toggle: str) -> None:
     assert "stopped: states" in result.out
 
 
+def test_an_evaluation_error_is_the_exit_code(command: Command, toggle: str) -> None:
+    text = Path(toggle).read_text().replace("0..9", "0..2")
+    Path(toggle).write_text(text)
+    result = command("sweep", toggle, "--set", "most=2..3", "--workers", "1")
+    assert result.code == 75
+    assert "evaluation error" in result.out
+
+
 def test_what_a_specification_refuses_is_said(command: Command, toggle: str) -> None:
     Path(toggle).write_text(Path(toggle).read_text() + 'assume:\n  - "most > 1"\n')
     result = command("sweep", toggle, "--set", "most=1..3")
