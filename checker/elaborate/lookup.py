@@ -75,6 +75,9 @@ def name(context: Context, node: ast.expr, hint: Type | None) -> Term:
 def value_name(context: Context, node: ast.expr, hint: Type | None) -> Term:
     """Return the value that a name is in any case."""
     assert isinstance(node, ValueName)
+    kind = None if node.table is None else context.world.types[node.table]
+    if isinstance(kind, Enum):
+        return t.Literal(node.id, kind, context.span(node))
     return value_named(context, node.id, hint, context.span(node))
 
 

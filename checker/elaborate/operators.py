@@ -36,7 +36,7 @@ def needs_hint(context: Context, node: ast.expr) -> bool:
     """Return whether `node` can only be understood by the type its place expects."""
     match node:
         case ValueName():
-            return True
+            return node.table is None
         case ast.Name(word):
             if word in context.names or word in context.world.variables:
                 return False

@@ -65,6 +65,9 @@ _CALLED = frozenset({"requests", "responses"})
 _CONSTANTS = frozenset({"true", "false", "none", "empty"})
 """Words that mean themselves, whatever an enum calls its values."""
 
+_FAIRNESS = frozenset({"weak", "strong"})
+"""What is said where rows are fair under a condition, whatever else is called so."""
+
 _GENERATED = ("lose", "duplicate", "reorder", "late_cancel", "ignore")
 """What rows and budgets begin with that are made for a channel, a timer or a message."""
 
@@ -97,7 +100,19 @@ _ROLES: Mapping[type, Mapping[str, str]] = {
 
 
 class ValueName(ast.Name):
-    """The name of a value that several types have, whatever else is called so where it is used."""
+    """The name of a state or value, whatever else is called so where the system is used.
+
+    `table` is the one whose state it is; None where its place tells of which type it is.
+    """
+
+    table: str | None = None
+
+
+def _value_name(node: ast.expr, name: str, table: str | None) -> ValueName:
+    """Return what stands in the place of a node as the name of a value in any case."""
+    new = ast.copy_location(ValueName(name, ast.Load()), node)
+    new.table = table
+    return new
 
 
 @frozen()
@@ -174,7 +189,7 @@ class Renaming:
 
     def is_of_several_types(self, name: str) -> bool:
         """Whether a name is that of a value which its place has to tell the type of."""
-        several = len(owners_of(name, self.owners)) > 1
+        several = name in _FAIRNESS or len(owners_of(name, self.owners)) > 1
         return several and name not in self.words and name not in _CONSTANTS
 
     def __call__(self, part: Any, *, member: bool = False) -> Any:
@@ -254,13 +269,16 @@ class _Trees(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         names = self._names
         if isinstance(node.ctx, ast.Load) and node.id not in names.bound:
+            if names.is_of_several_types(node.id):
+                return _value_name(node, node.id, None)
             value = names.value(node.id)
+            if value is not None and node.id in names.tables.get(value[0], ()):
+                self._edit(node, ".".join(value))
+                return _value_name(node, node.id, value[0])
             if value is not None:
                 owner = ast.copy_location(ast.Name(value[0], ast.Load()), node)
                 self._edit(node, ".".join(value))
                 return ast.copy_location(ast.Attribute(owner, value[1], ast.Load()), node)
-            if names.is_of_several_types(node.id):
-                return ast.copy_location(ValueName(node.id, ast.Load()), node)
         self._edit_name(node, names.word(node.id))
         return node
 
@@ -274,7 +292,7 @@ class _Trees(ast.NodeTransformer):
             case ast.Name(word) if word in names.bound:
                 pass
             case ast.Name(word) if node.attr in names.tables.get(word, ()):
-                return node
+                return _value_name(node, node.attr, word)
             case ast.Name(word) if (base.col_offset, base.end_col_offset) == (
                 node.col_offset,
                 node.end_col_offset,
@@ -379,4 +397,5 @@ def locals_of(document: Document, owners: Owners) -> tuple[set[str], set[str]]:
             bound |= here
             taken |= here if isinstance(part, (Row, Unhandled)) else set()
     free = {name for name in mentioned([document]) if not owners_of(name, owners)}
+    free -= _FAIRNESS | _CALLED
     return {name for name in free | bound if name not in known}, taken

@@ -48,6 +48,7 @@ from checker.table.words import (
 Setting = int | bool | Cell
 
 
+
 # --------------------------------------------------------------------------------- as written
 
 
@@ -160,7 +161,7 @@ def _locals(
     found, taken_by_on = locals_of(document, owners)
     there = {*known, *found, *declared(document), *values}
     renamed = {}
-    for name in sorted(found - {"requests", "responses"}):
+    for name in sorted(found):
         if name in known or (name in taken_by_on and _is_value(name, values)):
             new, number = f"{prefix}_{name}", 1
             while new in there:

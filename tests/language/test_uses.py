@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from crowded import crowded
 from systems import outcomes, run
 
 from checker.elaborate import elaborate
@@ -100,18 +101,14 @@ SMALL = [
 def test_a_system_used_as_it_is_has_its_own_states(
     tmp_path: Path, name: str, instance: str
 ) -> None:
-    """Whatever names it has: a host that declares every word a local of it could be called."""
+    """Whatever is called like something of it where it is used: here every word of its text is."""
     place = next(entry.path for entry in shipped() if entry.name == name)
     alone = read(place)
     entry = next((one for one in alone.instances if one.name.text == instance), None)
     listed = entry.properties if entry is not None else None
     claimed = "all" if listed is None else [w.text for w in listed]
-    (tmp_path / "system.yaml").write_text(
-        f"system: probe\nabout: It uses a shipped one.\ndeadlock: {str(alone.deadlock).lower()}\n"
-        "definitions: {c: '1', m: '2', x: '3', p: '4', k: '5', member: '6', first: '7'}\n"
-        f"uses:\n  it: {{system: {name}, instance: {instance}, properties: {claimed}}}\n"
-        + ("terminal: [terminal_it()]\n" if alone.terminal else "")
-    )
+    use = f"{{system: {name}, instance: {instance}, properties: {claimed}}}"
+    (tmp_path / "system.yaml").write_text(crowded(alone, use))
     results = [
         check(Request(path, chosen, workers=1), Silent())
         for path, chosen in ((str(tmp_path / "system.yaml"), "default"), (name, instance))
@@ -149,6 +146,19 @@ def test_every_shipped_system_can_be_used_twice(tmp_path: Path, entry: Shipped) 
     assert len(machine.actions) == 2 * len(alone.actions)
     assert len(machine.variables) == 2 * len(alone.variables)
     assert machine.ids == () or len(machine.ids) == 2 * len(alone.ids)
+
+
+@pytest.mark.parametrize("entry", SYSTEMS, ids=lambda entry: entry.name)
+def test_every_shipped_system_can_be_used_where_its_words_are_taken(
+    tmp_path: Path, entry: Shipped
+) -> None:
+    document = read(entry.path)
+    path = tmp_path / "system.yaml"
+    path.write_text(crowded(document, f"{{system: {entry.name}, properties: all}}"))
+    machine, alone = elaborate(read(path)), elaborate(document)
+    assert len(machine.actions) == len(alone.actions)
+    claims = [item for item in alone.properties if item.kind != "refines"]
+    assert len(machine.properties) >= len(claims)
 
 
 def test_an_id_type_of_the_same_name_is_the_same(tmp_path: Path) -> None:

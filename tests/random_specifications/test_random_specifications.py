@@ -5,13 +5,21 @@ explorer that shares no code with the product: alone, using another system, refi
 `python -m tests.random_specifications 10000`.
 """
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from crowded import crowded
 from hypothesis import HealthCheck, given, settings
+
+from checker import flow
+from checker.errors import SpecificationError
+from checker.search.limits import Limits
+from checker.table import read
 
 from .anew import ANEW
 from .comparing import judge
+from .drawing import TABLE
 from .drawing_several import KINDS, Files
 from .explorer import Explorer
 from .model import Reader
@@ -36,6 +44,49 @@ def test_drawn_specifications_are_judged_as_the_manual_says(kind: str, examples:
         judge(drawn)
 
     run()
+
+
+def told(path: Path) -> object:
+    """Return what is found in some levels, whatever rows and properties are called."""
+    request = flow.Request(str(path), engine="reference", symmetry=False, limits=Limits(depth=4))
+    result = flow.check(request, flow.Silent())
+    found = result.exploration
+    rows = Counter((row.enabled, row.fired, row.new) for row in found.rows if row.enabled)
+    outcomes = Counter((it.kind, it.outcome, it.length) for it in result.verdict.properties)
+    return found.stopped_by, found.levels, found.generated, rows, outcomes
+
+
+def test_a_drawn_specification_means_the_same_where_all_its_words_are_taken(
+    tmp_path: Path,
+) -> None:
+    """Of more than enough are judged: a specification that is refused says nothing."""
+    judged = 0
+    (tmp_path / "lamp.yaml").write_text(TABLE)
+
+    @settings(
+        max_examples=40,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        backend=ANEW,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(KINDS["one"]())
+    def run(text: str) -> None:
+        nonlocal judged
+        alone, used = tmp_path / "drawn.yaml", tmp_path / "crowd.yaml"
+        alone.write_text(text)
+        try:
+            wanted = told(alone)
+        except SpecificationError:
+            return
+        use = "{system: drawn, properties: all}"
+        used.write_text(crowded(read(alone), use))
+        assert told(used) == wanted, text
+        judged += 1
+
+    run()
+    assert judged > 12
 
 
 @pytest.mark.parametrize(
