@@ -108,6 +108,9 @@ class ValueName(ast.Name):
     table: str | None = None
 
 
+ValueName.__name__ = "Name"  # by which visitors of trees go, such as `ast.unparse`
+
+
 def _value_name(node: ast.expr, name: str, table: str | None) -> ValueName:
     """Return what stands in the place of a node as the name of a value in any case."""
     new = ast.copy_location(ValueName(name, ast.Load()), node)
@@ -267,6 +270,8 @@ class _Trees(ast.NodeTransformer):
         self.edits: list[Edit] = []
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
+        if isinstance(node, ValueName):
+            return node
         names = self._names
         if isinstance(node.ctx, ast.Load) and node.id not in names.bound:
             if names.is_of_several_types(node.id):
