@@ -76,11 +76,13 @@ def ranges(settings: Sequence[str]) -> dict[str, list[Value]]:
             raise UsageError(f"--set takes NAME=LOW..HIGH or NAME=VALUE,..., not {setting!r}")
         if name.strip() in found:
             raise UsageError(f"--set gives `{name.strip()}` twice; write NAME=VALUE,VALUE,...")
-        match = re.fullmatch(r"\s*(-?[0-9]{1,9})\s*\.\.\s*(-?[0-9]{1,9})\s*", text)
+        match = re.fullmatch(r"\s*(-?[0-9]{1,18})\s*\.\.\s*(-?[0-9]{1,18})\s*", text)
         if match is not None:
             low, high = int(match[1]), int(match[2])
-            if high < low or high - low >= SIZES_MAX:
-                raise UsageError(f"--set {setting}: the range is empty or too long")
+            if high < low:
+                raise UsageError(f"--set {setting}: the range is empty")
+            if high - low >= SIZES_MAX:
+                raise UsageError(f"--set {setting}: a sweep has at most {SIZES_MAX:,} sizes")
             found[name.strip()] = list(range(low, high + 1))
         else:
             found[name.strip()] = _listed(setting, [part.strip() for part in text.split(",")])

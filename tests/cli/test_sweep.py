@@ -30,6 +30,8 @@ def test_values_are_ranges_lists_and_words() -> None:
         (("most=01,2,1",), "01 stands there twice"),
         (("most=1,,2",), "a value is missing"),
         (("most=1..2", "most=3"), "gives `most` twice"),
+        (("most=2..1",), "the range is empty"),
+        (("most=1..99999999999999",), "at most 1,000 sizes"),
     ],
 )
 def test_no_size_is_evidence_for_itself(settings: tuple[str, ...], problem: str) -> None:
