@@ -368,6 +368,16 @@ def test_the_page_and_junit_have_each_row(lease: Path) -> None:
     assert failed == {"everything": False, "acquire": False, "release": True, "expire": True}
 
 
+def test_a_difference_after_a_reset_fails_the_case_of_the_whole(lease: Path) -> None:
+    wrong = "def observe(self):\n    return {'holder': None, 'epoch': 7, 'waiting': []}"
+    assert run(adapter(lease, wrong), "--junit", "junit.xml")[0] == 1
+    suites = ET.parse(lease / "junit.xml").getroot()  # noqa: S314
+    told = suites.findtext(".//testcase[@name='everything']/failure") or ""
+    assert told.startswith("after a reset: epoch differs\n")
+    assert "epoch: the model has 0, the implementation 7" in told
+    assert suites.get("failures") == "1"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk here")
 def test_a_disk_that_is_full_costs_no_result(
     lease: Path, capsys: pytest.CaptureFixture[str]
