@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.errors import Interruption, UsageError
+from checker.frozen import frozen
 from checker.kernel.build import build, fingerprint
 from checker.layout.codec import decode_all
 from checker.layout.layout import pack
@@ -45,7 +46,7 @@ def write_graph(
         # PySpark is imported by those who need it only.
         from checker.spark.drafts import sized_for  # noqa: PLC0415
         from checker.spark.graph import write_tables  # noqa: PLC0415
-        from checker.spark.jobs import Jobs, Stopped  # noqa: PLC0415
+        from checker.spark.jobs import GRAPH_AGAIN, Jobs, Stopped  # noqa: PLC0415
         from checker.spark.rounds import Rounds  # noqa: PLC0415
         from checker.spark.search import Search  # noqa: PLC0415
         from checker.spark.shipped import ship  # noqa: PLC0415
@@ -62,7 +63,8 @@ def write_graph(
             raise Interruption(f"{root} holds part of the search; remove it before another try")
         if not found.exhaustive:
             raise UsageError(f"the search was stopped: {found.stopped_by}; its graph is not whole")
-        jobs = Jobs(context, root, lambda: "interrupt" if interrupted(interrupt) else None)
+        watch = lambda: "interrupt" if interrupted(interrupt) else None  # noqa: E731
+        jobs = Jobs(context, root, watch, GRAPH_AGAIN)
         rounds = Rounds(given.notice, f"{machine.name}: terminal components")
         written = f"the search of {found.distinct:,} states, which can be queried; no whole tables"
         try:
@@ -81,6 +83,20 @@ def write_graph(
         return states, edges, ends
 
 
+@frozen()
+class Counted:
+    """How many of all `states` satisfy a question, and in how many it has no value.
+
+    `finding`: a shortest path to a state that satisfies it, or, where none does, to one where it
+    has no value; None where there is neither.
+    """
+
+    matching: int
+    failing: int
+    states: int
+    finding: Finding | None
+
+
 def query_graph(
     machine: Machine,
     asked: Machine,
@@ -88,12 +104,11 @@ def query_graph(
     cluster: Cluster,
     interrupt: Interrupt | None = None,
     options: Options | None = None,
-) -> tuple[int, int, Finding | None]:
-    """Return how many states of the graph at `root` satisfy a question, and of how many.
+) -> Counted:
+    """Return how many states of the graph at `root` satisfy a question.
 
-    `asked` is `machine` with the question as its one property. Last comes a shortest path to such
-    a state. UsageError where `root` holds no graph of `machine`, Interruption where `interrupt`
-    ends it.
+    `asked` is `machine` with the question as its one property. UsageError where `root` holds no
+    graph of `machine`, Interruption where `interrupt` ends it.
     """
     layout = pack(asked)
     kernel = build(asked, layout)
@@ -111,11 +126,12 @@ def query_graph(
             answer = search.ask(f"{root}/search", 1)
         except Stopped:
             raise Interruption(f"{root} was not asked to the end") from None
-    if answer.path is None:
-        return 0, answer.states, None
-    path = tuple(decode_all(layout, answer.path))
-    finding = Finding(kernel.checks[0], "sometimes", len(path) - 1, path)
-    return answer.matching, answer.states, finding
+    finding = None
+    if answer.path is not None:
+        path = tuple(decode_all(layout, answer.path))
+        name, kind = (kernel.checks[0], "sometimes") if answer.matching else ("error", "error")
+        finding = Finding(name, kind, len(path) - 1, path)
+    return Counted(answer.matching, answer.failing, answer.states, finding)
 
 
 def _bare(machine: Machine) -> Machine:
