@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Self
 
+from checker.conformance.wire import NumberError, decoded
 from checker.errors import CheckerError, UsageError
 
 PROTOCOL = 1
@@ -182,7 +183,10 @@ class Adapter:
 
     def _reply(self, line: bytes) -> Reply:
         try:
-            reply = json.loads(line)
+            reply = decoded(line.decode())
+        except NumberError as error:
+            what = f"answered with the number {error}, which JSON does not have"
+            raise self._failure("garbage", what) from error
         except (ValueError, RecursionError):
             reply = None
         if not isinstance(reply, dict):

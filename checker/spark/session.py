@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import checker
+from checker.digits import natural
 from checker.errors import EnvironmentFailure, UsageError
 from checker.frozen import frozen
 from checker.spark.java import find_java
@@ -203,11 +204,12 @@ def _require_answer(master: str) -> None:
     until = time.monotonic() + _ANSWER_IN_ALL
     for address in named[1].split(","):
         host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal():
+        number = natural(port)
+        if not host or number is None:
             raise UsageError(f"--master {master}: spark://HOST:PORT is expected, not {address!r}")
         left = min(_ANSWER_SECONDS, until - time.monotonic())
         try:
-            with socket.create_connection((host.strip("[]"), int(port)), timeout=max(left, 0.1)):
+            with socket.create_connection((host.strip("[]"), number), timeout=max(left, 0.1)):
                 return
         except (OSError, OverflowError, UnicodeError) as error:
             reasons.append(f"{address}: {error}")

@@ -63,8 +63,9 @@ def write_graph(
             raise Interruption(f"{root} holds part of the search; remove it before another try")
         if not found.exhaustive:
             raise UsageError(f"the search was stopped: {found.stopped_by}; its graph is not whole")
-        watch = lambda: "interrupt" if interrupted(interrupt) else None  # noqa: E731
-        jobs = Jobs(context, root, watch, GRAPH_AGAIN)
+        jobs = Jobs(
+            context, root, lambda: "interrupt" if interrupted(interrupt) else None, GRAPH_AGAIN
+        )
         rounds = Rounds(given.notice, f"{machine.name}: terminal components")
         written = f"the search of {found.distinct:,} states, which can be queried; no whole tables"
         try:
@@ -129,8 +130,10 @@ def query_graph(
     finding = None
     if answer.path is not None:
         path = tuple(decode_all(layout, answer.path))
-        name, kind = (kernel.checks[0], "sometimes") if answer.matching else ("error", "error")
-        finding = Finding(name, kind, len(path) - 1, path)
+        if answer.matching:
+            finding = Finding(kernel.checks[0], "sometimes", len(path) - 1, path)
+        else:
+            finding = Finding("error", "error", len(path) - 1, path)
     return Counted(answer.matching, answer.failing, answer.states, finding)
 
 

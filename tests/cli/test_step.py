@@ -35,13 +35,25 @@ def test_steps_are_listed_taken_and_undone(walk) -> None:  # type: ignore[no-unt
 
 
 def test_what_is_wrong_is_said_and_nothing_happens(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    result = walk("press", "77", "nothing", "eval pressed", "back x", "save", "state presses")
+    result = walk(
+        "press",
+        "77",
+        "nothing",
+        "eval pressed",
+        "back x",
+        "²",
+        "back ²",
+        "9" * 5000,
+        "save",
+        "state presses",
+    )
     assert result.code == 0
     assert "several steps begin so" in result.err
     assert "there is no step 77" in result.err
     assert "no step is called so" in result.err
     assert "`pressed` is not declared" in result.err
     assert "'x' is no number" in result.err
+    assert "'²' is no number" in result.err
     assert "presses = 0" in result.out
 
 

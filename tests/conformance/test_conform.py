@@ -260,6 +260,11 @@ def test_an_exception_of_the_implementation_is_a_difference(lease: Path) -> None
             "garbage",
             "answered 'nonsense', which is no JSON object",
         ),
+        (
+            'def expire(self):\n    os.write(9, b\'{"fields": {"epoch": NaN}}\\n\')',
+            "garbage",
+            "answered with the number NaN, which JSON does not have",
+        ),
     ],
 )
 def test_an_adapter_that_fails_is_told_clearly(
