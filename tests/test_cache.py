@@ -174,8 +174,8 @@ def test_what_was_not_used_for_longest_goes_first(root: Path) -> None:
     for age in range(3):
         small.put(f"a{age}", bytes(900))
         os.utime(root / "blobs" / f"a{age}.blob", (age, age))
-    (root / "blobs" / "left.by.a.crash").write_bytes(bytes(900))
-    os.utime(root / "blobs" / "left.by.a.crash", (9, 9))
+    (root / "blobs" / "left.blob.0123456789abcdef").write_bytes(bytes(900))
+    os.utime(root / "blobs" / "left.blob.0123456789abcdef", (9, 9))
     assert small.get("a0") is not None  # is the youngest now
     small.put("b", bytes(900))
     assert [small.get(name) is not None for name in ("a0", "a1", "a2", "b")] == [

@@ -4,9 +4,11 @@ import json
 import pickle
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Event, Thread, Timer
 from typing import TypeVar
 from xml.etree import ElementTree as ET
 
@@ -16,8 +18,9 @@ from click.testing import CliRunner, Result
 from checker.cli.conform import conform
 from checker.cli.main import run as door
 from checker.cli.spreading import Where
+from checker.conformance.adapter import Adapter, AdapterFailure
 from checker.conformance.mapping import KEYS
-from checker.errors import SpecificationError, UsageError
+from checker.errors import Interruption, SpecificationError, UsageError
 from checker.verdict import exits
 
 Item = TypeVar("Item")
@@ -359,6 +362,49 @@ def test_names_and_the_reset_are_told_to_the_implementation(lease: Path) -> None
         "    assert (clients, first) == (['Alice Smith', 'bob'], None)"
     )
     assert run_json(adapter(lease, told))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"), [("", None), ("def expire(self):\n    time.sleep(60)", "undecided")]
+)
+def test_nobody_waits_for_an_adapter_after_an_interrupt(
+    lease: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    body: str,
+    verdict: str | None,
+) -> None:
+    command = (
+        adapter(lease, body.replace("time", "open('asked', 'w').close(); time")) if body else ""
+    )
+    if not body:
+        (lease / "asked").touch()
+    event, began = Event(), time.monotonic()
+
+    def interrupt_it() -> None:
+        while not (lease / "asked").exists():
+            time.sleep(0.05)
+        event.set()
+
+    monkeypatch.setattr(Where, "interruptible", lambda _: nullcontext(event))
+    interrupting = Thread(target=interrupt_it)
+    interrupting.start()
+    words = ["conform", "lease.yaml", "--adapter", command, "--format", "json"]
+    assert door(words) == exits.INTERRUPTED
+    assert time.monotonic() - began < 20
+    assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+    interrupting.join()
+
+
+def test_an_adapter_that_dies_of_the_same_interrupt_has_not_failed() -> None:
+    event = Event()
+    heard_later = Timer(0.15, event.set)
+    heard_later.start()
+    with pytest.raises(Interruption):
+        Adapter("sh -c 'kill -INT $$'", 30.0, 30.0, event)
+    heard_later.join()
+    with pytest.raises(AdapterFailure, match="ended by signal 2"):
+        Adapter("sh -c 'kill -INT $$'", 30.0, 30.0, Event())
 
 
 def test_the_page_and_junit_have_each_row(lease: Path) -> None:
