@@ -259,9 +259,9 @@ class Explorer:
         for trace in result.traces:
             if trace.property_name == QUERY and trace.kind == "always":
                 return {"path": list(self.follow(trace.states))}
-            if trace.failure is not None:
-                failure = trace.failure
-                where = f"{failure.code}: {failure.message}, at {failure.place}"
+            ended = trace.failure
+            if ended is not None:
+                where = f"{ended.code}: {ended.message}, at {ended.place}"
                 raise UsageError(f"the search ended after {trace.length} steps: {where}")
         searched = result.exploration
         if searched.exhaustive:

@@ -42,7 +42,9 @@ def write_graph(
     layout = pack(bare)
     kernel = build(bare, layout)
     given = replace(options or Options(), identity=identity_of(bare, kernel))
-    with spark_session(cluster, f"checker graph {machine.name}", given.notice) as session:
+    with spark_session(
+        cluster, f"checker graph {machine.name}", given.notice, interrupt
+    ) as session:
         # PySpark is imported by those who need it only.
         from checker.spark.drafts import sized_for  # noqa: PLC0415
         from checker.spark.graph import write_tables  # noqa: PLC0415
@@ -114,7 +116,9 @@ def query_graph(
     layout = pack(asked)
     kernel = build(asked, layout)
     given = replace(options or Options(), identity=_identity(machine))
-    with spark_session(cluster, f"checker query {machine.name}", given.notice) as session:
+    with spark_session(
+        cluster, f"checker query {machine.name}", given.notice, interrupt
+    ) as session:
         from checker.spark.jobs import Stopped  # noqa: PLC0415 (as above)
         from checker.spark.search import Search  # noqa: PLC0415
         from checker.spark.shipped import ship  # noqa: PLC0415
