@@ -138,6 +138,11 @@ class _Session:
                 click.echo(in_a_line(item), err=True)
         except (CheckerError, OSError) as error:
             click.echo(visible(told(error)), err=True)
+        except KeyboardInterrupt:
+            if not sys.stdin.isatty():
+                raise
+            click.echo("interrupted; the walk goes on from here", err=True)
+            self.walk.look()  # as far as it came, whatever was not done to the end
         if len(self.walk.path) != before or word in {"back", "restart"}:
             self.print_choices()
 

@@ -55,7 +55,7 @@ class Jobs:
         self._context = context
         self._root = root
         self._watch = watch
-        self._again = again
+        self.again = again
         self._numbers = itertools.count()
 
     def run(self, description: str, job: Callable[[], Made]) -> Made:
@@ -107,7 +107,7 @@ class Jobs:
         text = f"{type(error).__name__}: {_all_of(error)}"
         damaged, refused = _DAMAGED.search(text), _REFUSED.search(text)
         if damaged is not None:
-            return UsageError(f"{self._root}: damaged: {damaged[1].strip()}; {self._again}")
+            return UsageError(f"{self._root}: damaged: {damaged[1].strip()}; {self.again}")
         if refused is not None:
             return UsageError(refused[1].strip())
         if _FULL.search(text) is not None:
@@ -116,7 +116,7 @@ class Jobs:
                 "scratch files (spark.local.dir); what was finished can be resumed"
             )
         if _UNREADABLE.search(text) is not None:
-            return UsageError(f"{self._root}: damaged or lost: {reason_of(error)}; {self._again}")
+            return UsageError(f"{self._root}: damaged or lost: {reason_of(error)}; {self.again}")
         return EnvironmentFailure(
             f"Spark failed ({description}, stored below {self._root}): {reason_of(error)}"
         )

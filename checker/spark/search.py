@@ -650,7 +650,7 @@ class Search:
         if found != len(target):
             raise UsageError(
                 f"{self.store.root}: damaged: {found:,} states are there where {len(target):,} "
-                "were written; search again with another --checkpoint"
+                f"were written; {self.jobs.again}"
             )
 
 

@@ -4,7 +4,9 @@ import json
 import random
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from checker.cli.validate import validate
 from checker.conformance.log import judged_values
 from checker.conformance.recording import Each
 from checker.errors import SpecificationError, UsageError
+from checker.verdict import exits
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -258,6 +261,23 @@ def test_what_does_not_fit_at_a_time_is_looked_at_part_by_part(
 def test_a_line_that_is_none_is_told_with_its_place(line: str, told: str) -> None:
     with pytest.raises(UsageError, match=re.escape(told)):
         run('{"do": "call", "name": "acquire"}\n' + line + "\n")
+
+
+@pytest.mark.usefixtures("lease")
+def test_an_interrupt_says_how_far_the_log_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Later(Event):
+        asked = 0
+
+        def is_set(self) -> bool:
+            self.asked += 1
+            return self.asked > 4
+
+    acquire = '{"do": "call", "name": "acquire", "with": {"client": "alice"}}'
+    release = acquire.replace("acquire", "release")
+    monkeypatch.setattr("checker.cli.validate.interruptible", lambda _: nullcontext(Later()))
+    code, out = run(f"{acquire}\n{release}\n" * 5)
+    assert code == exits.INTERRUPTED
+    assert re.search(r"explains [1-9] lines? of run.jsonl and stops there", squeezed(out)), out
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,11 @@ def test_a_graph_and_questions_about_it(
     assert (code, "holds no checkpoint" in text) == (2, True)
     code, text = checker(capfd, "graph", "die_hard", "--engine", "spark", "--out", out)
     assert (code, "holds a checkpoint already" in text) == (2, True)
+    for file in (tmp_path / "graph" / "search" / "levels").rglob("*.parquet"):
+        file.write_bytes(b"damaged" * 20)
+    code, text = checker(capfd, "query", "die_hard", "big == 4", *words)
+    assert (code, "damaged" in text, "write the graph again" in text) == (2, True, True)
+    assert "--checkpoint" not in text
 
 
 def interrupt_once(monkeypatch: pytest.MonkeyPatch, command: str, due: Callable[[], bool]) -> None:
