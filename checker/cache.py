@@ -30,6 +30,8 @@ _MAC_BYTES = 32
 _MAGIC = b"kafka-checker cache 2\n"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_TOUCH = stat.S_IRWXG | stat.S_IRWXO
+_OURS = re.compile(r"[0-9A-Za-z-]+\.blob(\.[0-9a-f]{16})?")
+"""The names of blobs, and of those that are being written."""
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -172,6 +174,10 @@ def _folder(kind: str | None) -> Iterator[tuple[int, bytes]]:
 
 def _open_folder(path: Path, above: int | None) -> int:
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    if above is not None:  # only the whole may be kept elsewhere, through a link
+        if stat.S_ISLNK(os.stat(path.name, dir_fd=above, follow_symlinks=False).st_mode):
+            raise _Refused(f"{path} is a link; remove it")
+        flags |= os.O_NOFOLLOW
     folder = os.open(path if above is None else path.name, flags, dir_fd=above)
     try:
         _require_own(os.fstat(folder), str(path), _OTHERS_WRITE)
@@ -251,12 +257,15 @@ def _remove(folder: int, name: str) -> None:
 
 
 def _files(folder: int) -> list[tuple[str, os.stat_result]]:
-    """Return the names of the files in a folder, with what is known of them."""
+    """Return the names of our files in a folder, with what is known of them.
+
+    Whatever else lies there is somebody's: it is neither counted nor removed.
+    """
     found = []
     with os.scandir(folder) as entries:
         for entry in entries:
             with suppress(OSError):  # another process may have removed it
-                if entry.is_file(follow_symlinks=False):
+                if _OURS.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                     found.append((entry.name, entry.stat(follow_symlinks=False)))
     return found
 

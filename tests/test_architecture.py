@@ -12,7 +12,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 RANKS = (
     ("frozen",),
-    ("source", "errors", "visible"),
+    ("source", "errors", "visible", "digits"),
     ("diagnostics", "library", "cache", "memory", "process"),
     ("table",),
     ("machine",),

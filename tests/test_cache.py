@@ -149,13 +149,33 @@ def test_links_and_things_that_are_no_files_are_nothing(root: Path, tmp_path: Pa
     assert BLOBS.get("a1") is None
 
 
+def test_only_what_is_kept_is_forgotten(root: Path, tmp_path: Path) -> None:
+    BLOBS.put("a1", b"first")
+    for name in ("thesis.txt", "a2.blob.txt", ".blob", "key"):
+        (root / "blobs" / name).write_bytes(b"mine")
+    (root / "blobs" / f"a3.blob.{'0' * 16}").write_bytes(b"begun by a process that was killed")
+    assert BLOBS.size()[0] == 2
+    BLOBS.clear()
+    left = {path.name for path in (root / "blobs").iterdir()}
+    assert left == {"thesis.txt", "a2.blob.txt", ".blob", "key"}
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "a1.blob").write_bytes(b"mine")
+    (root / "others").symlink_to(folder)
+    others = Cache("others", 4096)
+    assert others.size() == (0, 0)
+    others.put("a2", b"second")
+    others.clear()
+    assert [path.name for path in folder.iterdir()] == ["a1.blob"]
+
+
 def test_what_was_not_used_for_longest_goes_first(root: Path) -> None:
     small = Cache("blobs", 3 * 1000)
     for age in range(3):
         small.put(f"a{age}", bytes(900))
         os.utime(root / "blobs" / f"a{age}.blob", (age, age))
-    (root / "blobs" / "left.by.a.crash").write_bytes(bytes(900))
-    os.utime(root / "blobs" / "left.by.a.crash", (9, 9))
+    (root / "blobs" / "left.blob.0123456789abcdef").write_bytes(bytes(900))
+    os.utime(root / "blobs" / "left.blob.0123456789abcdef", (9, 9))
     assert small.get("a0") is not None  # is the youngest now
     small.put("b", bytes(900))
     assert [small.get(name) is not None for name in ("a0", "a1", "a2", "b")] == [

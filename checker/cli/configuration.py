@@ -4,8 +4,9 @@ The nearest one, from the working directory upwards, is read: `[verify]` in chec
 `[tool.checker.verify]` in pyproject.toml, holds options of `checker verify`; and so on for each
 command. Paths in it are relative to the file. The command line comes before it.
 
-Whoever can write into a folder above could write such a file. So it may name no program, and it
-counts only where its owner is one whom the user trusts anyway.
+Whoever can write into a folder above could write such a file, and a repository may come with one.
+So it may name no program, what it lets be written lies below its own folder, and it counts only
+where its owner is one whom the user trusts anyway.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ from checker.source import SIZE_MAX
 
 FILE = "checker.toml"
 PROJECT = "pyproject.toml"
+
+_FILES = frozenset({"FILE", "DIR", "PATH"})
+_READ = frozenset({"mapping", "graph"})
+"""What an option that names a file is given by in a command's help, and those that only read it."""
 
 _PLACE = "checker.place"
 """Where the context of a command has the table that its options are from."""
@@ -53,7 +58,8 @@ def take_defaults(ctx: click.Context, command: click.Command, commands: Collecti
 
     UsageError for a file that is no TOML, too large or of another user, for a table that none of
     `commands` is called, for an option that the command does not have or that only the command
-    line may give, and for a value that no word of the command line could be.
+    line may give, for a value that no word of the command line could be, and for a path to write
+    to that is not below the folder of the file.
     """
     project = _nearest()
     if project is None or command.name is None:
@@ -67,7 +73,7 @@ def take_defaults(ctx: click.Context, command: click.Command, commands: Collecti
         if parameter is None or parameter.name is None:
             hint = _hint(key, known)
             raise UsageError(f"{place}: `checker {command.name}` has no option {key!r}{hint}")
-        _refuse_spoken(parameter, f"{place} {key}")
+        _refuse_spoken(parameter, command, f"{place} {key}")
         found[parameter.name] = _value(value, parameter, f"{place} {key}", project.file.parent)
     ctx.default_map = {command.name: found}
     ctx.meta[_PLACE] = place
@@ -192,8 +198,19 @@ def _refuse_tables(project: _Project, commands: Collection[str]) -> None:
             )
 
 
-def _refuse_spoken(parameter: click.Parameter, place: str) -> None:
-    """Raise UsageError for an option that only the command line may give."""
+def _refuse_spoken(parameter: click.Parameter, command: click.Command, place: str) -> None:
+    """Raise UsageError for what only the command line may give.
+
+    Of several words without an option those of the command line are taken from the first on: one
+    in a file would be none of them.
+    """
+    words = [
+        item.human_readable_name for item in command.params if isinstance(item, click.Argument)
+    ]
+    if isinstance(parameter, click.Argument) and len(words) > 1:
+        raise UsageError(
+            f"{place}: only the command line gives {' and '.join(words)}; remove it there"
+        )
     if isinstance(parameter, SpokenOption):
         raise UsageError(
             f"{place}: it decides which programs run, so only the command line may give it; remove "
@@ -237,7 +254,10 @@ def _value(value: object, parameter: click.Parameter, place: str, folder: Path) 
             raise UsageError(
                 f"{place} takes {takes}, not {_shown(item)}; write `{name} = {example}`"
             )
-        words.append(_located(_word(item, place), parameter, folder))
+        word = _word(item, place)
+        if writes(parameter):
+            _refuse_elsewhere(word, parameter, place, folder)
+        words.append(_located(word, parameter, folder))
     return words if several else words[0]
 
 
@@ -266,10 +286,28 @@ def _word(value: str | float, place: str) -> str:
     return word
 
 
+def writes(parameter: click.Parameter) -> bool:
+    """Whether an option names a file or folder that is written to."""
+    if not isinstance(parameter, click.Option) or parameter.metavar not in _FILES:
+        return False
+    there = isinstance(parameter.type, click.Path) and parameter.type.exists
+    return not there and _name(parameter) not in _READ
+
+
+def _refuse_elsewhere(word: str, parameter: click.Parameter, place: str, folder: Path) -> None:
+    """Raise UsageError for what does not lie below a folder, or does so through a link only."""
+    inside = (folder / word).resolve().is_relative_to(folder.resolve())
+    if not inside or Path(word).is_absolute() or "://" in word:
+        raise UsageError(
+            f"{place}: it is written to, so here it is a path below {folder}, relative to it, not "
+            f"{word}; write such a path, or give {parameter.opts[0]} after the command"
+        )
+
+
 def _located(word: str, parameter: click.Parameter, folder: Path) -> str:
     """Return a path from the working directory, of a word that is one from the folder."""
     names_specification = parameter.name in {"spec", "specs"}
-    if not (isinstance(parameter.type, click.Path) or names_specification):
+    if not (isinstance(parameter.type, click.Path) or names_specification or writes(parameter)):
         return word
     path = folder / word
     if names_specification and not path.exists():

@@ -149,7 +149,7 @@ def conform(
                 spread = stack.enter_context(where.spread(WALKS, observer.notice))
                 return makes_on(spread, asked, course)
 
-            adapter = stack.enter_context(Adapter(command, reply_seconds, start_seconds))
+            adapter = stack.enter_context(Adapter(command, reply_seconds, start_seconds, interrupt))
             run = drive(
                 space,
                 adapter,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -15,12 +14,12 @@ from typing import TYPE_CHECKING
 import click
 
 from checker import flow, library
-from checker.cli.archives import unpack
 from checker.cli.interrupts import interruptible
 from checker.cli.objects import print_object
 from checker.cli.options import format_option, overrides, progress_option
 from checker.cli.progress import Style, observing
-from checker.errors import EnvironmentFailure, Interruption, UsageError
+from checker.cli.revisions import commit_of, extract, names_in, top_of
+from checker.errors import Interruption, UsageError
 from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.report import terminal
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
 EQUAL, DIFFERENT, UNDECIDED = 0, 1, 20
 """The exit codes."""
-
-_GIT_SECONDS = 120
 
 
 @frozen(slots=False)
@@ -226,36 +223,44 @@ def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
 
 @contextmanager
 def _file(name: str) -> Iterator[str]:
-    """Give the path of a specification; of a revision, in a folder that is there for the time."""
+    """Give the path of a specification; of a revision, in a folder that is there for the time.
+
+    UsageError where it is no specification here, and where the revision has none there.
+    """
     revision, colon, path = name.partition(":")
     if not colon or Path(name).exists():
         yield str(library.find(name))
         return
-    prefix = os.fsdecode(_git("rev-parse", "--show-prefix").removesuffix(b"\n"))
-    top = os.fsdecode(_git("rev-parse", "--show-toplevel").removesuffix(b"\n"))
-    archive = _git("-C", top, "archive", "--format=tar", revision)
-    with tempfile.TemporaryDirectory(prefix="checker-diff-") as folder:
-        unpack(archive, Path(folder))
-        place = Path(folder) / prefix / path
-        if not place.exists():
-            raise UsageError(f"{revision} has no {prefix}{path}")
-        yield str(library.find(str(place)))
-
-
-def _git(*words: str) -> bytes:
-    try:
-        done = subprocess.run(  # noqa: S603 (the user's own git, no shell)
-            ["git", *words],  # noqa: S607
-            capture_output=True,
-            timeout=_GIT_SECONDS,
-            check=False,
+    here = Path.cwd()
+    top = top_of(here, f"{name}: the current folder is in no git repository")
+    inside = _inside(top, here / path, name)
+    commit = commit_of(top, revision, f"{name}: the repository {top} has no revision {revision!r}")
+    names = names_in(top, commit)
+    found = next((it for it in (inside, inside / "system.yaml") if it.as_posix() in names), None)
+    if found is None:
+        shown = "its top folder" if inside == Path() else inside
+        raise UsageError(
+            f"{name}: {revision} has no specification at {shown}; name a file that it has, or a "
+            f"folder with system.yaml (`git ls-tree -r --name-only {revision}` lists them)"
         )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise EnvironmentFailure(f"git cannot be asked for a revision: {error}") from error
-    if done.returncode:
-        told = done.stderr.decode(errors="replace").strip().splitlines()
-        raise UsageError(f"git: {told[-1] if told else 'failed'}")
-    return done.stdout
+    with tempfile.TemporaryDirectory(prefix="checker-diff-") as folder:
+        extract(top, commit, Path(folder))
+        if not (Path(folder) / found).is_file():
+            raise UsageError(f"{name}: {found} is no ordinary file in {revision}")
+        yield str(Path(folder) / found)
+
+
+def _inside(top: Path, place: Path, name: str) -> Path:
+    """Return a place from the top of a repository; UsageError for one that is not below it.
+
+    What the path is now says nothing of the revision, so only links to the repository count.
+    """
+    plain = Path(os.path.normpath(place))
+    real = top.resolve()
+    for folder in (plain, *plain.parents):
+        if folder.resolve() == real:
+            return plain.relative_to(folder)
+    raise UsageError(f"{name}: {plain} is not in the repository {top}, so no revision has it")
 
 
 # --------------------------------------------------------------------------------- what is said

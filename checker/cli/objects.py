@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 import click
 
 from checker.errors import EvaluationError, Interruption, SpecificationError
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 _TOLD = "checker.cli.objects"
 
@@ -16,8 +19,13 @@ NO_RESULT = (SpecificationError, EvaluationError, Interruption, KeyboardInterrup
 
 
 def print_object(told: Mapping[str, object]) -> None:
-    """Print an object, and remember that it was."""
-    click.echo(json.dumps(told, ensure_ascii=False))
+    """Print an object, and remember that it was.
+
+    Bytes of a name that are no UTF-8 are halves of pairs in Python, which few readers of JSON take;
+    they are escaped as in text.
+    """
+    text = json.dumps(told, ensure_ascii=False)
+    click.echo(_HALVES.sub(lambda half: f"\\\\u{ord(half[0]):04x}", text))
     context = click.get_current_context(silent=True)
     if context is not None:
         context.meta[_TOLD] = True

@@ -19,9 +19,12 @@ from checker.cli.options import (
 from checker.cli.progress import Style, observing
 from checker.errors import UsageError
 from checker.report import terminal
+from checker.report.summary import failure_object
 from checker.search.options import Options
-from checker.spark.tables import query_graph
+from checker.spark.tables import Counted, query_graph
+from checker.trace.itf import states
 from checker.trace.rebuild import rebuild
+from checker.trace.trace import Trace
 from checker.verdict import exits
 
 
@@ -51,7 +54,8 @@ def query(
 ) -> int:
     """Ask the graph of SPEC whether a state satisfies PREDICATE, an expression of the language.
 
-    Prints how many do, and a shortest run to one. Exit code 0: there is one; 16: there is none.
+    Prints how many do, and a shortest run to one. Exit code 0: there is one; 16: there is none;
+    75: none is known, for in some states PREDICATE has no value.
     """
     choice = EngineChoice(engine, workers, None, None, None, master, conf)
     choice.refuse()
@@ -69,15 +73,27 @@ def query(
     with observing(progress) as observer, interruptible(engine) as interrupt:
         machine, asked = flow.question(request, predicate, observer)
         options = Options(notice=observer.notice)
-        matching, states, finding = query_graph(
-            machine, asked, root, choice.cluster(), interrupt, options
-        )
-    trace = None if finding is None else rebuild(asked, finding)
+        found = query_graph(machine, asked, root, choice.cluster(), interrupt, options)
+    trace = None if found.finding is None else rebuild(asked, found.finding)
     if form == "json":
-        length = None if trace is None else trace.length
-        print_object({"matching": matching, "states": states, "length": length})
+        print_object(_object(found, trace))
     else:
-        click.echo(f"{matching:,} of {states:,} states")
+        failing = f"; in {found.failing:,} it has no value" * bool(found.failing)
+        click.echo(f"{found.matching:,} of {found.states:,} states{failing}")
         if trace is not None:
             terminal.print_trace(terminal.console(), trace)
-    return exits.HOLDS if matching else exits.UNWITNESSED
+    if found.matching:
+        return exits.HOLDS
+    return exits.EVALUATION if found.failing else exits.UNWITNESSED
+
+
+def _object(found: Counted, trace: Trace | None) -> dict[str, object]:
+    """Return the answer with its run, as the states of an ITF trace."""
+    return {
+        "matching": found.matching,
+        "without_value": found.failing,
+        "states": found.states,
+        "length": None if trace is None else trace.length,
+        "run": None if trace is None else states(trace),
+        "error": None if trace is None else failure_object((trace,)),
+    }

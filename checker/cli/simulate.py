@@ -19,7 +19,7 @@ from checker.layout import pack
 from checker.machine.machine import LIVENESS, Machine
 from checker.report import terminal
 from checker.report.figures import Figures, Table, written
-from checker.report.files import encoded, naming
+from checker.report.files import encoded, put
 from checker.report.headline import title
 from checker.report.plots import Bars, as_text
 from checker.report.summary import without_result
@@ -132,8 +132,7 @@ def simulate(
         click.echo(f"again: {origin.command}")
     # Last: what cannot be written must not cost what was found.
     if file is not None and found is not None:
-        with naming(file):
-            file.write_bytes(encoded(dump(found, origin)))
+        put(file, encoded(dump(found, origin)))
     if report is not None:
         written(_figures(machine, origin, simulation, found), report)
     return _exit_code(simulation, interrupted=interrupt.is_set())

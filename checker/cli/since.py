@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from checker.cli.archives import unpack
+from checker.cli.revisions import commit_of, extract, has_commits, names_in, top_of
 from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError, UsageError
 from checker.kernel.build import fingerprint
@@ -75,32 +73,14 @@ def _identity(document: Document, instance: str) -> tuple[object, ...] | None:
 
 def _root(path: Path) -> Path:
     """Return the top of the git repository that a file is in."""
-    command = ["git", "-C", str(path.resolve().parent), "rev-parse", "--show-toplevel"]
-    top = _git(command, f"--since: {path} is in no git repository; {NAME_THEM}")
-    return Path(os.fsdecode(top.removesuffix(b"\n")))
+    missing = f"--since: {path} is in no git repository; {NAME_THEM}"
+    return top_of(path.resolve().parent, missing)
 
 
 def _extract(root: Path, revision: str, folder: Path) -> None:
     """Write the YAML files of a revision below `folder`: none before the first commit."""
-    any_commit = ["git", "-C", str(root), "rev-list", "--all", "--max-count=1"]
-    if not _git(any_commit, f"--since: the repository {root} cannot be read"):
-        return
-    missing = f"--since: the repository {root} has no revision {revision!r}"
-    verify = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "--end-of-options"]
-    commit = _git([*verify, f"{revision}^{{commit}}"], missing).decode().strip()
-    listed = _git(["git", "-C", str(root), "ls-tree", "-r", "-z", "--name-only", commit], missing)
-    names = [name for name in os.fsdecode(listed).split("\0") if name.endswith((".yaml", ".yml"))]
-    if not names:
-        return
-    literal = ["git", "-C", str(root), "--literal-pathspecs", "archive", "--format=tar", commit]
-    archive = _git([*literal, "--", *names], missing)
-    unpack(archive, folder)
-
-
-def _git(command: list[str], failure: str) -> bytes:
-    try:
-        return subprocess.run(command, check=True, capture_output=True).stdout  # noqa: S603
-    except FileNotFoundError as error:
-        raise UsageError("--since asks git, which is not installed") from error
-    except subprocess.CalledProcessError as error:
-        raise UsageError(failure) from error
+    if has_commits(root, f"--since: the repository {root} cannot be read"):
+        missing = f"--since: the repository {root} has no revision {revision!r}"
+        commit = commit_of(root, revision, missing)
+        names = [name for name in names_in(root, commit) if name.endswith((".yaml", ".yml"))]
+        extract(root, commit, folder, names)

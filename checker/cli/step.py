@@ -15,6 +15,7 @@ import click
 from checker import flow
 from checker.cli.options import model_options, overrides, trace_option
 from checker.diagnostics import in_a_line
+from checker.digits import natural
 from checker.errors import CheckerError, SpecificationError, UsageError, told
 from checker.report import terminal
 from checker.report.files import encoded, naming
@@ -137,6 +138,11 @@ class _Session:
                 click.echo(in_a_line(item), err=True)
         except (CheckerError, OSError) as error:
             click.echo(visible(told(error)), err=True)
+        except KeyboardInterrupt:
+            if not sys.stdin.isatty():
+                raise
+            click.echo("interrupted; the walk goes on from here", err=True)
+            self.walk.look()  # as far as it came, whatever was not done to the end
         if len(self.walk.path) != before or word in {"back", "restart"}:
             self.print_choices()
 
@@ -144,10 +150,11 @@ class _Session:
         """Take the step of this number or name."""
         choices = self.walk.choices
         names = [choice_name(choice, len(self.walk.path)) for choice in choices]
-        if text.isdigit():
-            if not 1 <= int(text) <= len(choices):
+        number = natural(text)
+        if number is not None:
+            if not 1 <= number <= len(choices):
                 raise UsageError(f"there is no step {text}; there are {len(choices)}")
-            self.take(choices[int(text) - 1])
+            self.take(choices[number - 1])
             return
         places = [place for place, name in enumerate(names) if name == text]
         places = places or [place for place, name in enumerate(names) if name.startswith(text)]
@@ -238,9 +245,10 @@ class _Session:
 
 
 def _count(words: str) -> int:
-    if words and not words.isdigit():
-        raise UsageError(f"{words!r} is no number")
-    return int(words or "1")
+    count = natural(words or "1")
+    if count is None:
+        raise UsageError(f"{words[:40]!r} is no number of at most 18 digits")
+    return count
 
 
 def _complete_with(completions: Callable[[str], list[str]]) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
-from typing import TextIO
 
 import click
 
@@ -38,7 +37,6 @@ from checker.conformance.space import Space
 from checker.errors import UsageError
 from checker.report import terminal
 from checker.report.files import encoded, naming, put
-from checker.search.progress import Interrupt
 from checker.verdict import exits
 
 EXITS = {
@@ -129,6 +127,8 @@ def validate(
         story.write_junit(told, junit_file)
     if page_file is not None:
         put(page_file, encoded(story.page(told, told.about, again)))
+    if judge.unwritten:
+        raise judge.unwritten[0]
     if interrupt.is_set() and told.found.verdict == "inconclusive":
         return exits.INTERRUPTED
     return EXITS[told.found.verdict]
@@ -151,6 +151,8 @@ class _Judge:
     """What the logs decide, by what they are asked for it: for most values the same."""
 
     doubts: Doubts = field(default_factory=Doubts)
+    unwritten: list[OSError] = field(default_factory=list)
+    """Why steps of runs could not be written."""
 
     def all_told(self, run_file: Path | None, *, midway: bool) -> list[story.Told]:
         """Return the verdict for each value of the mapping's `each`; where it is one log, once.
@@ -225,7 +227,13 @@ class _Judge:
         for beginnings in sorted({min(n, most) for n in BEGINNINGS}) if midway else (0,):
             log = Log(self.logs, recording, midway=midway)
             run = None if run_file is None else _of(run_file, value)
-            explanation = _explained(space, log, self.limits, self.interrupt, run, beginnings)
+            with ExitStack() as stack:
+                sink = None if run is None else _writer(space, run, stack, self.unwritten)
+                events, clock = log.events(), recording.clock
+                explanation = explain(
+                    *(space, events, clock, self.limits, self.interrupt, sink),
+                    beginnings=beginnings,
+                )
             if explanation.verdict == "explained" or self.interrupt.is_set():
                 break
         seconds = time.perf_counter() - begun
@@ -278,44 +286,40 @@ def _distance(told: list[story.Told]) -> tuple[int, int]:
     return worst, -min(one.found.events for one in told)
 
 
-def _explained(
-    space: Space,
-    log: Log,
-    limits: Limits,
-    interrupt: Interrupt,
-    run_file: Path | None,
-    beginnings: int,
-) -> Explanation:
-    with ExitStack() as stack:
-        sink = None if run_file is None else _writer(space, run_file, stack)
-        return explain(
-            space,
-            log.events(),
-            log.recording.clock,
-            limits,
-            interrupt,
-            sink,
-            beginnings=beginnings,
-        )
+def _writer(
+    space: Space, file: Path, stack: ExitStack, unwritten: list[OSError]
+) -> Callable[[Taken], None]:
+    """Return what writes each step of a run to a file; why that fails goes to `unwritten`.
 
-
-def _writer(space: Space, file: Path, stack: ExitStack) -> Callable[[Taken], None]:
-    """Return what writes each step of a run to a file."""
+    The run is not there again later, and what is found of it must not be lost with it. OSError
+    where there can be no such file at all.
+    """
     names = story.StepNames(space)
-    lines = file.open("w", encoding="utf-8")
-    stack.callback(_closed, lines, file)
+    with naming(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = file.open("w", encoding="utf-8")
+    failed = len(unwritten)
 
     def write(taken: Taken) -> None:
-        with naming(file):
-            lines.write(f"{json.dumps(names.line(taken))}\n")
+        if len(unwritten) == failed:
+            with _noting(unwritten, file):
+                lines.write(f"{json.dumps(names.line(taken))}\n")
 
+    def close() -> None:  # which writes the rest of it
+        with _noting(unwritten, file):
+            lines.close()
+
+    stack.callback(close)
     return write
 
 
-def _closed(lines: TextIO, file: Path) -> None:
-    """Close a file, which writes the rest of it."""
-    with naming(file):
-        lines.close()
+@contextmanager
+def _noting(unwritten: list[OSError], file: Path) -> Iterator[None]:
+    try:
+        with naming(file):
+            yield
+    except OSError as error:
+        unwritten.append(error)
 
 
 def _of(file: Path, value: Value) -> Path:

@@ -146,7 +146,9 @@ def verify(
     _print(
         outcomes, len(tasks) + len(broken), form, nothing
     )  # first: a file may fail to be written
-    _write(outcomes, junit_file, sarif_file)
+    # Instances that were not run any more may show what others did not.
+    wrong = nothing if vacuity == "error" and not interrupted else ()
+    _write(outcomes, wrong, junit_file, sarif_file)
     for line in unwritten:
         click.echo(visible(f"error: {line}"), err=True)
     codes = {outcome.exit_code for outcome in outcomes}
@@ -187,11 +189,21 @@ def _selected(known: list[Task], names: tuple[str, ...], *, every_tier: bool) ->
     return [task for task in known if task.instance in names]
 
 
-def _write(outcomes: Sequence[Outcome], junit_file: Path | None, sarif_file: Path | None) -> None:
-    """Write what other tools read: files, and annotations where GitHub runs this."""
+def _write(
+    outcomes: Sequence[Outcome],
+    nothing: Sequence[tuple[str, Looked]],
+    junit_file: Path | None,
+    sarif_file: Path | None,
+) -> None:
+    """Write what other tools read: files, and annotations where GitHub runs this.
+
+    `nothing` is what is vacuous, where that is an error.
+    """
     found = [problem for outcome in outcomes for problem in outcome.problems]
+    found += [problems.of_vacuous(system, item) for system, item in nothing]
     if junit_file is not None:
-        junit.write(map(_case, outcomes), junit_file, "checker verify")
+        cases = [*map(_case, outcomes), *(_vacuous_case(*item) for item in nothing)]
+        junit.write(cases, junit_file, "checker verify")
     if sarif_file is not None:
         problems.write_sarif(found, sarif_file)
     if os.environ.get("GITHUB_ACTIONS") == "true":
@@ -298,6 +310,20 @@ def _case(outcome: Outcome) -> junit.Case:
         outcome.error,
         outcome.task.file,
         outcome.task.line,
+    )
+
+
+def _vacuous_case(system: str, item: Looked) -> junit.Case:
+    problem = problems.of_vacuous(system, item)
+    return junit.Case(
+        system,
+        f"{item.name} {problem.instance}",
+        0.0,
+        "",
+        f"{problem.message}\nat {item.span}",
+        None,
+        problem.place.file,
+        problem.place.line,
     )
 
 

@@ -12,11 +12,13 @@ import selectors
 import shlex
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Self
 
-from checker.errors import CheckerError, UsageError
+from checker.conformance.wire import NumberError, decoded
+from checker.errors import CheckerError, Interruption, UsageError
+from checker.search.progress import Interrupt, interrupted
 
 PROTOCOL = 1
 REPLY_MAX = 16 << 20
@@ -26,6 +28,11 @@ _TAIL = 4000
 """Characters of the process's standard error that are kept."""
 _CHUNK = 1 << 16
 _SECONDS_TO_END = 5.0
+_SECONDS_TO_END_INTERRUPTED = 0.3
+_LOOK_SECONDS = 0.05
+"""How often is looked whether somebody wants no answer any more."""
+_HEAR_SECONDS = 0.3
+"""How long an interrupt may take to be known: a terminal sends it to the adapter, too."""
 
 Reply = dict[str, Any]
 
@@ -41,9 +48,19 @@ class AdapterFailure(CheckerError):  # noqa: N818 - the adapter fails, not a cal
 class Adapter:
     """A running adapter. Use it in a `with`, so that its process ends whatever happens."""
 
-    def __init__(self, command: str, seconds: float, seconds_to_start: float) -> None:
-        """Start `command`, without a shell, and greet it; UsageError where there is none such."""
+    def __init__(
+        self,
+        command: str,
+        seconds: float,
+        seconds_to_start: float,
+        interrupt: Interrupt | None = None,
+    ) -> None:
+        """Start `command`, without a shell, and greet it; UsageError where there is none such.
+
+        Where `interrupt` asks to stop, no answer is waited for: Interruption.
+        """
         self.command = command
+        self._interrupt = interrupt
         self.seconds = seconds
         words = _words(command)
         try:
@@ -88,19 +105,27 @@ class Adapter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close(soon=kind is KeyboardInterrupt)
 
-    def close(self) -> None:
-        """End the process: by the end of its input, then by a signal."""
+    def close(self, *, soon: bool = False) -> None:
+        """End the process: by the end of its input, then by a signal.
+
+        `soon`, or after an interrupt, it has a fraction of a second for each.
+        """
+        soon = soon or interrupted(self._interrupt)
+        seconds = _SECONDS_TO_END_INTERRUPTED if soon else _SECONDS_TO_END
         process = self._process
         assert process.stdin is not None
         with suppress(OSError):
             process.stdin.close()
         try:
-            self._drain(process)
-            process.wait(_SECONDS_TO_END)
+            self._drain(process, seconds)
+            process.wait(seconds)
         except subprocess.TimeoutExpired:
+            process.terminate() if soon else process.kill()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)
             process.kill()
             process.wait()
         self._selector.close()
@@ -108,9 +133,9 @@ class Adapter:
             if stream is not None:
                 stream.close()
 
-    def _drain(self, process: subprocess.Popen[bytes]) -> None:
+    def _drain(self, process: subprocess.Popen[bytes], seconds: float) -> None:
         """Read on until the process has closed its output, so that it can end."""
-        deadline = time.monotonic() + _SECONDS_TO_END
+        deadline = time.monotonic() + seconds
         while self._selector.get_map() and time.monotonic() < deadline:
             for key, _ in self._selector.select(0.1):
                 self._unread = b""  # nobody asks for it any more, however much it is
@@ -122,7 +147,8 @@ class Adapter:
     def ask(self, lines: Sequence[str], seconds: float | None = None) -> list[Reply]:
         """Send requests, one a line, and return their replies; AdapterFailure where one fails.
 
-        They are sent at once. Each has `seconds` of its own to be answered in.
+        They are sent at once. Each has `seconds` of its own to be answered in. Interruption where
+        an interrupt comes first.
         """
         allowed = self.seconds if seconds is None else seconds
         data = memoryview("".join(f"{line}\n" for line in lines).encode())
@@ -135,16 +161,21 @@ class Adapter:
                 replies.append(self._reply(line))
                 deadline = time.monotonic() + allowed
                 continue
+            self._look()
             data = self._send(data)
             left = deadline - time.monotonic()
             if left <= 0:
                 raise self._failure("hang", f"has not answered within {allowed:g} seconds")
             # What cannot be sent yet waits for the process to read, which it may do at any time.
-            ready = self._selector.select(min(left, 0.01) if data else left)
+            ready = self._selector.select(min(left, 0.01 if data else _LOOK_SECONDS))
             for key, _ in ready:
                 if not self._read(key.fileobj) and key.fileobj is self._process.stdout:
                     self._ended()
         return replies
+
+    def _look(self) -> None:
+        if interrupted(self._interrupt):
+            raise Interruption("the adapter had not answered")
 
     def _send(self, data: memoryview) -> memoryview:
         assert self._process.stdin is not None
@@ -182,7 +213,10 @@ class Adapter:
 
     def _reply(self, line: bytes) -> Reply:
         try:
-            reply = json.loads(line)
+            reply = decoded(line.decode())
+        except NumberError as error:
+            what = f"answered with the number {error}, which JSON does not have"
+            raise self._failure("garbage", what) from error
         except (ValueError, RecursionError):
             reply = None
         if not isinstance(reply, dict):
@@ -192,12 +226,21 @@ class Adapter:
 
     def _ended(self) -> None:
         """Say that the process ended."""
-        try:
-            code = self._process.wait(_SECONDS_TO_END)
-        except subprocess.TimeoutExpired:
-            raise self._failure("crash", "has closed its output") from None
+        code = self._wait(_SECONDS_TO_END, self._process.poll)
+        if code is None:
+            raise self._failure("crash", "has closed its output")
+        # Who is heard first, this process or the other, is chance.
+        self._wait(_HEAR_SECONDS if self._interrupt is not None else 0.0, lambda: None)
         how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         raise self._failure("crash", how)
+
+    def _wait(self, seconds: float, until: Callable[[], int | None]) -> int | None:
+        """Return what is there within `seconds`; Interruption where an interrupt comes first."""
+        deadline = time.monotonic() + seconds
+        while (found := until()) is None and time.monotonic() < deadline:
+            self._look()
+            time.sleep(_LOOK_SECONDS)
+        return found
 
     def _failure(self, reason: str, what: str) -> AdapterFailure:
         for key in list(self._selector.get_map().values()):

@@ -17,7 +17,8 @@ from checker.conformance.course import Course, Ended, Options, Run
 from checker.conformance.session import Path
 from checker.conformance.space import Choice, Edge, Key, Space
 from checker.conformance.walks import Make, Walks, made_by
-from checker.search.progress import Interrupt
+from checker.errors import Interruption
+from checker.search.progress import Interrupt, interrupted
 
 _NEAR = 3000
 """States looked at for the nearest one with something left to do."""
@@ -59,14 +60,18 @@ def drive(
             _Transitions(driver, graph).all()
     except Ended as ended:
         run.stopped = str(ended)
+    except Interruption:
+        run.stopped = "an interrupt"
     except AdapterFailure as failure:
         run.failure, run.stopped = failure, "the adapter failed"
         if run.failure_path is None:
             session = driver.session
             run.failure_path = (session.start, tuple(session.path), driver.asking)
-    if run.failure is None:
+    if run.failure is None and not interrupted(interrupt):
         try:
             driver.shorten()
+        except Interruption:
+            pass  # what was found is told as it was found
         except AdapterFailure as failure:
             run.failure, run.stopped = failure, "the adapter failed"
     run.seconds = time.perf_counter() - started

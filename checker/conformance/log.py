@@ -24,6 +24,7 @@ from checker.conformance.recording import (
     Value,
 )
 from checker.conformance.turns import Connections
+from checker.conformance.wire import NumberError, decoded
 from checker.errors import UsageError
 
 LINE_MAX = 1 << 20
@@ -40,8 +41,6 @@ PAIRS_MAX = 100_000
 
 Said = TypeVar("Said")
 """What a line is read as."""
-
-_DECODE = json.JSONDecoder().raw_decode
 
 DOES = frozenset({"call", "fire", "complete", "reset"})
 
@@ -402,9 +401,10 @@ def _leaves(value: Any) -> Iterator[str | int]:
 
 def _object(file: File, number: int, text: str) -> dict[str, Any]:
     try:
-        said, end = _DECODE(text)
-        if end < len(text):
-            said = None
+        said = decoded(text)
+    except NumberError as error:
+        what = f"has the number {error}, which JSON does not have; write another, a text or null"
+        raise _wrong(file, number, what) from error
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
@@ -421,6 +421,9 @@ def _event(
         raise _wrong(file, number, f"`do` is {do!r}, not one of {', '.join(sorted(DOES))}")
     if do not in (None, "reset") and not isinstance(name, str):
         raise _wrong(file, number, f"a {do} has a `name`")
+    for key in ("name", "outcome"):
+        if not isinstance(said.get(key), str | None):
+            raise _wrong(file, number, f"`{key}` is {json.dumps(said[key])[:40]}, not a text")
     arguments, fields = said.get("with", {}), said.get("fields", {})
     if not isinstance(arguments, dict) or not isinstance(fields, dict):
         raise _wrong(file, number, "`with` and `fields` are objects")
@@ -526,9 +529,15 @@ class _Reader:
             ready=form.ready,
             form=form.name,
             within=form.within,
-            takes=0 if form.takes is None else first_number(form.takes.at(*known)),
+            takes=0 if form.takes is None else self._takes(form.takes.at(*known), number),
             pair=pair,
         )
+
+    def _takes(self, said: object, number: int) -> int:
+        takes = first_number(said)
+        if takes is None:
+            raise _wrong(self.file, number, "the time that it takes has more than 18 digits")
+        return takes
 
     def _before(self, said: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the line before of the same and what it asked last, and remember this one."""

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
+from checker.digits import natural
 from checker.frozen import frozen
 
 NOTHING: Final = object()
@@ -18,7 +19,7 @@ _PATH = re.compile(
 )
 _KEY = re.compile(
     r"(?P<key>[^.\[\]]+)"
-    r"(\[((?P<low>\d+)<=(?P<inside>[^\]<]+)<=(?P<high>\d+)|(?P<field>[^=<\]]+)=(?P<text>[^\]]+))\])?"
+    r"(\[((?P<low>[0-9]{1,9})<=(?P<inside>[^\]<]+)<=(?P<high>[0-9]{1,9})|(?P<field>[^=<\]]+)=(?P<text>[^\]]+))\])?"
 )
 
 
@@ -153,15 +154,19 @@ def plain(value: object) -> str | None:
     return str(value)
 
 
-def first_number(value: object) -> int:
-    """Return the first whole number that stands in a value, such as a text; 0 without one."""
-    found = re.search(r"\d+", plain(value) or "")
-    return 0 if found is None else int(found[0])
+def first_number(value: object) -> int | None:
+    """Return the first whole number that stands in a value, such as a text; 0 without one.
+
+    None for one of more digits than any number here has.
+    """
+    found = re.search("[0-9]+", plain(value) or "")
+    return 0 if found is None else natural(found[0])
 
 
 def _next(step: Step, value: Any) -> Any:
-    if isinstance(value, list) and step.key.isdigit():
-        found = value[int(step.key)] if int(step.key) < len(value) else NOTHING
+    place = natural(step.key) if isinstance(value, list) else None
+    if place is not None:
+        found = value[place] if place < len(value) else NOTHING
     else:
         found = value.get(step.key, NOTHING) if isinstance(value, dict) else NOTHING
     if not step.selects or found is NOTHING:
@@ -173,10 +178,11 @@ def _next(step: Step, value: Any) -> Any:
 def _is_selected(step: Step, element: Any) -> bool:
     if step.between is None:
         return isinstance(element, dict) and plain(element.get(step.field)) == step.text
-    if not isinstance(element, list) or not step.text.isdecimal():
+    number = natural(step.text)
+    if not isinstance(element, list) or number is None:
         return False
     low, high = (element[n] if n < len(element) else None for n in step.between)
-    return isinstance(low, int) and isinstance(high, int) and low <= int(step.text) <= high
+    return isinstance(low, int) and isinstance(high, int) and low <= number <= high
 
 
 def _holder(value: Any, held: str) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from checker.conformance.paths import Path, parsed, plain, put
+from checker.digits import natural
 from checker.frozen import frozen
 from checker.source import Span
 from checker.table.cells import read_expression
@@ -21,21 +22,16 @@ Unit = Literal["us", "ms", "s"]
 UNITS: Final[dict[str, float]] = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 """Milliseconds in a unit of time."""
 
+_DIGITS = 9
+"""Digits that a number after a path may have."""
+
 ASKS: Final = ("call", "fire", "complete")
 
 RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "clock": ("unit", "error", "errors"),
     "timer": (
-        "armed",
-        "sets",
-        "fires",
-        "least",
-        "least_of",
-        "greatest",
-        "greatest_of",
-        "anew",
-        "or_never",
-        "usual",
+        *("armed", "sets", "fires", "least", "least_of"),
+        *("greatest", "greatest_of", "anew", "or_never", "usual"),
     ),
     "window": ("values", "when", "do"),
     "form of lines": ("at", "stream", "pairs", "turns", "of", "each", "read"),
@@ -459,10 +455,11 @@ def _together(node: Node, problems: Problems) -> Together:
 def _sizes(word: Word, node: Node, problems: Problems) -> list[Size]:
     text = read_word(node, word.text, problems).text
     *paths, last = text.split(" + ")
-    if not paths or not last.isdigit():
-        paths, last = [*paths, last], "0"
+    more = natural(last, _DIGITS) if paths else None
+    if more is None:  # what only looks like a number leaves a text that is no path
+        paths, more = [text] if paths and last.isdigit() else [*paths, last], 0
     return [
-        Size(word, _parsed(path, node.span, problems), 0 if number else int(last))
+        Size(word, _parsed(path, node.span, problems), 0 if number else more)
         for number, path in enumerate(paths)
     ]
 
@@ -514,8 +511,12 @@ def _time_of(fields: Fields, key: str) -> tuple[Path, int] | None:
     node = fields.get(key)
     if node is None:
         return None
-    path, _, times = read_word(node, key, fields.problems).text.partition(" * ")
-    return _parsed(path, node.span, fields.problems), int(times) if times.isdigit() else 1
+    text = read_word(node, key, fields.problems).text
+    path, star, number = text.partition(" * ")
+    times = natural(number, _DIGITS) if star else 1
+    if times is None:
+        path, times = text, 1
+    return _parsed(path, node.span, fields.problems), times
 
 
 def _window(word: Word, node: Node, problems: Problems) -> MappedWindow:

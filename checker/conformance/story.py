@@ -90,7 +90,11 @@ def headline(told: Told) -> str:
             f"{told.model}, with {plural(found.hidden, 'hidden step')}; at most "
             f"{plural(found.most, 'state')} fitted at a time"
         )
-    where = "at the beginning" if found.event is None else f"at line {found.event.line}"
+    where = "at the beginning"
+    if found.event is not None:
+        where = f"at line {found.event.line}"
+    elif found.events:
+        where = "there"
     return (
         f"{found.verdict}: {told.model} explains {plural(found.events, 'line')} of {told.log} and "
         f"stops {where}"

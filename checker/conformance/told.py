@@ -236,7 +236,10 @@ def _story_lines(story: Story) -> list[str]:
 
 
 def write_junit(result: Conformance, path: Path) -> None:
-    """Write a case for each row, and one for the run as a whole."""
+    """Write a case for each row, and one for the run as a whole.
+
+    What differs fails its row's case; after a reset, which is no row's, that of the whole.
+    """
     suite = f"{result.spec} {result.instance}"
     cases = [
         junit.Case(
@@ -244,39 +247,44 @@ def write_junit(result: Conformance, path: Path) -> None:
             instance="everything",
             seconds=result.run.seconds,
             output=headline(result),
-            failure="; ".join(
-                f"the known difference {name} ({ticket}) no longer occurs"
-                for name, ticket in result.gone
-            )
-            or ("; ".join(result.notes) if result.verdict == "undecided" else None)
-            or None,
+            failure=_whole_failure(result),
             error=None if result.failure is None else result.failure[0],
         )
     ]
-    for row in result.rows:
-        stories = [s for s in result.stories if s.row == row.row and s.known is None]
-        wrong = [
-            "\n".join(
-                [
-                    title(story),
-                    *_story_lines(story),
-                    *(
-                        f"{item.name}: the model has {_text(item.expected)}, the implementation "
-                        f"{_text(item.observed)}"
-                        for item in story.items
-                    ),
-                ]
-            )
-            for story in stories
-        ]
-        cases.append(
-            junit.Case(
-                system=suite,
-                instance=row.row,
-                seconds=0.0,
-                output=f"{row.taken} steps, {row.agreed} agreed",
-                failure="\n\n".join(wrong) or None,
-                error=None,
-            )
+    cases += [
+        junit.Case(
+            system=suite,
+            instance=row.row,
+            seconds=0.0,
+            output=f"{row.taken} steps, {row.agreed} agreed",
+            failure=_differences(result, row.row),
+            error=None,
         )
+        for row in result.rows
+    ]
     junit.write(cases, path, "checker conform")
+
+
+def _whole_failure(result: Conformance) -> str | None:
+    """Return what is wrong with a run and is no row's; None for nothing."""
+    gone = "; ".join(
+        f"the known difference {name} ({ticket}) no longer occurs" for name, ticket in result.gone
+    )
+    undecided = "; ".join(result.notes) if result.verdict == "undecided" else ""
+    parts = (_differences(result, None), gone, undecided)
+    return "\n\n".join(part for part in parts if part) or None
+
+
+def _differences(result: Conformance, row: str | None) -> str | None:
+    """Return the differences of a row that nobody declared, or of a reset; None for none."""
+    told = []
+    for story in result.stories:
+        if story.row != row or story.known is not None:
+            continue
+        items = [
+            f"{item.name}: the model has {_text(item.expected)}, the implementation "
+            f"{_text(item.observed)}"
+            for item in story.items
+        ]
+        told.append("\n".join([title(story), *_story_lines(story), *items]))
+    return "\n\n".join(told) or None

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from checker import flow
+from checker.digits import natural
 from checker.errors import EvaluationError, SpecificationError, UsageError
 from checker.frozen import frozen
 from checker.machine import terms
@@ -258,6 +259,10 @@ class Explorer:
         for trace in result.traces:
             if trace.property_name == QUERY and trace.kind == "always":
                 return {"path": list(self.follow(trace.states))}
+            ended = trace.failure
+            if ended is not None:
+                where = f"{ended.code}: {ended.message}, at {ended.place}"
+                raise UsageError(f"the search ended after {trace.length} steps: {where}")
         searched = result.exploration
         if searched.exhaustive:
             return {"path": None, "said": f"no state of {searched.distinct:,} satisfies it"}
@@ -266,7 +271,9 @@ class Explorer:
 
     def _from(self, path: Path, predicate: str) -> Json:
         request = self.request
-        term = term_of(self.document, request.instance, request.overrides, predicate)
+        term = term_of(
+            self.document, request.instance, request.overrides, predicate, condition=True
+        )
         begun = time.monotonic()
         start = self.node(path).state
         assert start is not None
@@ -291,10 +298,11 @@ def path_of(text: str) -> Path:
     """Return the path that `0.3.1` says; UsageError where it says none."""
     if not text:
         return ()
-    parts = text.split(".")
-    if len(parts) > LONGEST or not all(part.isdecimal() and len(part) < 7 for part in parts):
+    path = tuple(natural(part, 6) for part in text.split("."))
+    numbers = tuple(number for number in path if number is not None)
+    if len(path) > LONGEST or len(numbers) < len(path):
         raise UsageError("a path is numbers with dots between them")
-    return tuple(int(part) for part in parts)
+    return numbers
 
 
 def as_text(data: Json) -> str:

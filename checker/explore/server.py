@@ -11,6 +11,7 @@ import base64
 import hashlib
 import hmac
 import secrets
+import sys
 from functools import cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +21,7 @@ from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from checker.diagnostics import in_a_line
+from checker.digits import natural
 from checker.errors import CheckerError, InternalError, SpecificationError
 from checker.explore.explorer import Explorer, Json, Path, as_text, path_of
 
@@ -44,6 +46,11 @@ class Server(ThreadingHTTPServer):
         self.begin = begin
         self.token = secrets.token_urlsafe(24)
         self.lock = Lock()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a browser that went away while it was answered."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     @property
     def address(self) -> str:
@@ -88,7 +95,7 @@ class Handler(BaseHTTPRequestHandler):
         """Send the page; it is the same for everybody."""
         if not self._is_for_us():
             return
-        if urlsplit(self.path).path != "/":
+        if self._place() != "/":
             self._say(HTTPStatus.NOT_FOUND, {"error": "there is nothing here"})
             return
         text, policy = page()
@@ -102,17 +109,17 @@ class Handler(BaseHTTPRequestHandler):
         if not hmac.compare_digest(known.encode(), self.server.token.encode()):
             self._refuse(HTTPStatus.FORBIDDEN, "the token is missing or wrong")
             return
-        name = urlsplit(self.path).path.removeprefix("/api/")
-        length = self.headers.get("Content-Length", "")
+        name = self._place().removeprefix("/api/")
+        length = natural(self.headers.get("Content-Length", ""))
         if name not in self.QUESTIONS or "/" in name:
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such question")
             return
-        if not length.isdecimal() or int(length) > LARGEST:
+        if length is None or length > LARGEST:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "that is too long")
             return
-        body = self.rfile.read(int(length)).decode("utf-8", errors="replace")
-        fields = parse_qs(body, keep_blank_values=True, max_num_fields=8)
+        body = self.rfile.read(length).decode("utf-8", errors="replace")
         try:
+            fields = parse_qs(body, keep_blank_values=True, max_num_fields=8)
             found = self.server.answer(name, {key: value[-1] for key, value in fields.items()})
         except SpecificationError as error:
             told = "; ".join(map(in_a_line, error.diagnostics))
@@ -123,6 +130,13 @@ class Handler(BaseHTTPRequestHandler):
             self._say(HTTPStatus.BAD_REQUEST, {"error": str(error)})
         else:
             self._say(HTTPStatus.OK, found)
+
+    def _place(self) -> str:
+        """Return the path that is asked for; empty, which nothing is called, for no address."""
+        try:
+            return urlsplit(self.path).path
+        except ValueError:
+            return ""
 
     def _is_for_us(self) -> bool:
         """Refuse what names another host: a page elsewhere whose name leads here."""

@@ -24,8 +24,12 @@ from checker.source import NOWHERE, Span
 from checker.trace.naming import step_name
 from checker.trace.trace import Trace
 from checker.verdict.expectation import Difference
+from checker.verdict.vacuity import Looked
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+EVERY_INSTANCE = "(every instance)"
+"""Where a problem is not one instance's alone."""
+
 STEPS = 200
 """Steps of a counterexample that a code flow has at most."""
 
@@ -105,6 +109,12 @@ def of_result(
         Problem(machine.name, machine.instance, item.what, f"{machine.instance}: {item}", at)
         for item in told
     )
+
+
+def of_vacuous(system: str, item: Looked) -> Problem:
+    """Return what no instance of a system ever met, where that is an error, as a problem."""
+    message = f"vacuous in every instance: {item}"
+    return Problem(system, EVERY_INSTANCE, item.name, message, _place(item.span))
 
 
 def _declared(result: Result) -> str | None:

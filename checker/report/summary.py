@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from checker import __version__
@@ -10,6 +10,7 @@ from checker.errors import Diagnostic
 from checker.report.profile import profile_object
 from checker.report.result import Result
 from checker.semantics.symmetry import reduces
+from checker.trace.trace import Trace
 from checker.verdict.vacuity import Looked, vacuous
 
 Json = dict[str, object]
@@ -73,7 +74,7 @@ def summary(result: Result, files: Mapping[str, str]) -> Json:
         "deadlocks": exploration.deadlocks,
         "profile": profile_object(exploration),
         "warnings": [diagnostic_object(warning) for warning in machine.warnings],
-        "error": _failure(result),
+        "error": failure_object(result.traces),
         **({"vacuous": [told(item) for item in vacuous(result.looked)]} if result.looked else {}),
     }
 
@@ -89,9 +90,9 @@ def told(item: Looked) -> Json:
     }
 
 
-def _failure(result: Result) -> Json | None:
+def failure_object(traces: Sequence[Trace]) -> Json | None:
     """Return the `error` of a run that an evaluation error ended; None for any other."""
-    for trace in result.traces:
+    for trace in traces:
         if trace.failure is not None:
             failure = trace.failure
             return {

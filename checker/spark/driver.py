@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from checker.digits import natural
 from checker.errors import UsageError
 from checker.frozen import frozen
 from checker.kernel.kernel import Kernel, Words
@@ -70,9 +71,9 @@ def turn(properties: Mapping[str, str], asked: int | None, cores: int) -> Turn:
     """
     text = properties.get(DRIVER)
     if asked is None and text is not None:
-        if not text.isdecimal() or len(text) > 12:
+        asked = natural(text, 12)
+        if asked is None:
             raise UsageError(f"--conf {DRIVER}: a number of states is expected, not {text!r}")
-        asked = int(text)
     return Turn(asked, cores)
 
 

@@ -43,7 +43,7 @@ def explore_spark(
     EnvironmentFailure: Spark does not start, or a job fails for good.
     """
     given = options or Options()
-    with spark_session(cluster, f"checker {machine.name}", given.notice) as session:
+    with spark_session(cluster, f"checker {machine.name}", given.notice, interrupt) as session:
         # PySpark is imported by those who need it only.
         from checker.spark.search import Search  # noqa: PLC0415
         from checker.spark.shipped import ship  # noqa: PLC0415

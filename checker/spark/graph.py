@@ -9,7 +9,7 @@ PATH/statistics/    levels, rows, machines
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -184,14 +184,17 @@ def machine_states(
 # ------------------------------------------------------------------------------------- query
 
 
-def matching(
-    shipped: Broadcast, flag: int, batches: Iterable[pa.RecordBatch]
+def flagged(
+    shipped: Broadcast, flags: Sequence[int], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield how many of the stored states, of which levels, show a flag when they are checked."""
+    """Yield how many of the stored states, of which levels, show each of `flags` when checked."""
     kernel = load(shipped.value)
     calls = Calls(kernel)
     for level, states in pieces(batches, kernel.words):
-        found = int(np.count_nonzero(calls.check(states) & flag))
+        shown = calls.check(states)
+        counts = [(flag, int(np.count_nonzero(shown & flag))) for flag in flags]
+        found = [(level, flag, count) for flag, count in counts if count]
         if found:
-            columns = [pa.array([level], pa.int32()), pa.array([found], pa.int64())]
-            yield pa.RecordBatch.from_arrays(columns, names=["depth", "states"])
+            types = {"depth": pa.int32(), "flag": pa.int64(), "states": pa.int64()}
+            columns = map(pa.array, zip(*found, strict=True), types.values())
+            yield pa.RecordBatch.from_arrays(list(columns), names=list(types))

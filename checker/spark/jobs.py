@@ -41,13 +41,21 @@ class Stopped(Exception):  # noqa: N818 - a limit is no error
         self.reason: StoppedBy = reason
 
 
-class Jobs:
-    """The jobs of one search, whose data are below `root`."""
+SEARCH_AGAIN = "search again with another --checkpoint"
+GRAPH_AGAIN = "write the graph again, with `checker graph --engine spark` and another --out"
+"""What helps where stored data are damaged."""
 
-    def __init__(self, context: SparkContext, root: str, watch: Watch) -> None:
+
+class Jobs:
+    """The jobs of one search, whose data are below `root`; `again`: how to make them anew."""
+
+    def __init__(
+        self, context: SparkContext, root: str, watch: Watch, again: str = SEARCH_AGAIN
+    ) -> None:
         self._context = context
         self._root = root
         self._watch = watch
+        self.again = again
         self._numbers = itertools.count()
 
     def run(self, description: str, job: Callable[[], Made]) -> Made:
@@ -99,10 +107,7 @@ class Jobs:
         text = f"{type(error).__name__}: {_all_of(error)}"
         damaged, refused = _DAMAGED.search(text), _REFUSED.search(text)
         if damaged is not None:
-            return UsageError(
-                f"{self._root}: damaged: {damaged[1].strip()}; search again with another "
-                "--checkpoint"
-            )
+            return UsageError(f"{self._root}: damaged: {damaged[1].strip()}; {self.again}")
         if refused is not None:
             return UsageError(refused[1].strip())
         if _FULL.search(text) is not None:
@@ -111,10 +116,7 @@ class Jobs:
                 "scratch files (spark.local.dir); what was finished can be resumed"
             )
         if _UNREADABLE.search(text) is not None:
-            return UsageError(
-                f"{self._root}: damaged or lost: {reason_of(error)}; search again with another "
-                "--checkpoint"
-            )
+            return UsageError(f"{self._root}: damaged or lost: {reason_of(error)}; {self.again}")
         return EnvironmentFailure(
             f"Spark failed ({description}, stored below {self._root}): {reason_of(error)}"
         )

@@ -26,6 +26,7 @@ from checker.graph.build import fits
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
+from checker.llvm.meta import CHECK_ERROR
 from checker.machine.machine import Machine
 from checker.memory import peak_rss
 from checker.search.aims import INITIAL, Aim, newly_found, sought
@@ -49,8 +50,8 @@ from checker.spark.counts import (
     total,
 )
 from checker.spark.driver import Driver, Level, turn
-from checker.spark.graph import level_rows, matching
-from checker.spark.jobs import Jobs, Stopped
+from checker.spark.graph import flagged, level_rows
+from checker.spark.jobs import GRAPH_AGAIN, Jobs, Stopped
 from checker.spark.properties import place_of, require_parallelism
 from checker.spark.room import Room
 from checker.spark.scratch import remove
@@ -78,9 +79,14 @@ _TASKS_SECONDS = 2.0
 
 @frozen(eq=False)
 class Answer:
-    """How many of all `states` match, and a shortest path to one of them (packed, one a row)."""
+    """How many of all `states` match, and of how many it cannot be said: a value is not there.
+
+    `path` is a shortest one (packed states, one a row) to a state that matches, or where none does
+    to one of which it cannot be said; None where there is neither.
+    """
 
     matching: int
+    failing: int
     states: int
     path: Words | None
 
@@ -163,23 +169,29 @@ class Search:
     def ask(self, root: str, flag: int) -> Answer:
         """Return which states, of the finished search at `root`, a check of them flags."""
         self.store = Store(self.session, root, self.options.identity)
-        self.jobs = Jobs(self.context, root, self._watch)
+        self.jobs = Jobs(self.context, root, self._watch, GRAPH_AGAIN)
         with waiting(self.options.notice, f"{root}: until it answers"):
             self.manifests = self.store.manifests()
         if self.manifests[-1].count:
             raise UsageError(f"{root}: the search was stopped before it found all states")
+        flags = (flag, CHECK_ERROR)
 
-        def job() -> list[tuple[int, int]]:
-            match = partial(matching, self.shipped, flag)
-            rows = level_rows(self.session, root).mapInArrow(match, "depth int, states bigint")
-            return [(row[0], row[1]) for row in rows.groupBy("depth").sum("states").collect()]
+        def job() -> list[tuple[int, int, int]]:
+            match = partial(flagged, self.shipped, flags)
+            schema = "depth int, flag bigint, states bigint"
+            rows = level_rows(self.session, root).mapInArrow(match, schema)
+            summed = rows.groupBy("depth", "flag").sum("states").collect()
+            return [(row[0], row[1], row[2]) for row in summed]
 
-        found = dict(self.jobs.run(f"{self.machine.name}: query", job))
+        found = self.jobs.run(f"{self.machine.name}: query", job)
+        matching, failing = (sum(count for _, of, count in found if of == one) for one in flags)
         if not found:
-            return Answer(0, self.distinct, None)
+            return Answer(0, 0, self.distinct, None)
+        sought = flag if matching else CHECK_ERROR
+        least = min(depth for depth, of, _ in found if of == sought)
         # Seen first when the level before its own was expanded.
-        self.aims = [Aim(self.kernel.checks[0], "sometimes", min(found) - 1, check=flag)]
-        return Answer(sum(found.values()), self.distinct, self._paths()[0].states)
+        self.aims = [Aim(self.kernel.checks[0], "sometimes", least - 1, check=sought)]
+        return Answer(matching, failing, self.distinct, self._paths()[0].states)
 
     # ------------------------------------------------------------------------------- levels
 
@@ -638,7 +650,7 @@ class Search:
         if found != len(target):
             raise UsageError(
                 f"{self.store.root}: damaged: {found:,} states are there where {len(target):,} "
-                "were written; search again with another --checkpoint"
+                f"were written; {self.jobs.again}"
             )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import socket
 import sys
 import threading
@@ -16,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import checker
-from checker.errors import EnvironmentFailure, UsageError
+from checker.digits import natural
+from checker.errors import CheckerError, EnvironmentFailure, UsageError
 from checker.frozen import frozen
-from checker.spark.java import find_java
+from checker.search.progress import Interrupt
+from checker.spark.launching import launch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,12 +88,15 @@ def require_extra(what: str, *packages: str) -> None:
 
 @contextmanager
 def spark_session(
-    cluster: Cluster, name: str, tell: Callable[[str], None]
+    cluster: Cluster,
+    name: str,
+    tell: Callable[[str], None],
+    interrupt: Interrupt | None = None,
 ) -> Iterator[SparkSession]:
     """Yield a session on `cluster`; one that was there before is used, and left running.
 
     `name` is the application's. UsageError or EnvironmentFailure where Spark does not start, or
-    fails outside a job.
+    fails outside a job; Interruption where `interrupt` asks to stop before it is there.
     """
     require_extra("--engine spark", "pyspark", "pyarrow")
     if cluster.master is not None:
@@ -106,14 +110,13 @@ def spark_session(
     if running is not None:
         yield running
         return
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # spark-submit has started Java already
-        os.environ["JAVA_HOME"] = str(find_java())
-        if "SPARK_CONF_DIR" not in os.environ:  # there the user says what Spark logs
-            os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_SILENT))
+    # spark-submit has started Java already; SPARK_CONF_DIR is where the user says what Spark logs.
+    if not {"PYSPARK_GATEWAY_PORT", "SPARK_CONF_DIR"} & os.environ.keys():
+        os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_SILENT))
     # PySpark reads the property only where spark-submit has started it.
     python = dict(cluster.conf).get("spark.pyspark.python", sys.executable)
     os.environ.setdefault("PYSPARK_PYTHON", python)
-    session = _start(cluster, name, tell)
+    session = _start(cluster, name, tell, interrupt)
     tell(f"Spark {session.version} on {session.sparkContext.master}: {_address(session)}")
     try:
         yield session
@@ -125,24 +128,25 @@ def spark_session(
             session.stop()
 
 
-def _start(cluster: Cluster, name: str, tell: Callable[[str], None]) -> SparkSession:
-    """Start Spark, and leave Ctrl-C to whom it belonged: PySpark takes it."""
+def _start(
+    cluster: Cluster, name: str, tell: Callable[[str], None], interrupt: Interrupt | None
+) -> SparkSession:
+    """Start Spark; the session, once its context is there, is made for the thread that uses it."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
-    builder = SparkSession.builder.appName(name)
-    for key, value in properties(cluster).items():
-        builder = builder.config(key, value)
-    in_main = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT) if in_main else None
     where = f" on {cluster.master}" if cluster.master else ""
+    given = properties(cluster)
+    builder = SparkSession.builder.appName(name)
+    for key, value in given.items():
+        builder = builder.config(key, value)
     try:
         with waiting(tell, f"Spark{where}: until it answers and has room"):
+            launch(given, name, interrupt)
             return builder.getOrCreate()
+    except CheckerError:
+        raise
     except Exception as error:  # noqa: BLE001 (whatever Java and the network raise)
         raise EnvironmentFailure(f"Spark does not start{where}: {reason_of(error)}") from None
-    finally:
-        if in_main:
-            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -203,11 +207,12 @@ def _require_answer(master: str) -> None:
     until = time.monotonic() + _ANSWER_IN_ALL
     for address in named[1].split(","):
         host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal():
+        number = natural(port)
+        if not host or number is None:
             raise UsageError(f"--master {master}: spark://HOST:PORT is expected, not {address!r}")
         left = min(_ANSWER_SECONDS, until - time.monotonic())
         try:
-            with socket.create_connection((host.strip("[]"), int(port)), timeout=max(left, 0.1)):
+            with socket.create_connection((host.strip("[]"), number), timeout=max(left, 0.1)):
                 return
         except (OSError, OverflowError, UnicodeError) as error:
             reasons.append(f"{address}: {error}")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.errors import Interruption, UsageError
+from checker.frozen import frozen
 from checker.kernel.build import build, fingerprint
 from checker.layout.codec import decode_all
 from checker.layout.layout import pack
@@ -41,11 +42,13 @@ def write_graph(
     layout = pack(bare)
     kernel = build(bare, layout)
     given = replace(options or Options(), identity=identity_of(bare, kernel))
-    with spark_session(cluster, f"checker graph {machine.name}", given.notice) as session:
+    with spark_session(
+        cluster, f"checker graph {machine.name}", given.notice, interrupt
+    ) as session:
         # PySpark is imported by those who need it only.
         from checker.spark.drafts import sized_for  # noqa: PLC0415
         from checker.spark.graph import write_tables  # noqa: PLC0415
-        from checker.spark.jobs import Jobs, Stopped  # noqa: PLC0415
+        from checker.spark.jobs import GRAPH_AGAIN, Jobs, Stopped  # noqa: PLC0415
         from checker.spark.rounds import Rounds  # noqa: PLC0415
         from checker.spark.search import Search  # noqa: PLC0415
         from checker.spark.shipped import ship  # noqa: PLC0415
@@ -62,7 +65,9 @@ def write_graph(
             raise Interruption(f"{root} holds part of the search; remove it before another try")
         if not found.exhaustive:
             raise UsageError(f"the search was stopped: {found.stopped_by}; its graph is not whole")
-        jobs = Jobs(context, root, lambda: "interrupt" if interrupted(interrupt) else None)
+        jobs = Jobs(
+            context, root, lambda: "interrupt" if interrupted(interrupt) else None, GRAPH_AGAIN
+        )
         rounds = Rounds(given.notice, f"{machine.name}: terminal components")
         written = f"the search of {found.distinct:,} states, which can be queried; no whole tables"
         try:
@@ -81,6 +86,20 @@ def write_graph(
         return states, edges, ends
 
 
+@frozen()
+class Counted:
+    """How many of all `states` satisfy a question, and in how many it has no value.
+
+    `finding`: a shortest path to a state that satisfies it, or, where none does, to one where it
+    has no value; None where there is neither.
+    """
+
+    matching: int
+    failing: int
+    states: int
+    finding: Finding | None
+
+
 def query_graph(
     machine: Machine,
     asked: Machine,
@@ -88,17 +107,18 @@ def query_graph(
     cluster: Cluster,
     interrupt: Interrupt | None = None,
     options: Options | None = None,
-) -> tuple[int, int, Finding | None]:
-    """Return how many states of the graph at `root` satisfy a question, and of how many.
+) -> Counted:
+    """Return how many states of the graph at `root` satisfy a question.
 
-    `asked` is `machine` with the question as its one property. Last comes a shortest path to such
-    a state. UsageError where `root` holds no graph of `machine`, Interruption where `interrupt`
-    ends it.
+    `asked` is `machine` with the question as its one property. UsageError where `root` holds no
+    graph of `machine`, Interruption where `interrupt` ends it.
     """
     layout = pack(asked)
     kernel = build(asked, layout)
     given = replace(options or Options(), identity=_identity(machine))
-    with spark_session(cluster, f"checker query {machine.name}", given.notice) as session:
+    with spark_session(
+        cluster, f"checker query {machine.name}", given.notice, interrupt
+    ) as session:
         from checker.spark.jobs import Stopped  # noqa: PLC0415 (as above)
         from checker.spark.search import Search  # noqa: PLC0415
         from checker.spark.shipped import ship  # noqa: PLC0415
@@ -111,11 +131,14 @@ def query_graph(
             answer = search.ask(f"{root}/search", 1)
         except Stopped:
             raise Interruption(f"{root} was not asked to the end") from None
-    if answer.path is None:
-        return 0, answer.states, None
-    path = tuple(decode_all(layout, answer.path))
-    finding = Finding(kernel.checks[0], "sometimes", len(path) - 1, path)
-    return answer.matching, answer.states, finding
+    finding = None
+    if answer.path is not None:
+        path = tuple(decode_all(layout, answer.path))
+        if answer.matching:
+            finding = Finding(kernel.checks[0], "sometimes", len(path) - 1, path)
+        else:
+            finding = Finding("error", "error", len(path) - 1, path)
+    return Counted(answer.matching, answer.failing, answer.states, finding)
 
 
 def _bare(machine: Machine) -> Machine:

@@ -48,7 +48,6 @@ from checker.table.words import (
 Setting = int | bool | Cell
 
 
-
 # --------------------------------------------------------------------------------- as written
 
 

@@ -6,6 +6,7 @@ import keyword
 import unicodedata
 from collections.abc import Iterable
 
+from checker.digits import natural
 from checker.source import Span
 from checker.table.document import Word
 from checker.table.nodes import Node, Scalar, Sequence, raw, shorten
@@ -81,7 +82,7 @@ def read_integer(
         return max(low, 0)
     text = node.text.lstrip("+")
     digits = text.lstrip("-")
-    value = int(text) if digits.isdecimal() and len(digits) <= 20 else None
+    value = None if natural(digits, 20) is None else int(text)
     if value is None or (digits != "0" and digits.startswith("0")) or not low <= value <= high:
         problems.add(
             "T115",

@@ -27,11 +27,19 @@ PLACE = "<expression>"
 """Where errors in an expression of somebody's are told to be."""
 
 
-def term_of(document: Document, instance: str, overrides: Mapping[str, Setting], text: str) -> Term:
+def term_of(
+    document: Document,
+    instance: str,
+    overrides: Mapping[str, Setting],
+    text: str,
+    *,
+    condition: bool = False,
+) -> Term:
     """Return an expression of the language as a term over the states of an instance.
 
     Of one run all ids may be named, interchangeable ones, too.
-    SpecificationError with the place in `text` where it is none.
+    SpecificationError with the place in `text` where it is none, or no `condition` where that is
+    asked for.
     """
     passage = Passage.alone(PLACE, text)
     problems = Problems()
@@ -42,7 +50,9 @@ def term_of(document: Document, instance: str, overrides: Mapping[str, Setting],
     world = world_of(nameable(document), instance, overrides)
     found: list[Term] = []
     with collecting(world.problems):
-        found.append(Typing(world, cell).infer(expression(cell)))
+        typing = Typing(world, cell)
+        read = typing.condition if condition else typing.infer
+        found.append(read(expression(cell)))
     world.problems.raise_any()
     return found[0]
 

@@ -91,9 +91,14 @@ def as_itf(trace: Trace, origin: Provenance) -> Json:
         },
         "params": [],
         "vars": [variable.name for variable in machine.variables],
-        "states": [_state(machine, step) for step in trace.steps if step.state is not None],
+        "states": states(trace),
         **({} if trace.loop is None else {"loop": trace.loop.start}),
     }
+
+
+def states(trace: Trace) -> list[Json]:
+    """Return the states of `trace` as ITF objects, each with the step that led to it."""
+    return [_state(trace.machine, step) for step in trace.steps if step.state is not None]
 
 
 def spec_hash(machine: Machine) -> str:

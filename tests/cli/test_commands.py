@@ -186,10 +186,10 @@ def test_tables_go_into_the_readme_itself(command: Command, toggle: str) -> None
 
 def test_walks_are_reproducible(command: Command, toggle: str) -> None:
     words = ("simulate", toggle, "--instance", "broken", "--walks", "50", "--depth", "30")
-    first = command(*words, "--seed", "7", "--trace", "walk.itf.json")
+    first = command(*words, "--seed", "7", "--trace", "new/walk.itf.json")
     assert first.code == 12
     assert first.out == command(*words, "--seed", "7", "--workers", "1").out
-    assert command("trace", "walk.itf.json", "--replay").code == 0
+    assert command("trace", "new/walk.itf.json", "--replay").code == 0
 
 
 def test_walks_that_find_nothing_do_not_claim_that_it_holds(command: Command, toggle: str) -> None:

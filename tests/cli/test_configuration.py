@@ -11,7 +11,7 @@ import pytest
 from toggling import Command
 
 from checker.cli import configuration
-from checker.cli.configuration import FILE, PROJECT, SpokenOption
+from checker.cli.configuration import FILE, PROJECT, SpokenOption, writes
 from checker.cli.main import COMMANDS, checker
 from checker.source import SIZE_MAX
 
@@ -165,6 +165,60 @@ def test_no_other_option_names_a_program() -> None:
         for parameter in command.params:
             if isinstance(parameter, click.Option) and parameter.metavar in {"COMMAND", "URL"}:
                 assert isinstance(parameter, SpokenOption), (name, parameter.name)
+
+
+WRITTEN = {
+    *("check report", "check checkpoint", "check resume", "verify junit", "verify sarif"),
+    *("verify report", "graph out", "export out", "simulate trace", "simulate report"),
+    *("hunt report", "sweep out", "mutate out", "conform page", "conform junit"),
+    *("validate page", "validate junit", "validate run"),
+}
+"""Which options of which commands name what is written to."""
+
+
+def test_each_option_that_names_a_file_is_known_to_write_it_or_not() -> None:
+    ctx = click.Context(checker)
+    found = set()
+    for name in COMMANDS:
+        command = checker.get_command(ctx, name)
+        assert command is not None
+        for item in command.params:
+            if writes(item):
+                found.add(f"{name} {max(item.opts, key=len).lstrip('-')}")
+            elif isinstance(item.type, click.Path) and isinstance(item, click.Option):
+                assert item.type.exists or item.name == "given", (name, item.name)
+    assert found == WRITTEN
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["../mine.xml", "ABOVE/mine.xml", "link/mine.xml", "mine", "x/../../mine.xml", "s3a://b/mine"],
+)
+def test_a_file_lets_nothing_be_written_elsewhere(
+    command: Command, toggle: str, tmp_path: Path, value: str
+) -> None:
+    above = tmp_path.with_name(f"{tmp_path.name}-above")
+    above.mkdir()
+    (Path.cwd() / "link").symlink_to(above)
+    (Path.cwd() / "mine").symlink_to(above / "mine")
+    Path(FILE).write_text(f'[verify]\njunit = "{value.replace("ABOVE", str(above))}"\n')
+    result = command("verify", toggle)
+    assert result.code == 2
+    assert "[verify] junit: it is written to, so here it is a path below" in result.err
+    assert "or give --junit after the command" in result.err
+    assert not list(above.iterdir())
+    assert command("verify", toggle, "--junit", str(above / "mine.xml")).code == 2
+    Path(FILE).write_text('[check]\ncheckpoint = "../kept"\n')
+    assert "[check] checkpoint: it is written to" in command("check", toggle).err
+
+
+def test_what_only_the_command_line_gives_is_refused(command: Command, toggle: str) -> None:
+    Path(FILE).write_text(f'[validate]\nspec = "{toggle}"\n')
+    result = command("validate", toggle, toggle)
+    assert result.code == 2
+    assert "[validate] spec: only the command line gives SPEC and LOG" in result.err
+    Path(FILE).write_text(f'[check]\nspec = "{toggle}"\n')
+    assert command("check").code == 0
 
 
 # ------------------------------------------------------------------------------------------ files

@@ -118,6 +118,56 @@ def test_what_a_binding_is_called_makes_no_difference(
     assert "takes(2) pick 1" in told
 
 
+@pytest.fixture
+def committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a repository with a commit, after which counter.yaml changed."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (folder / "counter.yaml").write_text(SYSTEM)
+    author = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    for words in (("init", "-q"), ("add", "."), (*author, "commit", "-q", "-m", "first")):
+        subprocess.run(["git", *words], check=True)
+    (folder / "counter.yaml").write_text(SYSTEM.replace("most: 2", "most: 1"))
+    return folder
+
+
+def test_of_a_revision_is_taken_what_the_revision_has(
+    committed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "link").symlink_to(committed)
+    (tmp_path / "counter.yaml").write_text(SYSTEM)
+    (committed / "new.yaml").write_text(SYSTEM)
+    for path in (
+        committed / "counter.yaml",
+        tmp_path / "link" / "counter.yaml",
+        "x/../counter.yaml",
+        "../repository/counter.yaml",
+    ):
+        assert diff(f"HEAD:{path}", "counter.yaml") == 1, path
+    capsys.readouterr()
+    for path, why in (
+        (tmp_path / "counter.yaml", "is not in the repository"),
+        ("../counter.yaml", "is not in the repository"),
+        ("new.yaml", "HEAD has no specification at new.yaml"),
+        ("", "HEAD has no specification at its top folder; name a file that it has"),
+    ):
+        assert diff(f"HEAD:{path}", "counter.yaml") == 2
+        told = capsys.readouterr().err
+        assert why in told
+        assert "checker-diff-" not in told
+
+
+def test_a_revision_is_no_option_of_git(
+    committed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = committed / "mine.txt"
+    mine.write_text("precious")
+    assert run(["diff", "--", f"--output={mine}:counter.yaml", "counter.yaml"]) == 2
+    assert "has no revision '--output=" in capsys.readouterr().err
+    assert mine.read_text() == "precious"
+
+
 def test_an_archive_writes_below_its_folder_only(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as files:

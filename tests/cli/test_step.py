@@ -12,6 +12,7 @@ from toggling import Command, Outcome
 
 from checker import flow
 from checker.cli.step import _Session
+from checker.semantics.successor import Successor
 from checker.trace.walking import Walk
 
 
@@ -35,14 +36,53 @@ def test_steps_are_listed_taken_and_undone(walk) -> None:  # type: ignore[no-unt
 
 
 def test_what_is_wrong_is_said_and_nothing_happens(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    result = walk("press", "77", "nothing", "eval pressed", "back x", "save", "state presses")
+    result = walk(
+        "press",
+        "77",
+        "nothing",
+        "eval pressed",
+        "back x",
+        "²",
+        "back ²",
+        "9" * 5000,
+        "save",
+        "state presses",
+    )
     assert result.code == 0
     assert "several steps begin so" in result.err
     assert "there is no step 77" in result.err
     assert "no step is called so" in result.err
     assert "`pressed` is not declared" in result.err
     assert "'x' is no number" in result.err
+    assert "'²' is no number" in result.err
     assert "presses = 0" in result.out
+
+
+def test_an_interrupted_command_keeps_the_walk(
+    toggle: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = flow.Request(toggle)
+    document, machine = flow.prepare(request, flow.Silent())
+    session = _Session(document, request, Walk(machine), random.Random(0))  # noqa: S311 - a walk
+    taken = session.take
+
+    def take(choice: Successor) -> None:
+        if len(session.walk.path) == 3:
+            raise KeyboardInterrupt
+        taken(choice)
+
+    monkeypatch.setattr(session, "take", take)
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", terminal)
+    session.obey("random", "1000000000", "random 1000000000")
+    assert len(session.walk.path) == 3
+    printed = capsys.readouterr()
+    assert "the walk goes on from here" in printed.err
+    assert "1) " in printed.out
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    with pytest.raises(KeyboardInterrupt):
+        session.obey("random", "9", "random 9")
 
 
 def test_expressions_and_properties(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001

@@ -4,9 +4,11 @@ import json
 import pickle
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Event, Thread, Timer
 from typing import TypeVar
 from xml.etree import ElementTree as ET
 
@@ -16,8 +18,9 @@ from click.testing import CliRunner, Result
 from checker.cli.conform import conform
 from checker.cli.main import run as door
 from checker.cli.spreading import Where
+from checker.conformance.adapter import Adapter, AdapterFailure
 from checker.conformance.mapping import KEYS
-from checker.errors import SpecificationError, UsageError
+from checker.errors import Interruption, SpecificationError, UsageError
 from checker.verdict import exits
 
 Item = TypeVar("Item")
@@ -260,6 +263,11 @@ def test_an_exception_of_the_implementation_is_a_difference(lease: Path) -> None
             "garbage",
             "answered 'nonsense', which is no JSON object",
         ),
+        (
+            'def expire(self):\n    os.write(9, b\'{"fields": {"epoch": NaN}}\\n\')',
+            "garbage",
+            "answered with the number NaN, which JSON does not have",
+        ),
     ],
 )
 def test_an_adapter_that_fails_is_told_clearly(
@@ -356,6 +364,49 @@ def test_names_and_the_reset_are_told_to_the_implementation(lease: Path) -> None
     assert run_json(adapter(lease, told))[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("body", "verdict"), [("", None), ("def expire(self):\n    time.sleep(60)", "undecided")]
+)
+def test_nobody_waits_for_an_adapter_after_an_interrupt(
+    lease: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    body: str,
+    verdict: str | None,
+) -> None:
+    command = (
+        adapter(lease, body.replace("time", "open('asked', 'w').close(); time")) if body else ""
+    )
+    if not body:
+        (lease / "asked").touch()
+    event, began = Event(), time.monotonic()
+
+    def interrupt_it() -> None:
+        while not (lease / "asked").exists():
+            time.sleep(0.05)
+        event.set()
+
+    monkeypatch.setattr(Where, "interruptible", lambda _: nullcontext(event))
+    interrupting = Thread(target=interrupt_it)
+    interrupting.start()
+    words = ["conform", "lease.yaml", "--adapter", command, "--format", "json"]
+    assert door(words) == exits.INTERRUPTED
+    assert time.monotonic() - began < 20
+    assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+    interrupting.join()
+
+
+def test_an_adapter_that_dies_of_the_same_interrupt_has_not_failed() -> None:
+    event = Event()
+    heard_later = Timer(0.15, event.set)
+    heard_later.start()
+    with pytest.raises(Interruption):
+        Adapter("sh -c 'kill -INT $$'", 30.0, 30.0, event)
+    heard_later.join()
+    with pytest.raises(AdapterFailure, match="ended by signal 2"):
+        Adapter("sh -c 'kill -INT $$'", 30.0, 30.0, Event())
+
+
 def test_the_page_and_junit_have_each_row(lease: Path) -> None:
     command = adapter(lease, FORGETFUL)
     run(command, "--page", "out/page.md", "--junit", "out/junit.xml")
@@ -366,6 +417,16 @@ def test_the_page_and_junit_have_each_row(lease: Path) -> None:
     cases = ET.parse(lease / "out" / "junit.xml").getroot().iter("testcase")  # noqa: S314
     failed = {case.get("name"): case.find("failure") is not None for case in cases}
     assert failed == {"everything": False, "acquire": False, "release": True, "expire": True}
+
+
+def test_a_difference_after_a_reset_fails_the_case_of_the_whole(lease: Path) -> None:
+    wrong = "def observe(self):\n    return {'holder': None, 'epoch': 7, 'waiting': []}"
+    assert run(adapter(lease, wrong), "--junit", "junit.xml")[0] == 1
+    suites = ET.parse(lease / "junit.xml").getroot()  # noqa: S314
+    told = suites.findtext(".//testcase[@name='everything']/failure") or ""
+    assert told.startswith("after a reset: epoch differs\n")
+    assert "epoch: the model has 0, the implementation 7" in told
+    assert suites.get("failures") == "1"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk here")

@@ -529,7 +529,10 @@ def test_the_run_the_page_and_junit_say_where_it_stops() -> None:
 def test_a_disk_that_is_full_costs_no_result(capsys: pytest.CaptureFixture[str]) -> None:
     judge([call("acquire", "a")], SEEN)
     words = ["validate", "leases.yaml", "run0.jsonl", "--format", "json"]
-    for option in ("--page", "--junit"):
+    assert command([*words, "--run", "new/folder/run.txt"]) == exits.HOLDS
+    assert Path("new/folder/run.txt").read_text().count("acquire") == 1
+    capsys.readouterr()
+    for option in ("--page", "--junit", "--run"):
         assert command([*words, option, "/dev/full"]) == exits.USAGE
         printed = capsys.readouterr()
         assert json.loads(printed.out)["verdict"] == "explained"

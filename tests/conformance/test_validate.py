@@ -4,7 +4,9 @@ import json
 import random
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -14,7 +16,8 @@ from validating import validated
 from checker.cli.validate import validate
 from checker.conformance.log import judged_values
 from checker.conformance.recording import Each
-from checker.errors import UsageError
+from checker.errors import SpecificationError, UsageError
+from checker.verdict import exits
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -248,11 +251,58 @@ def test_what_does_not_fit_at_a_time_is_looked_at_part_by_part(
         ('{"do": "call"}', "a call has a `name`"),
         ('{"do": "call", "name": "x", "with": 3}', "are objects"),
         ('{"at": 3}', "says neither"),
+        ('{"do": "call", "name": "x", "id": 1, "outcome": [[]]}', "`outcome` is [[]], not a text"),
+        ('{"do": "reset", "name": {}}', "`name` is {}, not a text"),
+        ('{"do": "reset", "at": NaN}', "run.jsonl:2: has the number NaN, which JSON does not have"),
+        ('{"fields": {"epoch": -Infinity}}', "has the number -Infinity"),
+        ('{"fields": {"epoch": 1e999}}', "has the number 1e999"),
     ],
 )
 def test_a_line_that_is_none_is_told_with_its_place(line: str, told: str) -> None:
     with pytest.raises(UsageError, match=re.escape(told)):
         run('{"do": "call", "name": "acquire"}\n' + line + "\n")
+
+
+@pytest.mark.usefixtures("lease")
+def test_an_interrupt_says_how_far_the_log_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Later(Event):
+        asked = 0
+
+        def is_set(self) -> bool:
+            self.asked += 1
+            return self.asked > 4
+
+    acquire = '{"do": "call", "name": "acquire", "with": {"client": "alice"}}'
+    release = acquire.replace("acquire", "release")
+    monkeypatch.setattr("checker.cli.validate.interruptible", lambda _: nullcontext(Later()))
+    code, out = run(f"{acquire}\n{release}\n" * 5)
+    assert code == exits.INTERRUPTED
+    assert re.search(r"explains [1-9] lines? of run.jsonl and stops there", squeezed(out)), out
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "sizes: {Client: m + ²}",
+        f"sizes: {{Client: m + {'9' * 30}}}",
+        'timers: {t: {armed: "{}", fires: {expire: holder}, least_of: x * ²}}',
+        'timers: {t: {armed: "{}", fires: {expire: holder}, least_of: x * two}}',
+    ],
+)
+def test_what_only_looks_like_a_number_in_a_mapping_is_refused(lease: Path, more: str) -> None:
+    mapping = (lease / "conformance.yaml").read_text()
+    (lease / "conformance.yaml").write_text(f"{mapping}\n{more}\n")
+    with pytest.raises(SpecificationError) as refused:
+        run('{"do": "call", "name": "acquire"}')
+    assert "keys joined by dots" in str(refused.value.diagnostics[0].expected)
+
+
+def test_a_time_of_too_many_digits_is_refused(lease: Path) -> None:
+    more = "lines: {read: {a: {where: {k: A}, call: acquire, with: {client: who}, takes: t}}}"
+    mapping = (lease / "conformance.yaml").read_text()
+    (lease / "conformance.yaml").write_text(f"{mapping}\n{more}\n")
+    with pytest.raises(UsageError, match=r"run\.jsonl:1: the time that it takes has more than 18"):
+        run(json.dumps({"k": "A", "who": "alice", "t": "9" * 5000}))
 
 
 def test_a_log_of_a_variant_is_explained_and_one_of_none_is_not(lease: Path) -> None:

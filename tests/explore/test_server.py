@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -138,6 +139,10 @@ def test_what_makes_no_sense_is_an_error_and_the_server_goes_on(server: Server) 
         ("/api/value", {"path": "0", "text": "open('/etc/passwd')"}),
         ("/api/seek", {"path": "0", "text": "presses +"}),
         ("/api/seek", {"path": "0", "text": "presses", "from": "start"}),
+        ("/api/seek", {"path": "0", "text": "presses"}),
+        ("/api/seek", {"path": "0", "text": "3 // (presses - 1) == 7", "from": "start"}),
+        ("/api/seek", {"path": "0", "text": "3 // (presses - 1) == 7"}),
+        ("/api/about", dict.fromkeys("abcdefghi", "1")),
         ("/api/load", {"text": "no trace"}),
     ):
         status, text, _ = asked(server, name, **fields)
@@ -153,6 +158,28 @@ def test_what_makes_no_sense_is_an_error_and_the_server_goes_on(server: Server) 
     connection.endheaders()
     assert connection.getresponse().status == 413
     assert asked(server, "/api/about")[0] == 200
+
+
+def test_what_is_no_http_leaves_no_traceback(
+    server: Server, capfd: pytest.CaptureFixture[str]
+) -> None:
+    host = f"Host: 127.0.0.1:{server.server_port}\r\n"
+    token = f"{HEADER}: {server.token}\r\n"
+    for request, status in (
+        (f"GET http://[ HTTP/1.1\r\n{host}\r\n", 404),
+        (f"POST http://[/ HTTP/1.1\r\n{host}{token}Content-Length: 0\r\n\r\n", 404),
+        (f"POST /api/about HTTP/1.1\r\n{host}{token}Content-Length: {'9' * 5000}\r\n\r\n", 413),
+        (f"POST /api/about HTTP/1.1\r\n{host}{token}Content-Length: \xb2\r\n\r\n", 413),
+    ):
+        with socket.create_connection(("127.0.0.1", server.server_port), timeout=30) as asking:
+            asking.sendall(request.encode("latin-1"))
+            assert asking.recv(100).startswith(f"HTTP/1.1 {status} ".encode())
+    gone = socket.create_connection(("127.0.0.1", server.server_port), timeout=30)
+    gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    gone.sendall(f"GET / HTTP/1.1\r\n{host}\r\n".encode() * 50)
+    gone.close()
+    assert asked(server, "/api/about")[0] == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_the_page_runs_its_own_script_alone_and_may_not_be_framed(server: Server) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -111,6 +112,26 @@ def test_verify_looks_at_all_instances_together(
     assert "vacuous" not in told
     _, told = verified("--vacuity", "warn", "--instance", "stopped")
     assert {item["name"] for item in told["vacuous"]} == set(NEVER) - {"holds_of_none", "follows"}
+
+
+def test_what_is_vacuous_fails_a_case_and_is_a_result(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, junit, sarif = (tmp_path / name for name in ("light.yaml", "j.xml", "s.sarif"))
+    path.write_text(LIGHT)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    words = ["verify", str(path), "--fresh", "--workers", "1", "--instance", "default"]
+    words += ["--junit", str(junit), "--sarif", str(sarif)]
+    for vacuity, named in (("warn", set()), ("error", set(NEVER))):
+        command([*words, "--vacuity", vacuity])
+        suites = ET.parse(junit).getroot()  # noqa: S314
+        assert int(suites.get("failures", "")) >= len(named)
+        failed = [case for case in suites.iter("testcase") if case.find("failure") is not None]
+        assert {case.get("name", "").split()[0] for case in failed} == named
+        results = json.loads(sarif.read_text())["runs"][0]["results"]
+        assert {item["ruleId"] for item in results} == named
+        annotations = [line for line in capfd.readouterr().err.splitlines() if "::error" in line]
+        assert len(annotations) == len(results)
 
 
 def test_check_prints_what_is_vacuous(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 from threading import Event
-from typing import Self
 
 import pytest
 from machines import two_phase
@@ -54,24 +53,6 @@ def test_java_compiles_quickly_on_this_machine_unless_the_user_says_how() -> Non
     assert properties(Cluster(workers=2, conf=((name, "-Xint"),)))[name] == "-Xint"
 
 
-class Slow:
-    """Builds a session as Spark does that has no room: not before `told`, and then not at all."""
-
-    def __init__(self, told: Event) -> None:
-        self.told = told
-
-    def appName(self, _name: str) -> Self:  # noqa: N802 (PySpark's name)
-        return self
-
-    def config(self, _key: str, _value: str) -> Self:
-        return self
-
-    def getOrCreate(self) -> SparkSession:  # noqa: N802 (PySpark's name)
-        if not self.told.wait(60):
-            raise AssertionError("nothing was told")
-        raise RuntimeError("no room came")
-
-
 def not_started(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return what is told while Spark is slow to start, and fails."""
     told, texts = Event(), list[str]()
@@ -80,9 +61,14 @@ def not_started(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         texts.append(text)
         told.set()
 
+    def no_room(*_: object) -> None:
+        if not told.wait(60):
+            raise AssertionError("nothing was told")
+        raise RuntimeError("no room came")
+
     monkeypatch.setattr(starting, "LATE_SECONDS", 0.05)
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
-    monkeypatch.setattr(SparkSession, "builder", Slow(told))
+    monkeypatch.setattr(starting, "launch", no_room)
     opened = spark_session(cluster, "test", tell)
     with pytest.raises(EnvironmentFailure, match="no room came"), opened:
         pass

@@ -59,9 +59,30 @@ def test_a_graph_and_questions_about_it(
 
     words = ("--graph", out, "--format", "json", "--progress", "none")
     code, text = checker(capfd, "query", "die_hard", "big == 4", *words)
-    assert (code, json.loads(text)) == (0, {"matching": 2, "states": 16, "length": 6})
+    answer = json.loads(text)
+    run_to_it = answer.pop("run")
+    wanted_answer = {"matching": 2, "without_value": 0, "states": 16, "length": 6, "error": None}
+    assert (code, answer) == (0, wanted_answer)
+    assert [state["#meta"]["row"] for state in run_to_it][1:3] == [
+        "fill_big",
+        "pour_big_into_small",
+    ]
+    assert run_to_it[-1]["big"] == {"#bigint": "4"}
     code, text = checker(capfd, "query", "die_hard", "big + small == 2 and big == 1", *words)
-    assert (code, json.loads(text)) == (16, {"matching": 0, "states": 16, "length": None})
+    nothing = {"matching": 0, "length": None, "run": None}
+    assert (code, json.loads(text)) == (16, wanted_answer | nothing)
+    code, text = checker(capfd, "query", "die_hard", "10 // (big - 4) == -10", *words)
+    answer = json.loads(text)
+    assert (code, answer["matching"], answer["without_value"]) == (0, 2, 2)
+    code, text = checker(capfd, "query", "die_hard", "10 // (big - 4) == 77", *words)
+    answer = json.loads(text)
+    assert (code, answer["matching"], answer["without_value"], answer["length"]) == (75, 0, 2, 6)
+    assert answer["error"]["code"].startswith("E5")
+    assert answer["error"]["place"] == "<query>:1:1"
+    assert answer["run"][-1]["big"] == {"#bigint": "4"}
+    code, text = checker(capfd, "query", "die_hard", "10 // (big - 4) == 77", "--graph", out)
+    assert (code, "0 of 16 states; in 2 it has no value" in text) == (75, True)
+    assert f"{answer['error']['code']}: {answer['error']['message']}" in text
     code, text = checker(capfd, "query", "die_hard", "big == 4", "--graph", out)
     assert "2 of 16 states" in text
     assert "fill_big" in text
@@ -76,6 +97,11 @@ def test_a_graph_and_questions_about_it(
     assert (code, "holds no checkpoint" in text) == (2, True)
     code, text = checker(capfd, "graph", "die_hard", "--engine", "spark", "--out", out)
     assert (code, "holds a checkpoint already" in text) == (2, True)
+    for file in (tmp_path / "graph" / "search" / "levels").rglob("*.parquet"):
+        file.write_bytes(b"damaged" * 20)
+    code, text = checker(capfd, "query", "die_hard", "big == 4", *words)
+    assert (code, "damaged" in text, "write the graph again" in text) == (2, True, True)
+    assert "--checkpoint" not in text
 
 
 def interrupt_once(monkeypatch: pytest.MonkeyPatch, command: str, due: Callable[[], bool]) -> None:
