@@ -374,10 +374,10 @@ def test_nobody_waits_for_an_adapter_after_an_interrupt(
     body: str,
     verdict: str | None,
 ) -> None:
-    command = (
-        adapter(lease, body.replace("time", "open('asked', 'w').close(); time")) if body else ""
-    )
-    if not body:
+    command = "sleep 60"
+    if body:
+        command = adapter(lease, body.replace("time", "open('asked', 'w').close(); time"))
+    else:
         (lease / "asked").touch()
     event, began = Event(), time.monotonic()
 
