@@ -187,14 +187,16 @@ def machine_states(
 def flagged(
     shipped: Broadcast, flags: Sequence[int], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield how many of the stored states, of which levels, show each of `flags` when checked."""
+    """Yield how many of the stored states, of which levels, show each of `flags` when checked.
+
+    Flag 0 are all of them.
+    """
     kernel = load(shipped.value)
     calls = Calls(kernel)
     for level, states in pieces(batches, kernel.words):
         shown = calls.check(states)
         counts = [(flag, int(np.count_nonzero(shown & flag))) for flag in flags]
-        found = [(level, flag, count) for flag, count in counts if count]
-        if found:
-            types = {"depth": pa.int32(), "flag": pa.int64(), "states": pa.int64()}
-            columns = map(pa.array, zip(*found, strict=True), types.values())
-            yield pa.RecordBatch.from_arrays(list(columns), names=list(types))
+        found = [(level, flag, count) for flag, count in [(0, len(states)), *counts] if count]
+        types = {"depth": pa.int32(), "flag": pa.int64(), "states": pa.int64()}
+        columns = map(pa.array, zip(*found, strict=True), types.values())
+        yield pa.RecordBatch.from_arrays(list(columns), names=list(types))

@@ -184,8 +184,16 @@ class Search:
             return [(row[0], row[1], row[2]) for row in summed]
 
         found = self.jobs.run(f"{self.machine.name}: query", job)
+        judged = {depth: count for depth, of, count in found if of == 0}
+        for manifest in self.manifests:
+            there = judged.get(manifest.level, 0)
+            if there != manifest.count:
+                raise UsageError(
+                    f"{root}: damaged: {there:,} states are there where {manifest.count:,} were "
+                    f"written (level {manifest.level}); {GRAPH_AGAIN}"
+                )
         matching, failing = (sum(count for _, of, count in found if of == one) for one in flags)
-        if not found:
+        if not matching and not failing:
             return Answer(0, 0, self.distinct, None)
         sought = flag if matching else CHECK_ERROR
         least = min(depth for depth, of, _ in found if of == sought)
