@@ -110,6 +110,15 @@ def owners_in(document: Document) -> Owners:
     return {word: frozenset(types) for word, types in found.items()}
 
 
+def of_all(several: Iterable[Owners]) -> Owners:
+    """Return the types that values have in any of several systems."""
+    found: dict[str, frozenset[str]] = {}
+    for owners in several:
+        for word, types in owners.items():
+            found[word] = found.get(word, frozenset()) | types
+    return found
+
+
 def owners_of(word: str, owners: Owners) -> frozenset[str]:
     """Return the types that have a value of this name."""
     begin, number = parts_of_id(word)

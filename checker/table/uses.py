@@ -33,7 +33,7 @@ from checker.table.nodes import Node, Scalar
 from checker.table.passage import Passage
 from checker.table.problems import Problems
 from checker.table.renaming import TYPES, Renaming, locals_of
-from checker.table.scopes import Owners, declared, ids_begin_with, owners_in, parts_of_id
+from checker.table.scopes import Owners, declared, ids_begin_with, of_all, owners_in, owners_of
 from checker.table.used import AS_THEY_ARE, Part, check_names, parts_of_use, taken
 from checker.table.words import (
     INTEGER_MAX,
@@ -101,10 +101,11 @@ def composed(
         *(name for part in parts for name in part.images.values()),
         *(_terminal_of(part) for part in parts),
     }
-    values = [owners_in(document) for document in (host, *(part.document for part in parts))]
+    owners = [owners_in(part.document) for part in parts]
+    values = of_all((owners_in(host), *owners))
     found = host
-    for part in parts:
-        names = _renaming(host, parts, part, known, {word for owners in values for word in owners})
+    for part, own in zip(parts, owners, strict=True):
+        names = _renaming(host, parts, part, own, _locals(part, own, known, values))
         check_names(host, parts, part, problems)
         if not problems.found:
             found = _joined(found, part, names, problems)
@@ -117,19 +118,15 @@ def composed(
 
 
 def _renaming(
-    host: Document, parts: list[Part], part: Part, known: AbstractSet[str], values: AbstractSet[str]
+    host: Document, parts: list[Part], part: Part, owners: Owners, locals_: Mapping[str, str]
 ) -> Renaming:
-    """Return what names of a used system are called here, where others are `known`.
-
-    `values` are states, enum values and ids of all systems.
-    """
+    """Return what names of a used system, the types of whose values are known, are called here."""
     document, prefix = part.document, part.use.prefix.text
-    owners = owners_in(document)
     return Renaming(
         prefix=prefix,
         document=document,
         words=part.images,
-        locals=_locals(part, owners, known, values),
+        locals=locals_,
         rows={row.name.text: f"{prefix}_{row.name.text}" for row in document.rows},
         faults=part.faults,
         types=frozenset(item.name.text for section in TYPES for item in getattr(document, section)),
@@ -148,11 +145,10 @@ def _renaming(
     )
 
 
-def _locals(
-    part: Part, owners: Owners, known: AbstractSet[str], values: AbstractSet[str]
-) -> dict[str, str]:
+def _locals(part: Part, owners: Owners, known: AbstractSet[str], values: Owners) -> dict[str, str]:
     """Return new names for locals that would be taken for something of another system.
 
+    Others are `known`, and `values` are those of all systems.
     That are those that something is called like, and of what `on:` binds those that a value is:
     there a value that fits goes before a new name.
     """
@@ -161,7 +157,7 @@ def _locals(
     there = {*known, *found, *declared(document), *values}
     renamed = {}
     for name in sorted(found):
-        if name in known or (name in taken_by_on and _is_value(name, values)):
+        if name in known or (name in taken_by_on and owners_of(name, values)):
             new, number = f"{prefix}_{name}", 1
             while new in there:
                 number += 1
@@ -169,11 +165,6 @@ def _locals(
             there.add(new)
             renamed[name] = new
     return renamed
-
-
-def _is_value(name: str, values: AbstractSet[str]) -> bool:
-    begin, number = parts_of_id(name)
-    return name in values or (bool(number) and f"{begin}#" in values)
 
 
 def _ids_here(host: Document, parts: list[Part], part: Part) -> dict[str, tuple[str, str]]:
