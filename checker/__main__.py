@@ -8,11 +8,12 @@ import signal
 from types import FrameType
 
 from checker.process import ENDING
+from checker.verdict.exits import INTERRUPTED
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
     os.write(2, b"interrupted\n")
-    os._exit(130)
+    os._exit(INTERRUPTED)
 
 
 def _end_quietly() -> None:

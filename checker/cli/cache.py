@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from checker import cache as kept
+from checker.cli.configuration import SpokenOption
 from checker.cli.remembered import ROWS, VERDICTS
 from checker.elaborate.recalled import MACHINES
 from checker.errors import UsageError
@@ -17,7 +18,9 @@ CACHES = (KERNELS, MACHINES, VERDICTS, ROWS, DOCUMENTS, TEXTS)
 
 
 @click.command()
-@click.option("--clear", is_flag=True, help="Forget all of it.")
+@click.option(
+    "--clear", is_flag=True, cls=SpokenOption, does="removes files", help="Forget all of it."
+)
 def cache(*, clear: bool) -> None:
     """Show the folder of what is kept: kernels, machines, verdicts and others; and how much it is.
 

@@ -5,8 +5,8 @@ The nearest one, from the working directory upwards, is read: `[verify]` in chec
 command. Paths in it are relative to the file. The command line comes before it.
 
 Whoever can write into a folder above could write such a file, and a repository may come with one.
-So it may name no program, what it lets be written lies below its own folder, and it counts only
-where its owner is one whom the user trusts anyway.
+So it may name no program and change no specification, what it lets be written lies below its own
+folder, and it counts only where its owner is one whom the user trusts anyway.
 """
 
 from __future__ import annotations
@@ -35,9 +35,18 @@ _READ = frozenset({"mapping", "graph"})
 _PLACE = "checker.place"
 """Where the context of a command has the table that its options are from."""
 
+_PROGRAMS = "decides which programs run"
+
 
 class SpokenOption(click.Option):
-    """An option that names a program or lets code in: only the command line may give it."""
+    """An option that only the command line may give, for what it does.
+
+    `does` says that: it names a program or lets code in, or changes what is the user's.
+    """
+
+    def __init__(self, *args: Any, does: str = _PROGRAMS, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.does = does
 
 
 @frozen()
@@ -213,8 +222,8 @@ def _refuse_spoken(parameter: click.Parameter, command: click.Command, place: st
         )
     if isinstance(parameter, SpokenOption):
         raise UsageError(
-            f"{place}: it decides which programs run, so only the command line may give it; remove "
-            f"it there, and write {parameter.opts[0]} after the command"
+            f"{place}: it {parameter.does}, so only the command line may give it; remove it "
+            f"there, and write {parameter.opts[0]} after the command"
         )
 
 

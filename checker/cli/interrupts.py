@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
+from types import FrameType
 
 from checker.process import ENDING
 from checker.verdict.exits import INTERRUPTED
@@ -21,11 +22,19 @@ from checker.verdict.exits import INTERRUPTED
 _TWICE = (signal.SIGINT, signal.SIGTERM)  # a closed terminal may say so more than once
 
 
+class Ending(KeyboardInterrupt):
+    """SIGTERM or SIGHUP: as Ctrl-C, but whoever would go on after that ends."""
+
+
 def end_like_interrupts() -> None:
     """Let every signal of ENDING raise KeyboardInterrupt, as Ctrl-C does."""
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else _end)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    raise Ending(signal.Signals(number).name)
 
 
 def ignore_interrupts() -> None:

@@ -10,6 +10,7 @@ import click
 
 from checker import flow, library
 from checker.cli import remembered
+from checker.cli.configuration import SpokenOption
 from checker.cli.interrupts import interruptible
 from checker.cli.options import model_options, overrides
 from checker.diagnostics import render_all
@@ -50,7 +51,13 @@ STATES_MAX = 1_000_000
     is_flag=True,
     help="As --tables, with what no step of the instance does in brackets: its graph is built.",
 )
-@click.option("--write", is_flag=True, help="With --tables: put them into the system's README.md.")
+@click.option(
+    "--write",
+    is_flag=True,
+    cls=SpokenOption,
+    does="changes a page of a system",
+    help="With --tables: put them into the system's README.md.",
+)
 @click.option(
     "--format",
     "form",

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from checker import flow
+from checker.cli.interrupts import Ending
 from checker.cli.options import model_options, overrides, trace_option
 from checker.diagnostics import in_a_line
 from checker.digits import natural
@@ -122,6 +123,8 @@ class _Session:
             except EOFError:
                 click.echo()
                 return
+            except Ending:
+                raise
             except KeyboardInterrupt:
                 click.echo("  (quit, or Ctrl-D, ends)")
 
@@ -138,8 +141,8 @@ class _Session:
                 click.echo(in_a_line(item), err=True)
         except (CheckerError, OSError) as error:
             click.echo(visible(told(error)), err=True)
-        except KeyboardInterrupt:
-            if not sys.stdin.isatty():
+        except KeyboardInterrupt as error:
+            if isinstance(error, Ending) or not sys.stdin.isatty():
                 raise
             click.echo("interrupted; the walk goes on from here", err=True)
             self.walk.look()  # as far as it came, whatever was not done to the end

@@ -14,6 +14,7 @@ import click
 
 from checker import library
 from checker.cli import expectations
+from checker.cli.configuration import SpokenOption
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.objects import print_object
 from checker.cli.options import output_options, vacuity_option
@@ -72,6 +73,8 @@ from checker.visible import visible
     "--update",
     "updating",
     is_flag=True,
+    cls=SpokenOption,
+    does="changes specifications",
     help="Write the figures found into the specifications, after showing the difference.",
 )
 @click.option(

@@ -22,6 +22,7 @@ from checker.machine import terms as t
 from checker.machine.machine import Machine, Property, Variable
 from checker.machine.relations import show
 from checker.machine.types import Enum, Id, Map, Set, Type
+from checker.machine.walk import walk
 from checker.semantics.values import format_value
 from checker.source import Span
 from checker.table.document import (
@@ -176,6 +177,7 @@ def _setting(world: World, setting: Setting) -> Setting:
 def as_here(world: World, claim: RefinesEntry, coarse: World, machine: Machine) -> Coarse:
     """Return the coarse machine with the id types of this system, where they are the same."""
     shared = _shared(world, claim, coarse.document)
+    _refuse_fresh_of_several(claim, shared, machine)
     renamed = {coarse.types[name]: kind for name, kind in shared.items()}
     plain = [name for name, kind in shared.items() if kind.symmetric]
     known = [name for name in plain if getattr(coarse.types[name], "symmetric", False)]
@@ -190,6 +192,32 @@ def as_here(world: World, claim: RefinesEntry, coarse: World, machine: Machine) 
         {name: exchange(kind) for name, kind in coarse.types.items()},
         {word: tuple(map(exchange, owners)) for word, owners in coarse.values.items()},
     )
+
+
+def _refuse_fresh_of_several(
+    claim: RefinesEntry, shared: Mapping[str, Id], machine: Machine
+) -> None:
+    """Raise Wrong where `fresh` draws of a type that is one with another here.
+
+    It looks for ids of its own type only, and here the other's would be of that.
+    """
+    drawn = {
+        node.type.name
+        for node in walk(machine.initial, *machine.actions)
+        if isinstance(node, t.Fresh)
+    }
+    for name in sorted(drawn & shared.keys()):
+        others = sorted(other for other in shared if shared[other] == shared[name])
+        if len(others) > 1:
+            both = " and ".join(f"`{other}`" for other in others)
+            raise Wrong(
+                "N205",
+                f"{both} of {machine.name} are one type here, {shared[name].name}, and its rows "
+                f"draw `fresh({name})`, which looks for ids of `{name}` only",
+                claim.system.span,
+                expected=f"an id type that only `{name}` is",
+                help="declare one more id type here, with as many ids, and name it under `ids`",
+            )
 
 
 def _not_alike(claim: RefinesEntry, name: str) -> Diagnostic:

@@ -372,28 +372,38 @@ def _state_parts(items: Iterable[Term | None], analysis: Analysis) -> list[Term]
     """Return the parts of the next state that terms look at; None if these are many or can fail."""
     found: list[Term] = []
     for item in items:
-        for part in _paths(item) if item is not None else ():
+        for part in _paths(item, _bound_in(item)) if item is not None else ():
             if not any(alike(part, known) for known in found):
                 found.append(part)
     sound = 0 < len(found) <= _PARTS_MAX and not any(map(analysis.may_fail, found))
     return found if sound else None
 
 
-def _paths(term: Term) -> Iterator[Term]:
-    """Yield the largest parts of the next state, by keys that no state changes, in a term."""
-    if _is_path(term):
+def _bound_in(term: Term) -> frozenset[str]:
+    """Return the names that a term gives to values itself, which mean nothing outside of it."""
+    return frozenset(node.name for node in walk(term) if isinstance(node, Generator | terms.Let))
+
+
+def _paths(term: Term, inner: frozenset[str]) -> Iterator[Term]:
+    """Yield the largest parts of the next state, by keys that no state changes, in a term.
+
+    Keys that are called as in `inner` are many, so there what holds all of these is one part.
+    """
+    if _is_path(term, inner):
         yield term
         return
     for part in terms_inside(term):
-        yield from _paths(part)
+        yield from _paths(part, inner)
 
 
-def _is_path(term: Term) -> bool:
+def _is_path(term: Term, inner: frozenset[str]) -> bool:
     match term:
         case terms.Next(terms.Read(), _, _):
             return True
-        case terms.At(item, terms.Local() | terms.Literal(), _, _):
-            return _is_path(item)
+        case terms.At(item, terms.Local(name), _, _):
+            return name not in inner and _is_path(item, inner)
+        case terms.At(item, terms.Literal(), _, _):
+            return _is_path(item, inner)
     return False
 
 

@@ -157,6 +157,25 @@ def test_only_the_command_line_says_which_programs_run(
     assert not Path("ran").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "option", "does"),
+    [
+        ("verify", "update", "changes specifications"),
+        ("show", "write", "changes a page of a system"),
+        ("cache", "clear", "removes files"),
+    ],
+)
+def test_only_the_command_line_changes_what_is_the_users(
+    command: Command, toggle: str, name: str, option: str, does: str
+) -> None:
+    before = Path(toggle).read_text()
+    Path(FILE).write_text(f"[{name}]\n{option} = true\n")
+    result = command(name, *([] if name == "cache" else [toggle]))
+    assert result.code == 2
+    assert f"[{name}] {option}: it {does}, so only the command line may give it" in result.err
+    assert Path(toggle).read_text() == before
+
+
 def test_no_other_option_names_a_program() -> None:
     ctx = click.Context(checker)
     for name in COMMANDS:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
 import random
+import select
+import signal
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+import command_processes
 import pytest
 from toggling import Command, Outcome
 
@@ -143,3 +150,43 @@ def test_the_tabulator_completes_whole_steps_and_variables(toggle: str) -> None:
 
 def test_steps_that_cannot_be_saved_name_the_file(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     assert walk("save /dev/full").err == "/dev/full: no space left on device\n"
+
+
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+def test_at_the_prompt_ctrl_c_goes_on_and_what_asks_to_end_ends(
+    toggle: str, asked: signal.Signals
+) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command_processes.command(["step", toggle]),
+        env=command_processes.environment(),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        preexec_fn=command_processes.with_defaults,  # noqa: PLW1509 (no threads here)
+    ) as process:
+        os.close(theirs)
+        try:
+            assert _says(ours, b"step> ")
+            # A signal between the prompt and the waiting for a key is heard with the next one.
+            asking = iter(range(60))
+            while not _says(ours, b"(quit, or Ctrl-D, ends)", 1.0):
+                assert next(asking, None) is not None
+                process.send_signal(signal.SIGINT)
+            while process.poll() is None:
+                assert next(asking, None) is not None
+                process.send_signal(asked)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(2)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    os.close(ours)
+
+
+def _says(terminal: int, text: bytes, seconds: float = 60.0) -> bool:
+    """Read until a text comes; whether it does before nothing comes for so long."""
+    seen = b""
+    while text not in seen and select.select([terminal], [], [], seconds)[0]:
+        seen += os.read(terminal, 4096)
+    return text in seen

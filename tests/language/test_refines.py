@@ -202,6 +202,50 @@ def test_for_each_value_and_by_a_path(tmp_path: Path) -> None:
     assert "counts(partition2)" in {item.name for item in result.verdict.broken}
 
 
+DRAWING = """\
+system: drawing
+about: It draws ids of A; B has its own.
+constants:
+  A: {ids: 2}
+  B: {ids: 2}
+variables:
+  last: {type: optional A, initial: none}
+  used: {type: set of B, initial: empty}
+rows:
+  - {row: uses, for: {b: B}, do: used.add(b)}
+  - {row: takes, when: last is none, do: last = fresh(A)}
+deadlock: false
+"""
+
+TAKING = """\
+constants:
+  X: {ids: 2}
+  Y: {ids: 2}
+variables:
+  last: {type: optional X, initial: none}
+  used: {type: set of OTHER, initial: empty}
+rows:
+  - {row: uses, for: {b: OTHER}, do: used.add(b)}
+  - {row: takes, when: last is none, do: last = TAKEN}
+deadlock: false
+properties:
+  drawn: {refines: {system: drawing.yaml, ids: {A: X, B: OTHER}}, why: the least that is free.}
+"""
+
+
+def test_fresh_looks_for_ids_of_its_own_type(tmp_path: Path) -> None:
+    (tmp_path / "drawing.yaml").write_text(DRAWING)
+    least = TAKING.replace("TAKEN", "x1")
+    assert outcomes(run(tmp_path, least.replace("OTHER", "Y")))["drawn"] == "holds"
+    second = TAKING.replace("TAKEN", "x2").replace("OTHER", "Y")
+    assert outcomes(run(tmp_path, second))["drawn"] == "violated"
+    with pytest.raises(SpecificationError) as raised:
+        run(tmp_path, least.replace("OTHER", "X"))
+    (problem,) = raised.value.diagnostics
+    assert problem.code == "N205"
+    assert "`A` and `B` of drawing are one type here, X" in problem.message
+
+
 ALIKE = """\
 system: owners
 about: Owners of a lock, one at a time.

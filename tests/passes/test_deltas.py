@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence as Row
 from dataclasses import replace
 from itertools import permutations, product
+from pathlib import Path
 
 import pytest
 from agreement import require_agreement
@@ -436,6 +437,63 @@ def test_parts_in_every_order_fail_where_the_whole_does(
     for now, later in product(FEW, FEW):
         seen.update(map(str, compared.require_same(now, later)))
     assert set(seen) == {"True", "False", FAILS}
+
+
+DEFINED = """\
+definitions:
+  size(places): sum(places[q] for q in Place)
+"""
+
+OF_NEW_ITEMS = """\
+system: listed
+about: What stands at some positions, made of several values each.
+constants:
+  Shelf: {ids: 2}
+  Place: {ids: 2}
+variables:
+  held:
+    type: total map of Shelf to total map of Place to 0..1
+    initial: "{s: {p: 0 for p in Place} for s in Shelf}"
+  open: {type: set of Shelf, initial: empty}
+rows:
+  - {row: put, for: {s: Shelf, p: Place}, when: "held[s][p] == 0", do: "held[s][p] = 1"}
+  - {row: takes, for: {s: Shelf}, when: "s in open", do: "held[s][place1] = 0"}
+  - {row: opens, for: {s: Shelf}, do: open.add(s)}
+deadlock: false
+properties:
+  p: {step: "all(implies(r not in LIST, r < 1) for r in next(LIST))", why: each new item is none.}
+"""
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "[sum(held[s][p] for p in Place) for s in Shelf]",
+        "[sum(held[s][p] for p in Place) for s in Shelf if s in open]",
+        "[held[s][p] for s in Shelf for p in Place if held[s][place1] == 1]",
+        "[max((held[s][p] for p in Place if held[s][p] < 1), default=2) for s in Shelf]",
+        "[held[s][place2] + len({p for p in Place if held[shelf1][p] == 1}) for s in Shelf]",
+        "[size(held[s]) for s in Shelf]",
+    ],
+)
+def test_new_items_of_a_list_are_those_of_positions_that_changed(
+    tmp_path: Path, listed: str
+) -> None:
+    """Also where an item looks at parts of the state by names that it binds itself."""
+    text = OF_NEW_ITEMS.replace("LIST", listed)
+    if "size(" in text:
+        text = text.replace("rows:", DEFINED + "rows:")
+    path = tmp_path / "listed.yaml"
+    path.write_text(text)
+    made = elaborate(read_specification(path))
+    compared, choose = Comparison([item.condition for item in made.properties]), random.Random(1)  # noqa: S311
+    said: Counter[object] = Counter()
+    for _ in range(300):
+        said.update(compared.require_same(any_state(made, choose), any_state(made, choose)))
+    assert said[True]
+    assert said[False]
+    for brief in (False, True):
+        require_agreement(made, states=100, brief=brief)
 
 
 def test_rows_are_not_asked_for_what_they_do_not_write() -> None:

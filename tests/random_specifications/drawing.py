@@ -1058,7 +1058,8 @@ class Drawer:
                 "risen(n)",
                 f"risen({self.one(['level', 'twice(n)', 'n + 0', 'next(n)'])})",
             ]
-            text = self._parts(scope) if self.chance() else self.one(forms)
+            drawn = self.one([self._parts, self._parts, self._of_new_items])
+            text = drawn(scope) if self.chance() else self.one(forms)
             if self.chance() and self.rows:
                 text = f"implies({self._asks('ran', scope)}, {text})"
         if kind in ("always", "step") and self.chance():
@@ -1087,6 +1088,15 @@ class Drawer:
         )
         over = self.one([domain, f"next({domain})"])
         return f"all({said} for {name} in {over})" if loops else said
+
+    def _of_new_items(self, scope: Scope) -> str:
+        """Draw what must be true of what a list holds after a step and did not before."""
+        kind = self.one(["int", "phase"])
+        listed = f"[{self.comprehension(scope, 2, kind)}]"
+        name = self.name("x")
+        said = self.expression("bool", self._with(scope, kind, name), 1)
+        test = f" if {self.expression('bool', scope, 1)}" if self.chance(4) else ""
+        return f"all(implies({name} not in {listed}, {said}) for {name} in next({listed}){test})"
 
     def _test_and_use(self, scope: Scope) -> list[str]:
         """Draw a test and what has a value where it holds, both of the state before or after."""
