@@ -20,7 +20,7 @@ from checker.errors import EvaluationError, SpecificationError, UsageError
 from checker.frozen import frozen
 from checker.machine import terms
 from checker.machine.machine import Machine
-from checker.report.headline import fault_mark
+from checker.report.headline import fault_mark, plural
 from checker.report.story import flattened
 from checker.search.limits import Limits
 from checker.semantics.evaluate import Context, evaluate
@@ -88,7 +88,7 @@ class Explorer:
 
     def _next(self, node: Node, number: int, length: int) -> Node:
         if not 0 <= number < len(node.choices):
-            raise UsageError(f"there is no choice {number} after {length} steps")
+            raise UsageError(f"there is no choice {number} after {plural(length, 'step')}")
         choice = node.choices[number]
         if choice.state is None:
             raise UsageError(f"{choice_name(choice, length)} leads nowhere")

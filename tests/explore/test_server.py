@@ -202,18 +202,22 @@ CHROMIUM = next(
 )
 
 
+def dom(address: str, folder: Path) -> str:
+    command = [
+        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=8000", "--dump-dom",
+        address,
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    return done.stdout
+
+
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
 def test_in_a_browser(server: Server, tmp_path: Path) -> None:
     _, text, _ = asked(server, "/api/seek", path="0", text="presses == 2", **{"from": "here"})
     path = ".".join(map(str, json.loads(text)["path"]))
-    command = [
-        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync",
-        f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=8000", "--dump-dom",
-        f"{server.address}/{path}",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
-    seen = done.stdout
+    seen = dom(f"{server.address}/{path}", tmp_path)
     assert '<h1 id="name">lamp, instance default</h1>' in seen
     assert "A lamp &lt;img src=x onerror=alert(1)&gt;" in seen
     assert "<img" not in seen
@@ -221,3 +225,46 @@ def test_in_a_browser(server: Server, tmp_path: Path) -> None:
     assert "rarely_pressed (always): true" in seen
     assert "2 steps</span>" in seen
     assert "printf" in seen
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
+def test_an_address_that_leads_nowhere_shows_the_beginning(server: Server, tmp_path: Path) -> None:
+    seen = dom(f"{server.address}/0.999", tmp_path)
+    assert '<p id="said" role="alert">there is no choice 999 after 1 step</p>' in seen
+    assert "<code>press</code>" in seen
+
+
+WALK = """
+(function () {
+  "use strict";
+  var said = [], steps = [
+    function () { document.querySelector("button.take").click(); },
+    function () { document.querySelector("button.take").click(); },
+    function () { history.back(); },
+    function () { history.forward(); },
+    function () { location.hash = location.hash.replace(/[.].*/, ""); },
+    function () { location.hash += ".77"; },
+    function () {}
+  ];
+  function next() {
+    var path = document.querySelectorAll("#steps > li").length - 1;
+    said.push(path + (location.hash.split("/")[1] === undefined ? " of nowhere" : ""));
+    document.body.setAttribute("data-walk", said.join(", "));
+    if (steps.length) { steps.shift()(); setTimeout(next, 500); }
+  }
+  setTimeout(next, 1000);
+}());
+"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
+def test_the_browser_goes_back_and_an_address_that_is_changed_is_followed(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, _ = page()
+    driven = text.replace("</body>", f"<script>{WALK}</script></body>")
+    policy = "default-src 'self' 'unsafe-inline'"
+    monkeypatch.setattr("checker.explore.server.page", lambda: (driven, policy))
+    seen = dom(server.address, tmp_path)
+    assert 'data-walk="0, 1, 2, 1, 2, 0, 0, 0"' in seen, re.findall('data-walk="[^"]*"', seen)
+    assert "there is no choice 77 after 1 step<" in seen

@@ -1,7 +1,7 @@
 (function () {
   "use strict";
   // The address holds the token and the path, so that it can be reloaded and kept as a bookmark.
-  var address = location.hash.slice(1).split("/"), token = address[0], about = null, shown = null, kept = [], told = [];
+  var token = location.hash.slice(1).split("/")[0], about = null, shown = null, kept = [], told = [];
   function by(id) { return document.getElementById(id); }
   var make = drawing.make;
   function empty(item) { while (item.firstChild) { item.removeChild(item.firstChild); } return item; }
@@ -10,16 +10,36 @@
     document.body.setAttribute("aria-busy", "true");
     return fetch("/api/" + name, { method: "POST", headers: { "X-Checker-Token": token, "Content-Type": "application/x-www-form-urlencoded" },
       body: new URLSearchParams(fields || {}).toString(), credentials: "omit", cache: "no-store" })
+      .catch(function () { throw new Error("Nobody answers here any more: checker explore has ended. Start it again, or take the command line of this path below."); })
       .then(function (reply) { return reply.json(); })
       .then(function (data) { if (data.error) { throw new Error(data.error); } return data; })
       .finally(function () { document.body.removeAttribute("aria-busy"); });
   }
+  function counted(steps) { return steps + (steps === 1 ? " step" : " steps"); }
   function fail(error) { say(error.message); }
-  function go(path) {
-    say("");
+  // The path in the address, null where there is none.
+  function given() {
+    var path = location.hash.slice(1).split("/")[1] || "";
+    return /^\d+(\.\d+)*$/.test(path) ? path.split(".").map(Number) : null;
+  }
+  function visit(path) {
     return ask("here", { path: path.join(".") }).then(function (data) {
       shown = data; told = []; draw();
-      history.replaceState(null, "", "#" + token + "/" + shown.path.join("."));
+      var place = "#" + token + "/" + shown.path.join(".");
+      // Each path is a place that the browser goes back to; the first one replaces the bare address.
+      if (location.hash !== place) { history[given() ? "pushState" : "replaceState"](null, "", place); }
+    });
+  }
+  function go(path) {
+    say("");
+    return visit(path).catch(fail);
+  }
+  // What the address says; where it leads nowhere, what was shown, or the beginning.
+  function follow() {
+    say("");
+    return visit(given() || about.begin).catch(function (error) {
+      history.replaceState(null, "", "#" + token);
+      return visit(shown ? shown.path : about.begin).then(function () { fail(error); });
     }).catch(fail);
   }
   function details(list) {
@@ -67,7 +87,7 @@
       line.appendChild(more);
       box.appendChild(line);
     });
-    by("count").textContent = count + (count === 1 ? " step" : " steps");
+    by("count").textContent = counted(count);
     if (!shown.choices.length) { box.appendChild(make("li", "broken", "Nothing can happen here.")); }
   }
   function state() {
@@ -111,7 +131,7 @@
   by("restart").addEventListener("click", function () { go(about.first); });
   by("keep").addEventListener("click", function () {
     var last = shown.steps[shown.steps.length - 1];
-    kept.push({ path: shown.path, name: (shown.steps.length - 1) + " steps, last " + (last ? last.name : "none") });
+    kept.push({ path: shown.path, name: counted(shown.steps.length - 1) + ", last " + (last ? last.name : "none") });
     branches();
   });
   by("filter").addEventListener("input", choices);
@@ -151,6 +171,7 @@
     by("name").textContent = data.name + ", instance " + data.instance;
     document.title = data.name + ": explore";
     by("about").textContent = data.about;
-    return go(/^\d+(\.\d+)*$/.test(address[1] || "") ? address[1].split(".").map(Number) : data.begin);
+    window.addEventListener("popstate", follow);
+    return follow();
   }).catch(fail);
 }());
