@@ -17,7 +17,7 @@ from typing import Any
 from checker.elaborate.loops import partial_loops
 from checker.errors import Diagnostic
 from checker.machine import terms as t
-from checker.machine.machine import LIVENESS, Action, Machine
+from checker.machine.machine import LIVENESS, Action, Machine, Part, Property
 from checker.machine.once import once
 from checker.machine.relations import holds_symmetric, inside, mentions
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
@@ -50,12 +50,11 @@ def _uses(machine: Machine, kinds: frozenset[str]) -> Iterator[tuple[str, Span]]
         yield from once(_partial_loops, action)
         yield from _drawn(machine, action, kinds)
     claims = _claimed_of_each(machine)
-    waiting: list[object] = [machine.initial, *machine.actions]
-    waiting += [item for item in machine.properties if item.name not in claims]
-    waiting += [*machine.bounds, *machine.step_bounds, *machine.terminal]
-    waiting += [item.initial for item in machine.variables]
-    yield from _known_order(waiting, kinds, literals=True)
-    named: list[object] = [item for item in machine.properties if item.name in claims]
+    named = tuple(item for item in machine.properties if item.name in claims)
+    others = tuple(
+        item for item in machine.parts if not (isinstance(item, Property) and item.name in claims)
+    )
+    yield from _known_order(others, kinds, literals=True)
     yield from _known_order(named, kinds, literals=False)
 
 
@@ -64,7 +63,7 @@ def _partial_loops(action: Action) -> tuple[tuple[str, Span], ...]:
 
 
 def _known_order(
-    parts: list[object], kinds: frozenset[str], *, literals: bool
+    parts: tuple[Part, ...], kinds: frozenset[str], *, literals: bool
 ) -> Iterator[tuple[str, Span]]:
     """Yield what in some parts of a machine knows an order of ids; constants where asked for."""
     for part in reversed(parts):

@@ -408,12 +408,8 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
                 expected="a collection",
                 found=show(kind),
             )
-    known = _known(collection)
-    if isinstance(item, t.Literal) and known is not None:
-        return convert.truth(item.value in known, span)
-    if isinstance(item.type, Range) and isinstance(inner, Range):
-        return t.Contains(item, collection, span)
-    both = join(item.type, inner)
+    numbers = isinstance(item.type, Range) and isinstance(inner, Range)
+    both = inner if numbers else join(item.type, inner)
     if both is None:
         raise Wrong(
             "Y303",
@@ -422,6 +418,11 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
             expected=show(inner),
             found=show(item.type),
         )
+    known = _known(collection)
+    if isinstance(item, t.Literal) and known is not None:
+        return convert.truth(item.value in known, span)
+    if numbers:
+        return t.Contains(item, collection, span)
     if isinstance(item.type, Option) and not isinstance(inner, Option):
         if isinstance(item, t.Literal):
             return decided(convert.truth(False, span), span, collection)

@@ -38,15 +38,7 @@ def check_impartial(world: World, machine: Machine) -> None:
     if not any(kind.symmetric for kind in machine.ids):
         return
     reported: set[object] = set()
-    parts = (
-        machine.initial,
-        *machine.actions,
-        *machine.properties,
-        *machine.bounds,
-        *machine.step_bounds,
-        *machine.terminal,
-    )
-    for fold, what in (found for part in parts for found in once(_partial, part)):
+    for fold, what in (found for part in machine.parts for found in once(_partial, part)):
         if fold.span not in reported:
             reported.add(fold.span)
             with collecting(world.problems):

@@ -16,7 +16,7 @@ from checker.elaborate.unused import warn_of_fair_faults, warn_of_unused
 from checker.elaborate.world import EXPIRED, World
 from checker.elaborate.wrong import TooMuch, Wrong, collecting
 from checker.machine import terms as t
-from checker.machine.machine import Action, Machine, Property
+from checker.machine.machine import Action, Machine, Part, Property
 from checker.machine.once import once
 from checker.machine.rounds import rounds
 from checker.machine.walk import Node, children, variables_read, walk
@@ -46,7 +46,7 @@ def check_size(world: World, machine: Machine) -> None:
     """Report a machine that is too large for whatever runs it (Y311)."""
     nodes, rounded = 0, 0
     with collecting(world.problems):
-        for part in _parts(machine):
+        for part in machine.parts:
             nodes += once(_size, part)
             if nodes > NODES_MAX:
                 raise TooMuch(
@@ -59,16 +59,6 @@ def check_size(world: World, machine: Machine) -> None:
             rounded += once(_rounds, part)
             if rounded > ROUNDS_MAX:
                 raise too_many_rounds(part.span, ROUNDS_MAX)
-
-
-Part = Action | Property | t.Term
-
-
-def _parts(machine: Machine) -> Iterator[Part]:
-    yield from (variable.initial for variable in machine.variables)
-    yield from (machine.initial, *machine.actions)
-    yield from machine.properties
-    yield from (*machine.bounds, *machine.step_bounds, *machine.terminal)
 
 
 def _size(part: Part) -> int:
@@ -276,7 +266,7 @@ def _plain(node: ast.expr) -> str:
 
 def _unread(world: World, machine: Machine) -> None:
     read: set[str] = set()
-    for part in _parts(machine):
+    for part in machine.parts:
         read |= once(_reads, part)
     observed = _observed(world.document)
     elsewhere = _mentioned_elsewhere(world)

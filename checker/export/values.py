@@ -401,9 +401,7 @@ def number(value: int) -> str:
 
 def _kinds(machine: Machine) -> Iterable[Type]:
     """Yield every type of a machine and of what it computes, outer before inner, each once."""
-    nodes = walk(
-        machine.initial, *machine.actions, *machine.properties, *machine.bounds, *machine.terminal
-    )
+    nodes = walk(*machine.parts)
     waiting: list[tuple[Type, Span]] = [(item, machine.initial.span) for item in machine.ids]
     waiting += [(item.type, item.span) for item in machine.variables]
     waiting += [

@@ -186,6 +186,10 @@ class Expectation:
     rows: tuple[tuple[str, int], ...] = ()
 
 
+Part = Action | Property | Term
+"""What a machine evaluates: a row, a property, or the term of an initial value or a bound."""
+
+
 @frozen()
 class Machine:
     """One instance of a specification with all constants fixed.
@@ -225,6 +229,19 @@ class Machine:
     headings: tuple[Heading, ...] = field(default=())
     unlike: tuple[Diagnostic, ...] = field(default=())
     endless_symmetry: bool = False
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Everything that is ever evaluated, in the order in which it is met."""
+        return (
+            *(variable.initial for variable in self.variables),
+            self.initial,
+            *self.actions,
+            *self.properties,
+            *self.bounds,
+            *self.step_bounds,
+            *self.terminal,
+        )
 
     @property
     def judges_runs(self) -> bool:

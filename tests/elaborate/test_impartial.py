@@ -45,6 +45,21 @@ def test_what_takes_ids_in_their_order_is_refused(effect: str, wrong: Refusing) 
 
 
 @pytest.mark.parametrize(
+    ("kind", "initial"),
+    [
+        ("sequence of Guest up to 3", "[g for g in Guest]"),
+        ("map of bool to Guest", "{false: g for g in Guest}"),
+    ],
+)
+def test_initial_values_take_no_order_either(kind: str, initial: str, wrong: Refusing) -> None:
+    line = f'  first: {{type: "{kind}", initial: "{initial}"}}\nrows:'
+    text = SYSTEM.format(effect="yes = true").replace("rows:", line)
+    (problem,) = wrong(text)
+    assert problem.code == "Y330"
+    assert "interchangeable" in problem.message
+
+
+@pytest.mark.parametrize(
     "effect",
     [
         "levels = [level[g] for g in queue]",
