@@ -142,6 +142,8 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
     ):
         if prose:
             lines += _labelled(label, prose, margin, paint)
+    for use in diagnostic.uses:
+        lines += _labelled("used", f"{use.what} at {use.span}", margin, paint)
     return "\n".join(lines)
 
 

@@ -18,8 +18,20 @@ Severity = Literal["error", "warning"]
 
 
 @frozen()
+class Use:
+    """Where a definition or procedure is used, and what with: `less(m: 0..3)`."""
+
+    what: str
+    span: Span
+
+
+@frozen()
 class Diagnostic:
-    """One located message: what is wrong, where, what was expected and found, what to change."""
+    """One located message: what is wrong, where, what was expected and found, what to change.
+
+    `uses`: of what is wrong inside of a definition or procedure only as it is used, the uses that
+    led there, innermost first.
+    """
 
     code: str
     message: str
@@ -30,6 +42,7 @@ class Diagnostic:
     severity: Severity = "error"
     section: str = ""
     """The author's heading over the place, where there is one."""
+    uses: tuple[Use, ...] = ()
 
 
 class CheckerError(Exception):

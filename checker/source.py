@@ -52,6 +52,16 @@ class Span:
         return f"Span({self})"
 
 
+def covers(outer: Span, inner: Span) -> bool:
+    """Whether a piece of a source lies in another one."""
+    begin, end = (inner.line, inner.column), (inner.end_line, inner.end_column)
+    return (
+        outer.source is inner.source
+        and (outer.line, outer.column) <= begin
+        and end <= (outer.end_line, outer.end_column)
+    )
+
+
 def covering(first: Span, last: Span) -> Span:
     """Return the piece of a source from the beginning of one piece to the end of a later one."""
     return Span(first.source, first.line, first.column, last.end_line, last.end_column)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from checker.elaborate import convert
 from checker.elaborate.context import Context, expression
 from checker.elaborate.world import World
-from checker.elaborate.wrong import Wrong
+from checker.elaborate.wrong import Wrong, used
 from checker.machine import terms as t
 from checker.machine.types import Type
 from checker.source import Span
@@ -28,6 +28,22 @@ def inline(
     expect_count(name, definition.parameters, len(arguments), span)
     if name in context.inlined:
         raise Wrong("N220", f"`{name}` is defined by itself", span)
+    given = [
+        (parameter.text, argument.type)
+        for parameter, argument in zip(definition.parameters, arguments, strict=True)
+    ]
+    with used(name, given, span, context.world.problems):
+        return _put(context, definition, arguments, span, hint)
+
+
+def _put(
+    context: Context,
+    definition: Definition,
+    arguments: tuple[Term, ...],
+    span: Span,
+    hint: Type | None,
+) -> Term:
+    name = definition.name.text
     names: dict[str, Term] = {}
     bound: list[tuple[str, Term]] = []
     for parameter, argument in zip(definition.parameters, arguments, strict=True):
@@ -124,14 +140,14 @@ def _way_back(start: str, uses: dict[str, set[str]]) -> list[str]:
     waiting = [start]
     while waiting:
         name = waiting.pop()
-        for used in sorted(uses[name]):
-            if used == start:
+        for other in sorted(uses[name]):
+            if other == start:
                 path = [start]
                 while name != start:
                     path.append(name)
                     name = came[name]
                 return [start, *reversed(path[1:]), start]
-            if used not in came:
-                came[used] = name
-                waiting.append(used)
+            if other not in came:
+                came[other] = name
+                waiting.append(other)
     return []

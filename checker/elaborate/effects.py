@@ -22,7 +22,7 @@ from checker.elaborate.operators import combine
 from checker.elaborate.picks import PICK_IF_ANY, PICKS, picks_inside, without_picks
 from checker.elaborate.places import place_of, read, table_of
 from checker.elaborate.world import Allocator, World
-from checker.elaborate.wrong import Wrong, collecting
+from checker.elaborate.wrong import Wrong, collecting, used
 from checker.machine import terms as t
 from checker.machine.builtins import NAMED
 from checker.machine.relations import NEVER, bound, item_of, join, show, undetermined
@@ -474,7 +474,9 @@ class Effects:
             if not constant and not self._is_fixed(value):
                 value = self.hidden(f"{name}.{text}", value, span)
             given.append((text, value))
-        self._inline(frame, entry, given, assigned, span)
+        kinds = [(text, value.type) for text, value in given]
+        with used(name, kinds, span, self.world.problems):
+            self._inline(frame, entry, given, assigned, span)
 
     def _is_fixed(self, value: Term) -> bool:
         """Return whether a value can stand for a parameter: a name nothing assigns any more."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
-from checker.errors import Diagnostic
-from checker.source import Span
+from checker.errors import Diagnostic, Use
+from checker.machine.relations import show
+from checker.machine.types import Type
+from checker.source import Span, covers
 from checker.table.problems import Problems
 
 
@@ -33,6 +36,37 @@ class TooMuch(Wrong):
 
 class Consequence(Wrong):
     """A name is used whose own cell is wrong, which is told already: one mistake, one message."""
+
+
+@contextmanager
+def used(
+    name: str, arguments: Iterable[tuple[str, Type]], span: Span, problems: Problems
+) -> Iterator[None]:
+    """Let what is wrong in the body of a definition or procedure say where it is used.
+
+    One without parameters is wrong in itself. What is wrong with an argument is told at its place.
+    """
+    before = len(problems.found)
+    try:
+        yield
+    except Wrong as wrong:
+        (wrong.diagnostic,) = _with_use(name, arguments, span, [wrong.diagnostic])
+        raise
+    finally:
+        if len(problems.found) > before:
+            told = _with_use(name, arguments, span, problems.found[before:])
+            problems.found[before:] = told
+
+
+def _with_use(
+    name: str, arguments: Iterable[tuple[str, Type]], span: Span, told: list[Diagnostic]
+) -> list[Diagnostic]:
+    given = ", ".join(f"{parameter}: {show(kind)}" for parameter, kind in arguments)
+    use = Use(f"{name}({given})", span)
+    return [
+        replace(item, uses=(*item.uses, use)) if given and not covers(span, item.span) else item
+        for item in told
+    ]
 
 
 @contextmanager

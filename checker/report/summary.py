@@ -120,6 +120,15 @@ def diagnostic_object(item: Diagnostic) -> Json:
         "expected": item.expected,
         "found": item.found,
         "help": item.help,
+        "used": [
+            {
+                "what": use.what,
+                "file": use.span.source.name,
+                "line": use.span.line,
+                "column": use.span.column,
+            }
+            for use in item.uses
+        ],
     }
 
 

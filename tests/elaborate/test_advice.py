@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.diagnostics import render_all
 from checker.errors import SpecificationError
 from checker.flow import machine_of
 
@@ -48,6 +49,35 @@ def test_what_people_try_first_is_answered_with_what_to_write(text: str, tmp_pat
     code, said = MISLED[text]
     found = next(item for item in caught.value.diagnostics if item.code == code)
     assert said in (found.help or "")
+
+
+def test_what_is_wrong_with_an_argument_inside_of_what_is_used_says_where_it_is_used(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(
+        "system: p\nabout: x.\nconstants:\n  K: {ids: 2}\n"
+        "variables:\n  s: {type: set of K, initial: empty}\n  n: {type: 0..3, initial: '0'}\n"
+        "definitions:\n  inside(k): k in s\n  twice(k): inside(k) and k in s\n  odd: n in s\n"
+        "procedures:\n  drop(k): s.discard(k)\n"
+        "rows:\n"
+        "  - {row: a, for: {k: K}, when: twice(k), do: drop(k)}\n"
+        "  - {row: b, when: twice(n), do: drop(2)}\n"
+        "  - {row: c, when: odd, do: pass}\n"
+    )
+    with pytest.raises(SpecificationError) as caught:
+        machine_of(str(path), "default", {})
+    told = [
+        (item.span.line, [(use.what, use.span.line, use.span.column) for use in item.uses])
+        for item in caught.value.diagnostics
+    ]
+    assert told == [
+        (9, [("inside(k: 0..3)", 10, 13), ("twice(k: 0..3)", 16, 20)]),
+        (11, []),
+        (13, [("drop(k: 2..2)", 16, 34)]),
+    ]
+    text = render_all(caught.value.diagnostics)
+    assert f"= used: twice(k: 0..3) at {path}:16:20" in " ".join(text.split())
 
 
 def test_a_name_whose_cell_is_wrong_is_told_once(tmp_path: Path) -> None:
