@@ -11,9 +11,10 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
-from signal import SIG_IGN, signal
+from signal import SIG_BLOCK, SIG_IGN, SIG_SETMASK, SIG_UNBLOCK, pthread_sigmask, signal
 from threading import Thread
 from typing import Generic, Protocol, TypeVar
 
@@ -87,7 +88,8 @@ class Processes:
         def begin(place: int) -> None:
             if families.left:
                 item = families.take(place)
-                running[pools[place].submit(work, item)] = place, item
+                with _starting_deaf():
+                    running[pools[place].submit(work, item)] = place, item
 
         try:
             for place in pools:
@@ -138,10 +140,24 @@ def _one_process() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin)
 
 
+@contextmanager
+def _starting_deaf() -> Iterator[None]:
+    """Let processes that are started hear of nothing that asks to end until they begin.
+
+    A terminal tells Ctrl-C to all of them, also to one in which Python is just starting.
+    """
+    before = pthread_sigmask(SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        pthread_sigmask(SIG_SETMASK, before)
+
+
 def _begin() -> None:
     """Prepare a process that was just started."""
-    prepare()
     leave_endings_to_the_parent()
+    pthread_sigmask(SIG_UNBLOCK, ENDING)
+    prepare()
 
 
 def _end(pool: ProcessPoolExecutor) -> None:

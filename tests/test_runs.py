@@ -154,3 +154,45 @@ if __name__ == "__main__":
 def busy(seconds: int) -> None:
     """Wait in native code, as long as a kernel may take."""
     ctypes.CDLL(None).sleep(seconds)
+
+
+SLOW_START = """\
+import sys, time
+if "--multiprocessing-fork" in sys.orig_argv:
+    open(__file__ + ".met", "a").close()
+    time.sleep(1.5)
+"""
+
+INTERRUPTED = """\
+import math
+from checker.runs import Processes
+try:
+    print(list(Processes(2).each(math.factorial, [1, 2])))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_a_process_that_is_just_starting_leaves_ctrl_c_to_the_one_that_starts_it(
+    tmp_path: Path,
+) -> None:
+    slow = tmp_path / "sitecustomize.py"
+    slow.write_text(SLOW_START)
+    places = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": places},
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    ) as parent:
+        while not Path(f"{slow}.met").exists():
+            assert parent.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.3)
+        os.killpg(parent.pid, signal.SIGINT)
+        out, err = parent.communicate(timeout=60)
+    assert out == "interrupted\n"
+    assert err == ""
