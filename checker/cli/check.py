@@ -10,6 +10,7 @@ from checker import flow
 from checker.cli.interrupts import interruptible
 from checker.cli.objects import print_object
 from checker.cli.options import (
+    A_FOLDER,
     EngineChoice,
     Seconds,
     engine_options,
@@ -55,7 +56,7 @@ from checker.visible import visible
 @click.option(
     "--report",
     "directory",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=A_FOLDER,
     metavar="DIR",
     help="Write an HTML page, Markdown, JSON and ITF traces.",
 )

@@ -13,7 +13,7 @@ import click
 
 from checker import flow
 from checker.cli.interrupts import interruptible
-from checker.cli.options import model_options, overrides, progress_option
+from checker.cli.options import A_FOLDER, model_options, overrides, progress_option
 from checker.cli.progress import Style, observing
 from checker.errors import Interruption, UsageError, failure_of
 from checker.machine.machine import Machine
@@ -49,7 +49,7 @@ _NOTHING = "nothing was written"
     default=None,
     help="For graphs: representatives only (on), or all states.  [off]",
 )
-@click.option("--out", required=True, metavar="DIR", help="The folder to write to.")
+@click.option("--out", required=True, type=A_FOLDER, metavar="DIR", help="The folder to write to.")
 @progress_option
 def export(
     spec: str,
@@ -58,7 +58,7 @@ def export(
     target: str,
     properties: tuple[str, ...],
     symmetry: str | None,
-    out: str,
+    out: Path,
     progress: Style,
 ) -> int:
     """Write SPEC for another tool. docs/export.md says what becomes of what."""
@@ -81,7 +81,7 @@ def export(
                     graph = _graph(machine, interrupt, symmetry=symmetry == "on")
                 size = f"{plural(graph.states, 'state')} and {plural(len(graph.targets), 'step')}: "
                 files = _drawn(graph, target)
-            _write(Path(out), files, interrupt)
+            _write(out, files, interrupt)
     click.echo(f"{size}{', '.join(files)} written to {out}")
     return 0
 

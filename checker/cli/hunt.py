@@ -10,7 +10,7 @@ import click
 
 from checker import flow, hunting, library
 from checker.cli.check import print_result, tell_report
-from checker.cli.options import Seconds, model_options, output_options, overrides
+from checker.cli.options import A_FOLDER, Seconds, model_options, output_options, overrides
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading
 from checker.search.explore import cores
@@ -55,7 +55,7 @@ from checker.verdict import exits
 )
 @click.option(
     "--report",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=A_FOLDER,
     metavar="DIR",
     help="Write a page, Markdown, and the counterexample as ITF JSON.",
 )

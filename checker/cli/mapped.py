@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from checker import flow, library
-from checker.cli.options import Command, model_options, output_options, overrides
+from checker.cli.options import A_FILE, A_PLACE, Command, model_options, output_options, overrides
 from checker.conformance.bind import Bound, bind
 from checker.conformance.log import greatest_times, least_times, sized
 from checker.conformance.mapping import Mapping, read_mapping
@@ -33,14 +33,14 @@ def mapped_options(command: Command) -> Command:
         click.option(
             "--page",
             "page_file",
-            type=click.Path(dir_okay=False, path_type=Path),
+            type=A_FILE,
             metavar="FILE",
             help="Write the result as a Markdown page.",
         ),
         click.option(
             "--junit",
             "junit_file",
-            type=click.Path(dir_okay=False, path_type=Path),
+            type=A_FILE,
             metavar="FILE",
             help="Write the result as JUnit XML.",
         ),
@@ -48,7 +48,7 @@ def mapped_options(command: Command) -> Command:
         click.option(
             "--mapping",
             "given",
-            type=click.Path(path_type=Path),
+            type=A_PLACE,
             metavar="FILE",
             help="Which call a row is, what is observed, which rows a log does not show.  "
             f"[{MAPPING} beside SPEC; for logs {RECORDED} where it is there]",

@@ -12,7 +12,7 @@ import click
 
 from checker import flow, library
 from checker.cli.objects import print_object
-from checker.cli.options import output_options
+from checker.cli.options import A_FOLDER, output_options
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import UsageError
@@ -102,7 +102,7 @@ KEPT = "kept"
 @click.option(
     "--out",
     "directory",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=A_FOLDER,
     metavar="DIR",
     help="Write mutants.md and mutants.json, and keep results to go on from.",
 )

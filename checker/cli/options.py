@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -39,6 +40,26 @@ class Seconds(click.FloatRange):
 
 
 _LONGEST = 1_000_000_000
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+
+
+class _Place(click.Path):
+    """A file or folder of this machine: the parts of a URL would be folders here."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the path."""
+        if _URL.match(str(value)):
+            self.fail(f"{value} is a URL; give a path on this machine", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+A_FILE = _Place(dir_okay=False, path_type=Path)
+A_FOLDER = _Place(file_okay=False, path_type=Path)
+A_PLACE = _Place(path_type=Path)
+"""What is written to, on this machine."""
 
 WORKERS = click.IntRange(1, 1024)
 """Each has buffers of its own: more than a machine has cores help nobody, and cost memory."""
@@ -252,6 +273,12 @@ class EngineChoice:
             raise UsageError("--compact: only the local engine keeps states in halves")
         if self.checkpoint_seconds is not None and self.checkpoint is None:
             raise UsageError("--checkpoint-seconds: nothing is written without --checkpoint DIR")
+        for option, place in (("--checkpoint", self.checkpoint), ("--resume", self.resume)):
+            if self.engine != "spark" and place is not None and _URL.match(place):
+                raise UsageError(
+                    f"{option} {place}: only Spark keeps checkpoints at a URL; add --engine spark, "
+                    "or give a folder of this machine"
+                )
         if self.engine == "reference":
             self._refuse_for_reference()
         if self.engine == "spark":

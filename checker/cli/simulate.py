@@ -10,7 +10,7 @@ import click
 
 from checker import __version__, flow, library
 from checker.cli.objects import print_object
-from checker.cli.options import Seconds, model_options, output_options, overrides
+from checker.cli.options import A_FILE, A_FOLDER, Seconds, model_options, output_options, overrides
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import Interruption, UsageError
@@ -51,13 +51,13 @@ EXITS: dict[FindingKind, int] = {"deadlock": exits.DEADLOCK, "error": exits.EVAL
 @click.option(
     "--trace",
     "file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=A_FILE,
     metavar="FILE",
     help="Write the violating walk as ITF JSON.",
 )
 @click.option(
     "--report",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=A_FOLDER,
     metavar="DIR",
     help="Write what the walks went through: a page, Markdown, plots as SVG.",
 )

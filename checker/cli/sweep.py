@@ -12,7 +12,7 @@ import click
 
 from checker import flow
 from checker.cli.objects import print_object
-from checker.cli.options import Seconds, output_options, size
+from checker.cli.options import A_FOLDER, Seconds, output_options, size
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
@@ -59,7 +59,7 @@ from checker.verdict import exits
 @click.option(
     "--out",
     "directory",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=A_FOLDER,
     metavar="DIR",
     help="Write a page, sweep.md with plots as SVG, and sweep.json.",
 )

@@ -24,7 +24,7 @@ from checker.cli.mapped import (
     mapping_file,
 )
 from checker.cli.objects import print_object
-from checker.cli.options import overrides
+from checker.cli.options import A_FILE, overrides
 from checker.cli.progress import Style, observing
 from checker.conformance import story
 from checker.conformance.doubts import Doubts, refuse_contradictions
@@ -84,7 +84,7 @@ BEGINNINGS = (100, 1_000, 10_000)
 @click.option(
     "--run",
     "run_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=A_FILE,
     metavar="FILE",
     help="Write a run that explains the log, or as much of it as can be, a step a line.",
 )

@@ -17,7 +17,7 @@ from checker.cli import expectations
 from checker.cli.configuration import SpokenOption
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.objects import print_object
-from checker.cli.options import output_options, vacuity_option
+from checker.cli.options import A_FILE, A_FOLDER, output_options, vacuity_option
 from checker.cli.progress import Style, observing
 from checker.cli.remembered import matrices, recall, remember
 from checker.cli.since import untouched
@@ -58,14 +58,14 @@ from checker.visible import visible
 @click.option(
     "--junit",
     "junit_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=A_FILE,
     metavar="FILE",
     help="Write JUnit XML.",
 )
 @click.option(
     "--sarif",
     "sarif_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=A_FILE,
     metavar="FILE",
     help="Write what is not as declared as SARIF, for code scanning.",
 )
@@ -87,7 +87,7 @@ from checker.visible import visible
 @click.option(
     "--report",
     "directory",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=A_FOLDER,
     metavar="DIR",
     help="Write the dashboard, and a report of each violation.",
 )

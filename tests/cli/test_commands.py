@@ -403,3 +403,25 @@ def test_a_package_that_is_not_installed_is_wrong_usage(
     assert (result.code, result.out) == (2, "")
     assert "which is not installed" in result.err
     assert "pip install '.[spark]'" in result.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "check TOGGLE --checkpoint s3a://bucket/run",
+        "check TOGGLE --resume hdfs://host/run",
+        "check TOGGLE --report s3://bucket/report",
+        "verify TOGGLE --junit https://host/junit.xml",
+        "sweep TOGGLE --set most=1..2 --out s3://bucket/sweep",
+        "mutate TOGGLE --out file:///tmp/mutants",
+        "export TOGGLE --to tla --out file:///tmp/module",
+    ],
+)
+def test_a_url_is_no_folder_of_this_machine(command: Command, toggle: str, words: str) -> None:
+    before = set(Path.cwd().iterdir())
+    result = command(*words.replace("TOGGLE", toggle).split())
+    assert result.code == 2
+    url = next(word for word in words.split() if "://" in word)
+    assert url in result.err
+    assert "of this machine" in result.err or "on this machine" in result.err
+    assert set(Path.cwd().iterdir()) == before
