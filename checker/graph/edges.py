@@ -25,6 +25,7 @@ from checker.search.board import (
     WORDS,
     Numbers,
 )
+from checker.search.indexed import differs
 from checker.search.visited import hash_state, same_tail
 
 # Places of a plan, the numbers that all threads share.
@@ -134,12 +135,14 @@ def _target(
     index: NDArray[np.int32],
     raw: int,
     i: int,
+    source: int,
     outside: Numbers,
     place: int,
 ) -> int:
     """Return where successor `i` of the buffer leads; a cut one tells `outside[place]` of it.
 
-    `raw` is the address of the successors as they are.
+    `raw` is the address of the successors as they are. A step of state number `source` that changes
+    nothing leads nowhere else, whatever the bounds say of it.
     """
     meta = load(desk[META] + 8 * i)
     if meta & (ERROR | DROPPED | CUT) == 0:
@@ -150,6 +153,8 @@ def _target(
         return LOST
     if meta & DROPPED != 0:
         outside[place] |= OUTSIDE | ((1 << plan[PROPERTIES]) - 1)
+    elif differs(board[QUEUE] + 8 * board[WORDS] * source, state, board[WORDS]) == 0:
+        return source
     else:
         call(plan[OBSERVE], state, 1, desk[FLAGS])
         outside[place] |= told_by(load(desk[FLAGS]), plan[PROPERTIES])
@@ -235,7 +240,9 @@ def expand_states(
             outside[source - first] = 0
             end = load(desk[ENDS] + 8 * k)
             while successor < end:
-                target = _target(board, desk, plan, index, raw, successor, outside, source - first)
+                target = _target(
+                    board, desk, plan, index, raw, successor, source, outside, source - first
+                )
                 turn = 0
                 if reduces and 0 <= target < plan[STATES]:
                     turn = _turn(board, desk, plan, reducing, successor)

@@ -112,7 +112,9 @@ def reference_space(machine: Machine, states: Sequence[State]) -> Space:
         for step in successors(machine, state):
             target: int | None = len(states)
             turn = 0
-            if step.cut is not None:
+            if step.cut is not None and step.state == state:
+                target = source  # nothing changes, whatever the bounds say of such a step
+            elif step.cut is not None:
                 outside[source] |= beyond(machine, step)
             elif step.state is not None:
                 target = places.number(step.state)

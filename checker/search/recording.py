@@ -32,12 +32,14 @@ from checker.search.board import (
     NEXT,
     OUT,
     PENDING,
+    QUEUE,
     RECORDING,
     SLOTS,
     WORDS,
     Desk,
     Numbers,
 )
+from checker.search.indexed import differs
 
 # Places of a plan.
 TARGETS = 0
@@ -246,8 +248,7 @@ def record(board: Numbers, desk: Numbers) -> bool:
             meta = load(desk[META] + 8 * successor)
             target = load(desk[SLOTS] + 8 * successor)
             if meta & (CUT | DROPPED) != 0:
-                target = CUT_OFF
-                _tell(board, desk, state, successor)
+                target = _where_cut(board, desk, state, successor)
             if target != state:
                 store_half(targets + 4 * edge, target)
                 label = ((meta & mask) >> load(plan + 8 * SHIFT)) - 1
@@ -261,15 +262,21 @@ def record(board: Numbers, desk: Numbers) -> bool:
 
 
 @compiled
-def _tell(board: Numbers, desk: Numbers, state: int, successor: int) -> int:
-    """Note for `state` what its cut successor tells."""
+def _where_cut(board: Numbers, desk: Numbers, state: int, successor: int) -> int:
+    """Return where a successor of `state` leads that was cut, and note what it tells.
+
+    One that changes nothing leads nowhere else, whatever the bounds say of the step.
+    """
     plan = board[RECORDING]
     properties = load(plan + 8 * PROPERTIES)
     told = OUTSIDE | ((1 << properties) - 1)
     if load(desk[META] + 8 * successor) & DROPPED == 0:
-        reached = desk[OUT] + 8 * board[WORDS] * successor
+        size = 8 * board[WORDS]
+        reached = desk[OUT] + size * successor
+        if differs(board[QUEUE] + size * state, reached, board[WORDS]) == 0:
+            return state
         call(load(plan + 8 * OBSERVE), reached, 1, desk[FLAGS])
         told = told_by(load(desk[FLAGS]), properties)
     place = load(plan + 8 * OUTSIDE_AT) + 8 * state
     store(place, load(place) | told)
-    return told
+    return CUT_OFF

@@ -57,3 +57,47 @@ def test_what_a_constant_decides_is_a_bound_of_steps_all_the_same(
     text = JUMPING.replace("BOUND", bound) + 'definitions:\n  forward(k): "next(n) > k"\n'
     exploration = run(tmp_path, text, keep_going=True).exploration
     assert (exploration.distinct, exploration.generated, exploration.cuts) == (1, 3, 2)
+
+
+STANDING = """\
+constants:
+  Worker: {ids: 2KIND}
+variables:
+  c: {type: "0..1", initial: "0"}
+  seen: {type: 0..LARGEST, per: Worker, initial: "0"}
+rows:
+  - row: idle
+    for: {w: Worker}
+    fair: weak
+    do: seen[w] = seen[w]
+  - row: go
+    when: c == 0
+    do: c = 1
+bounds:
+  - next(c) != c
+deadlock: false
+properties:
+  goes: {eventually: c == 1, within_bounds: true, why: nobody has to.}
+  goes_anyhow: {eventually: c == 1, why: nobody has to.}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STANDING.replace("KIND", "").replace("LARGEST", "8589934591"),
+        STANDING.replace("KIND", ", symmetric: true").replace("LARGEST", "1"),
+        STANDING.replace("KIND", "").replace("LARGEST", "1"),
+    ],
+    ids=["several words", "orbits", "one word"],
+)
+def test_a_step_that_changes_nothing_enables_nothing_where_it_is_cut_either(
+    tmp_path: Path, text: str
+) -> None:
+    result = run(tmp_path, text, keep_going=True)
+    assert result.exploration.cuts == 4
+    assert outcomes(result) == {"goes": "violated", "goes_anyhow": "violated"}
+    # One that changes something else keeps a run going, to where nobody looks.
+    counting = text.replace("= seen[w]", "= min(seen[w] + 1, 1)")
+    result = run(tmp_path, counting, keep_going=True)
+    assert outcomes(result) == {"goes": "holds", "goes_anyhow": "unknown"}

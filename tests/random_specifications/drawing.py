@@ -988,7 +988,10 @@ class Drawer:
             lines += ["bounds:", f"  - {json.dumps(self.expression('bool', self.scope, 2))}"]
             if self.chance():
                 step = self.one(
-                    ["next(n) <= n + 1", "next(n) != n or n > 0", "n < 2 or next(n) == 2"]
+                    [
+                        *("next(n) <= n + 1", "next(n) != n or n > 0", "n < 2 or next(n) == 2"),
+                        "next(n) != n",
+                    ]
                 )
                 lines.append(f"  - {json.dumps(step)}")
         if self.chance(3):

@@ -141,7 +141,8 @@ class Explorer:
             out |= step.row.fault is None
             labels = self._promises(step)
             if arrived is None:
-                edges.append((-1, labels))
+                # What changes nothing is no way out, whatever the bounds say of such a step.
+                edges.append((self.numbers[state] if step.state == state else -1, labels))
                 continue
             number, new = arrived
             edges.append((number, labels))
