@@ -8,6 +8,8 @@ what would be said of it would be more than is known.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from dataclasses import replace
 
 from checker.elaborate import build, convert
 from checker.elaborate.context import Context, Term
@@ -18,7 +20,7 @@ from checker.machine import terms as t
 from checker.machine.machine import Action
 from checker.machine.relations import item_of
 from checker.machine.types import Set, Type
-from checker.machine.walk import statements_inside
+from checker.machine.walk import rebuild, statements_inside, walk
 from checker.source import Span
 from checker.table.problems import Problems
 
@@ -44,7 +46,8 @@ def enabled(context: Context, node: ast.Call, _hint: Type | None) -> Term:
             bound.append((unique, value))
             given[name] = t.Local(unique, value.type, value.span)
     in_time = always_in_time(context, node, action)
-    condition = build.conjunction([*in_time, _instances(action, 0, given, span)], span)
+    possible = _named_anew(context, _instances(action, 0, given, span), given)
+    condition = build.conjunction([*in_time, possible], span)
     for unique, value in reversed(bound):
         condition = t.Let(unique, value, condition, convert.BOOL, span)
     return condition
@@ -99,6 +102,31 @@ def _require_decided(action: Action, span: Span) -> None:
                 "that blocks",
                 help="ask for what it needs in an expression of its own",
             )
+
+
+def _named_anew(context: Context, term: Term, given: Mapping[str, Term]) -> Term:
+    """Return what another row says with names that nothing here has.
+
+    Names tell values apart in all of a row: what a loop does with its id is looked for by name.
+    """
+    ours = {value.name for value in given.values() if isinstance(value, t.Local)}
+    bound = [node.name for node in walk(term) if isinstance(node, t.Let | t.Generator)]
+    # `c#2` is how an allocator says that it is not the first `c`.
+    anew = {name: context.allocator.unique(name.partition("#")[0]) for name in dict.fromkeys(bound)}
+
+    def change(part: Term) -> Term:
+        part = rebuild(part, change)
+        match part:
+            case t.Local(name) if name not in ours:
+                return replace(part, name=anew[name])
+            case t.Let(name):
+                return replace(part, name=anew[name])
+            case t.Fold(_, generators):
+                named = tuple(replace(item, name=anew[item.name]) for item in generators)
+                return replace(part, generators=named)
+        return part
+
+    return change(term)
 
 
 def _instances(action: Action, place: int, given: dict[str, Term], span: Span) -> Term:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from checker.elaborate import build, convert
 from checker.elaborate.collections import domain
@@ -79,6 +79,7 @@ class _Row:
         bindings = [*found.bindings]
         for entry in row.bindings:
             with collecting(self.world.problems):
+                self._require_new(entry.name, found.late)
                 bindings.append(self._binding(entry))
             self.names.setdefault(entry.name.text, meaningless(entry.name.span))
         self.names.update(found.late)
@@ -101,6 +102,16 @@ class _Row:
             source=row.source,
             span=span,
         )
+
+    def _require_new(self, word: Word, known: Mapping[str, Term]) -> None:
+        """Raise Wrong for a name that stands for something else in this row already."""
+        if word.text in known:
+            raise Wrong(
+                "N203",
+                f"`{word.text}` has a meaning in this row already",
+                word.span,
+                help="choose another name",
+            )
 
     # ---------------------------------------------------------------------- before the guard
 
@@ -160,6 +171,7 @@ class _Row:
         bound: list[tuple[str, Term]] = []
         for word, cell in self.row.lets:
             with collecting(self.world.problems):
+                self._require_new(word, outer)
                 value = self.context(cell).infer(expression(cell))
                 self.names[word.text] = self._let(word, value, bound)
             self.names.setdefault(word.text, meaningless(word.span))

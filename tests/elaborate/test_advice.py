@@ -33,6 +33,9 @@ MISLED = {
     "constants:\n  n: 3\n  m = 4 # here\n\nvariables:\n  x: {type: bool}\n": ("T103", "write m: 4"),
     "rows:\n  -row: a\n    do: pass\n": ("T103", "write - row:"),
     "rows:\n  row: a\n    do: pass\n": ("T103", "let both begin in one column"),
+    "channels:\n  wire: {carries: [Rd], order: bag, capacity: '1', when_full: drop}\n"
+    "rows:\n  - {row: a, on: Rd(k), for: {k: 0..1}, do: pass}\n": ("N203", "another name"),
+    "rows:\n  - {row: a, for: {k: K}, let: {k: '1'}, do: pass}\n": ("N203", "another name"),
     "properties:\n  p: {eventually_alway: true, why: x.}\n": ("T113", "eventually_always"),
 }
 

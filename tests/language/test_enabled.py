@@ -7,6 +7,10 @@ from systems import outcomes, run
 
 from checker import flow
 from checker.errors import SpecificationError
+from checker.flow import machine_of
+from checker.machine import terms as t
+from checker.machine.machine import Binding
+from checker.machine.walk import walk
 
 QUEUE = """\
 constants:
@@ -167,3 +171,60 @@ def test_an_assertion_that_is_false_is_an_evaluation_error_with_its_row(tmp_path
     failure = wrong.traces[0].failure
     assert failure is not None
     assert (failure.code, failure.row, wrong.traces[0].length) == ("E510", "rises", 2)
+
+
+LOOPING = """\
+constants:
+  Guest: {ids: 2, symmetric: true}
+variables:
+  inside: {type: set of Guest, initial: empty}
+  level: {type: 0..2, per: Guest, initial: "0"}
+rows:
+  - row: joins
+    for: {c: Guest}
+    when: len(inside) == 0
+    do: inside.add(c)
+  - row: other
+    for: {c: Guest}
+    when: c in inside
+    do: pass
+  - row: sets
+    for: {c: Guest}
+    do: |
+      for m in Guest:
+          if enabled(other, c=m):
+              level[c] = 1
+          else:
+              level[c] = 2
+deadlock: false
+properties:
+  last:
+    always: not (len(inside) == 1 and any(level[k] == 1 for k in Guest))
+    why: the last wins.
+"""
+
+
+def test_names_of_the_row_that_is_asked_for_are_not_those_of_the_row_that_asks(
+    tmp_path: Path,
+) -> None:
+    """`c` of `other` is the id of a round, `c` of `sets` is not: the last round wins."""
+    result = run(tmp_path, LOOPING, keep_going=True)
+    assert not result.machine.symmetry
+    assert any("may depend on the order of ids" in item.message for item in result.machine.unlike)
+    assert outcomes(result) == {"last": "violated"}
+
+
+ASKING = (
+    "classic_consumer", "composed", "consumer_group_migration", "controller_failover",
+    "isr_in_one_step", "share_partition",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("system", ASKING)
+def test_a_name_is_given_to_one_value_in_a_row_or_property(system: str) -> None:
+    for part in machine_of(system, "default", {}).parts:
+        given: dict[str, set[int]] = {}
+        for node in walk(part):
+            if isinstance(node, t.Let | t.Generator | t.Pick | t.Fresh | t.For | Binding):
+                given.setdefault(node.name, set()).add(id(node))
+        assert all(len(nodes) == 1 for nodes in given.values()), given
