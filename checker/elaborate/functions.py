@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from checker.elaborate import build, convert
@@ -649,7 +650,7 @@ def _get(context: Context, node: ast.Call, item: Term, hint: Type | None, span: 
     assert isinstance(item.type, Map)
     wanted = item.type.key
     key = context.infer(first, wanted)
-    otherwise = context.infer(second, hint or item.type.value)
+    otherwise = _default(context, second, hint or item.type.value)
 
     def lookup(one: Term) -> Term:
         def found(place: Term) -> Term:
@@ -659,6 +660,17 @@ def _get(context: Context, node: ast.Call, item: Term, hint: Type | None, span: 
         return context.once("key", key, found, span)
 
     return context.once("map", item, lookup, span)
+
+
+def _default(context: Context, node: ast.expr, kind: Type) -> Term:
+    """Return what stands for an absent value; it may be one that could not be stored there.
+
+    A map that is written down takes a type that is hinted at for that of its place.
+    """
+    if isinstance(node, ast.Dict) and not (isinstance(kind, Map) and kind.total):
+        with suppress(Wrong):  # a name in it that several types have needs the hint
+            return context.infer(node)
+    return context.infer(node, kind)
 
 
 def _count(context: Context, node: ast.Call, item: Term, span: Span) -> Term:

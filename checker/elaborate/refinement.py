@@ -23,7 +23,7 @@ from checker.machine.machine import Machine, Property, Variable
 from checker.machine.relations import show
 from checker.machine.types import Enum, Id, Map, Set, Type
 from checker.machine.walk import walk
-from checker.semantics.values import format_value
+from checker.semantics.values import code_of, format_value, value_of
 from checker.source import Span
 from checker.table.document import (
     Constant,
@@ -33,10 +33,10 @@ from checker.table.document import (
     PropertyEntry,
     RefinesEntry,
     Word,
+    cells_of,
 )
 from checker.table.problems import nearest
-from checker.table.renaming import Renaming
-from checker.table.scopes import declared, ids_begin_with, owners_in, parts_of_id
+from checker.table.scopes import ids_begin_with
 
 Setting = tuple[Word, int | bool | str, Span]
 
@@ -75,12 +75,15 @@ def chosen(
                 span,
                 help="leave this out: there are as many as here",
             )
-    document = _counted_as_here(document, shared)
     settings = (*entry.settings, *(_setting(world, item) for item in claim.settings))
     constants = tuple(
-        _as_here(item, shared[item.name.text]) if item.name.text in shared else item
+        _with_own_names(item, shared[item.name.text]) if item.name.text in shared else item
         for item in document.constants
     )
+    kept = {word.text for item in constants for word in item.ids_names or ()}
+    gone = {word.text for item in document.constants for word in item.ids_names or ()} - kept
+    if gone:
+        _require_ids(document, shared, frozenset(gone))
     return replace(document, constants=constants, properties=()), replace(
         entry,
         settings=tuple(item for item in settings if item[0].text not in shared),
@@ -119,47 +122,53 @@ def _unknown(kind: str, word: Word, document: Document, name: str, known: Any) -
     )
 
 
-def _as_here(constant: Constant, kind: Id) -> Constant:
+def _with_own_names(constant: Constant, kind: Id) -> Constant:
+    """Return an id type of the coarse system with as many ids as one here, in the order of these.
+
+    An id that is called as one here is that one; the others are those that are left, in their
+    order. What the text there calls ids are then ids, and nothing else is, whatever ids here are
+    called.
+    """
+    count = len(kind.members)
+    symmetric = constant.symmetric and kind.symmetric
+    own = _own_names(constant, count)
+    left = iter([name for name in own if name not in kind.members])
+    named = tuple(
+        member if member in own else next(left, f"{kind.name}?{number}")
+        for number, member in enumerate(kind.members, 1)
+    )
+    if constant.ids_count is not None and named == own:
+        return replace(constant, ids_count=count, symmetric=symmetric)
     span = constant.name.span
-    return replace(
-        constant,
-        ids_count=None,
-        ids_names=tuple(Word(member, span) for member in kind.members),
-        symmetric=constant.symmetric and kind.symmetric,
-    )
+    words = tuple(Word(name, span) for name in named)
+    return replace(constant, ids_count=None, ids_names=words, symmetric=symmetric)
 
 
-def _counted_as_here(document: Document, shared: Mapping[str, Id]) -> Document:
-    """Return the coarse system with the names that its counted ids have here, where it says any."""
-    ids = {}
-    for item in document.constants:
-        kind = shared.get(item.name.text)
-        if kind is None or item.ids_count is None or item.symmetric:
-            continue
-        begin, _ = parts_of_id(kind.members[0])
-        counted = tuple(f"{begin}{number}" for number in range(1, len(kind.members) + 1))
-        if kind.members == counted and begin != ids_begin_with(item):
-            ids[ids_begin_with(item)] = (item.name.text, begin)
-    if not ids:
-        return document
-    counted_only = {word: kinds for word, kinds in owners_in(document).items() if "#" in word}
-    renaming = Renaming(
-        prefix="",
-        document=document,
-        words={name: name for name in declared(document)},
-        locals={},
-        rows={},
-        faults={},
-        types=frozenset(),
-        carriers=frozenset(),
-        messages=frozenset(),
-        owners=counted_only,
-        images={},
-        ids=ids,
-        tables={},
-    )
-    renamed: Document = renaming(replace(document, fair_groups=(), instances=(), properties=()))
-    return replace(renamed, fair_groups=document.fair_groups, instances=document.instances)
+def _own_names(constant: Constant, count: int) -> tuple[str, ...]:
+    """Return what the coarse system calls ids of a type if there are `count` of them."""
+    if constant.ids_names is not None:
+        return tuple(word.text for word in constant.ids_names)
+    return tuple(f"{ids_begin_with(constant)}{number}" for number in range(1, count + 1))
+
+
+def _require_ids(document: Document, shared: Mapping[str, Id], names: frozenset[str]) -> None:
+    """Raise Wrong for an id that the coarse system names and that is too many here."""
+    for cell in cells_of(document):
+        for name in sorted(names & cell.names):
+            owner = next(
+                item.name.text
+                for item in document.constants
+                if any(word.text == name for word in item.ids_names or ())
+            )
+            count = len(shared[owner].members)
+            raise Wrong(
+                "N201",
+                f"`{name}` is no id of {owner} where it is {shared[owner].name}",
+                cell.span,
+                expected=f"{count} of the ids of {owner}, as many as there are of "
+                f"{shared[owner].name}",
+                found=name,
+            )
 
 
 def _setting(world: World, setting: Setting) -> Setting:
@@ -190,7 +199,11 @@ def as_here(world: World, claim: RefinesEntry, coarse: World, machine: Machine) 
     return Coarse(
         exchange(slim),
         {name: exchange(kind) for name, kind in coarse.types.items()},
-        {word: tuple(map(exchange, owners)) for word, owners in coarse.values.items()},
+        {
+            word: owners
+            for word, kinds in coarse.values.items()
+            if (owners := tuple(kind for kind in kinds if kind not in renamed))
+        },
     )
 
 
@@ -231,7 +244,10 @@ def _not_alike(claim: RefinesEntry, name: str) -> Diagnostic:
 
 
 class _Exchange:
-    """Puts types for others, everywhere in a machine; what is shared stays shared."""
+    """Puts id types for others, everywhere in a machine; what is shared stays shared.
+
+    Ids of the one are those of the other in order, so a value has the same code.
+    """
 
     def __init__(self, types: Mapping[Type, Type]) -> None:
         self._types = {old: new for old, new in types.items() if old != new}
@@ -259,6 +275,8 @@ class _Exchange:
             new = self(old)
             if new is not old:
                 changed[part.name] = new
+        if isinstance(item, t.Literal) and changed:
+            changed["value"] = value_of(changed["type"], code_of(item.type, item.value))
         return replace(item, **changed) if changed else item
 
 

@@ -32,6 +32,7 @@ from checker.machine.types import Bool, Enum, Id, Map, Range, Record, Sequence, 
 from checker.source import Span
 from checker.table.document import Cell, Word
 from checker.table.problems import nearest
+from checker.table.scopes import ids_begin_with, parts_of_id
 
 Term = t.Term
 Owner = ChannelInfo | CallsInfo | OperationInfo | TimerInfo
@@ -233,7 +234,18 @@ def binds(context: Context, node: ast.expr, kind: Type) -> bool:
         return False
     if isinstance(inner, Enum | Id) and word in inner.members:
         return False
+    if isinstance(inner, Id) and _is_counted_id(world, inner, word):
+        return False  # there may be more of them in another instance
     return not (word in world.variables or word in world.constants or word in world.definitions)
+
+
+def _is_counted_id(world: World, kind: Id, word: str) -> bool:
+    """Whether a name is that of a counted id of a type, of which there may be too few."""
+    begin, number = parts_of_id(word)
+    return bool(number) and any(
+        item.name.text == kind.name and item.ids_count is not None and ids_begin_with(item) == begin
+        for item in world.document.constants
+    )
 
 
 # ------------------------------------------------------------------------------ consuming

@@ -463,3 +463,84 @@ def test_channels_budgets_and_faults_are_mapped_like_variables(tmp_path: Path) -
         run(tmp_path, spent + claim.replace("WHAT", taken))
     (problem,) = raised.value.diagnostics
     assert (problem.code, "budget." in problem.message) == ("N221", True)
+
+
+TAKES = """\
+system: takes
+about: Who is told of takes the message.
+constants:
+  A: {ids: THEIRS}
+messages:
+  M: {k: A}
+variables:
+  last: {type: optional A, initial: none}
+channels:
+  wire: {carries: [M], order: bag, capacity: "1", when_full: block}
+rows:
+  - {row: sends, for: {k: A}, do: "send(wire, M(k))"}
+  - {row: takes, on: M(PATTERN), do: last = VALUE}
+deadlock: false
+"""
+
+TAKES_HERE = """\
+constants:
+  B: {ids: OURS}
+messages:
+  M: {k: B}
+variables:
+  last: {type: optional B, initial: none}
+channels:
+  wire: {carries: [M], order: bag, capacity: "1", when_full: block}
+rows:
+  - {row: sends, for: {k: B}, do: "send(wire, M(k))"}
+  - {row: takes, on: M(x), when: "WHEN", do: last = x}
+deadlock: false
+properties:
+  same: {refines: {system: takes, ids: {A: B}}, why: it does the same.}
+"""
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "pattern", "when", "outcome"),
+    [
+        # What `on:` binds there is no id, whatever ids here are called.
+        ("2, prefix: a", "2, prefix: b", "b1", "true", "holds"),
+        ("2, prefix: a", "[z, y]", "z", "true", "holds"),
+        # An id there is an id, whatever ids here are called: those of both in order.
+        ("2, prefix: a", "2, prefix: b", "a1", "true", "violated"),
+        ("2, prefix: a", "2, prefix: b", "a1", "x == b1", "holds"),
+        ("2, prefix: a", "[z, y]", "a2", "true", "violated"),
+        ("2, prefix: a", "[z, y]", "a2", "x == y", "holds"),
+        ("[p, q]", "2, prefix: b", "q", "x == b2", "holds"),
+        # Those that are called alike are the same.
+        ("2, prefix: a", "[a2, a1]", "a2", "x == a2", "holds"),
+        ("2, prefix: a", "[a2, a1]", "a2", "x == a1", "violated"),
+        ("[p, q]", "[q, r]", "p", "x == r", "holds"),
+        # More or fewer than there.
+        ("[p]", "[q, p]", "p", "x == p", "holds"),
+        ("[p, q]", "1, prefix: b", "p", "true", "holds"),
+        ("5, prefix: a", "2, prefix: b", "a2", "x == b2", "holds"),
+    ],
+)
+def test_ids_are_those_of_one_name_and_the_others_in_order(
+    tmp_path: Path, theirs: str, ours: str, pattern: str, when: str, outcome: str
+) -> None:
+    coarse = TAKES.replace("THEIRS", theirs).replace("PATTERN", pattern).replace("VALUE", pattern)
+    (tmp_path / "takes.yaml").write_text(coarse)
+    text = TAKES_HERE.replace("OURS", ours).replace("WHEN", when)
+    assert outcomes(run(tmp_path, text, keep_going=True)) == {"same": outcome}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "pattern"), [("[p, q]", "q"), ("2, prefix: a", "a2"), ("2, prefix: a", "a7")]
+)
+def test_an_id_that_is_too_many_here_is_no_new_name(
+    tmp_path: Path, theirs: str, pattern: str
+) -> None:
+    coarse = TAKES.replace("THEIRS", theirs).replace("PATTERN", pattern).replace("VALUE", "none")
+    (tmp_path / "takes.yaml").write_text(coarse)
+    with pytest.raises(SpecificationError) as raised:
+        run(tmp_path, TAKES_HERE.replace("OURS", "1, prefix: b").replace("WHEN", "true"))
+    (problem,) = raised.value.diagnostics
+    assert problem.code == "N201"
+    assert problem.span.source.name.endswith("takes.yaml")

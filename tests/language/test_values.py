@@ -232,3 +232,23 @@ terminal: ["any(m[x] for x in Key)"]
 """
     result = run(tmp_path, text)
     assert (result.verdict.overall, result.exploration.distinct) == ("holds", 1 + many)
+
+
+WIDER = """\
+variables:
+  v: {type: 0..3, initial: "0"}
+  numbers: {type: map of bool to 1..3, initial: empty}
+  sets: {type: map of bool to (set of 1..3), initial: empty}
+  maps: {type: map of bool to (map of 1..3 to bool), initial: empty}
+rows:
+  - {row: turn, do: v = (v + 1) % 4}
+properties:
+  number: {always: "numbers.get(true, v) == v", why: nothing is stored.}
+  set: {always: "len(sets.get(true, {v})) == 1", why: nothing is stored.}
+  map: {always: "len(maps.get(true, {v: true})) == 1", why: nothing is stored.}
+"""
+
+
+def test_what_stands_for_an_absent_value_need_not_fit_its_place(tmp_path: Path) -> None:
+    told = outcomes(run(tmp_path, WIDER))
+    assert told == dict.fromkeys(("number", "set", "map", "deadlock"), "holds")
