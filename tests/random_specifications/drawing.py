@@ -49,6 +49,7 @@ class Drawer:
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         self._draw = draw
         self.fresh_names = 0
+        self.local_names = 0
 
     # ------------------------------------------------------------------------------- choices
 
@@ -65,6 +66,11 @@ class Drawer:
     def name(self, stem: str) -> str:
         self.fresh_names += 1
         return f"{stem}{self.fresh_names}"
+
+    def local(self, stem: str) -> str:
+        """Return a name of this row or property's own; others have it, too."""
+        self.local_names += 1
+        return f"{stem}{self.local_names}"
 
     # --------------------------------------------------------------------------- expressions
 
@@ -158,7 +164,7 @@ class Drawer:
         return made if self.chance(10) else f"({made} if {test.format(inner)} else 0)"
 
     def comprehension(self, scope: Scope, depth: int, kind: str) -> str:
-        name = self.name("x")
+        name = self.local("x")
         inner = scope.copy()
         domains = [("int", f"range({self.number(0, 3)})"), ("id", "K")]
         domains += [("int", text) for text in scope.of("queue") + scope.of("ints")]
@@ -288,7 +294,7 @@ class Drawer:
 
     def _least_by(self, scope: Scope, depth: int) -> str:
         """Draw the first of some, which may be none, by a key that several may share."""
-        name = self.name("x")
+        name = self.local("x")
         inner = self._with(scope, "int", name)
         body = self.rarely(name, f"({name} if {self.expression('bool', inner, depth)} else none)")
         key = self.rarely("", f", by={self.expression('int', inner, depth)}")
@@ -439,9 +445,13 @@ class Drawer:
         line(lambda: f"bump({self.stored(scope)})")
         if self.fresh_place:
             line(lambda: f"{self.fresh_place} = fresh(H)")
+        def test() -> str:
+            asks = self.chance(4) and self._askable()
+            return self._asks("enabled", scope) if asks else e("bool")
+
         forms.append(
             lambda: [
-                f"{indent}if {e('bool')}:",
+                f"{indent}if {test()}:",
                 *self.effects(scope, 1, indent=indent + "    ", loops=False),
                 *(
                     [f"{indent}else:", *self.effects(scope, 1, indent=indent + "    ", loops=False)]
@@ -466,25 +476,25 @@ class Drawer:
         return [f"{indent}if {test}:", f"{indent}    {text}"]
 
     def _local(self, scope: Scope, indent: str) -> list[str]:
-        name = self.name("t")
+        name = self.local("t")
         text = f"{indent}{name} = {self.stored(scope)}"
         scope.add("int", name)
         return [text]
 
     def _picked(self, scope: Scope, indent: str) -> list[str]:
-        name = self.name("w")
+        name = self.local("w")
         test = self.rarely(" if " + self.expression("bool", self._with(scope, "id", "z"), 1), "")
         scope.add("id", name)
         return [f"{indent}{name} = pick(z for z in K{test})"]
 
     def _loop(self, scope: Scope, indent: str) -> list[str]:
-        name = self.name("y")
+        name = self.local("y")
         inner = scope.copy()
         of, domain = self.one(
             [
                 ("int", "range(2)"),
                 *(("int", text) for text in scope.of("queue") + scope.of("ints")),
-                *([] if self.symmetric else [("id", "K")]),
+                *([] if self.symmetric and not self.chance(4) else [("id", "K")]),
             ]
         )
         inner.add(of, name)
@@ -844,6 +854,8 @@ class Drawer:
     ) -> None:
         if on and not (last or plain):
             self.triggers.append((on, scope.copy()))
+        if not on:  # what `on:` binds is called by others
+            self.local_names = 0
         scope = scope.copy()
         lines = [f"  - row: {self.name('row')}"] + ([f"    {on}"] if on else [])
         if self.chance(3):
@@ -851,7 +863,7 @@ class Drawer:
         if self.places["machine"] and self.chance(4) and self.places["machine"][-1] == "light":
             lines.append(f"    in: {{light: {self.one(['Off', '[Off, On]'])}}}")
         if self.chance(4):
-            name = self.name("l")
+            name = self.local("l")
             fails = ["2 // n", *(f"{text}[0]" for text in scope.of("queue"))]
             text = self.one(fails) if self.chance(4) else self.expression("int", scope, 1)
             lines += ["    let:", f"      {name}: {json.dumps(text)}"]
@@ -895,7 +907,7 @@ class Drawer:
     def _bindings(self, scope: Scope) -> list[str]:
         lines: list[str] = []
         for _ in range(self.number(1, 2)):
-            name = self.name("b")
+            name = self.local("b")
             kind, domain = self.one(
                 [
                     ("id", "K"),
@@ -922,7 +934,7 @@ class Drawer:
 
     def _driver(self, text: Callable[[Scope], str]) -> None:
         """Draw a row that sends, calls or starts, so that what consumes it has something to do."""
-        name = self.name("b")
+        name = self.local("b")
         scope = self._with(self.scope, "id", name)
         lines = [f"  - row: {self.name('row')}", "    for:", f"      {name}: K"]
         if self.chance(3):
@@ -1027,6 +1039,7 @@ class Drawer:
         return "\n".join(["properties:", *map(self._property, range(self.number(1, 4)))])
 
     def _property(self, number: int) -> str:
+        self.local_names = 0
         endless = ["eventually", "leads_to", "always_eventually", "eventually_always", "ltl"]
         kind = self.one([*([] if self.orbits else ["always", "step"] * 2), "sometimes", *endless])
         each = self.chance()
@@ -1074,7 +1087,7 @@ class Drawer:
 
         Some of the parts say something only of steps that change one variable.
         """
-        name = self.name("x")
+        name = self.local("x")
         domains = [("id", "K"), ("int", "range(2)")]
         domains += [(kind, text) for kind in ("int", "id") for text in scope.of(f"{kind}s")]
         of, domain = self.one(domains)
@@ -1096,7 +1109,7 @@ class Drawer:
         """Draw what must be true of what a list holds after a step and did not before."""
         kind = self.one(["int", "phase"])
         listed = f"[{self.comprehension(scope, 2, kind)}]"
-        name = self.name("x")
+        name = self.local("x")
         said = self.expression("bool", self._with(scope, kind, name), 1)
         test = f" if {self.expression('bool', scope, 1)}" if self.chance(4) else ""
         return f"all(implies({name} not in {listed}, {said}) for {name} in next({listed}){test})"
