@@ -8,7 +8,7 @@ not seen here: `docs/semantics.md`, symmetry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
@@ -74,11 +74,33 @@ def _partial_inside(root: Node) -> Iterator[tuple[t.Fold, str]]:
                 yield node, "this sequence has an order"
             case t.Fold("map") if not _gives_each_its_key(node):
                 yield node, "of several values for one key the last one wins"
-            case t.Let(name, t.Fold("sequence") as fold) if _runs_over_ids(fold):
-                unordered[name] = fold
+            case t.Let(name, value) if (held := _held(value, unordered)) is not None:
+                unordered[name] = held
             case t.Local(name) if not content and name in unordered:
                 yield unordered[name], "this sequence has an order"
-        waiting += [(part, _only_content(node, part, whole=content)) for part in children(node)]
+        waiting += [
+            (part, _only_content(node, part, whole=content) or _is_named(node, part, unordered))
+            for part in children(node)
+        ]
+
+
+def _held(term: t.Term, unordered: Mapping[str, t.Fold]) -> t.Fold | None:
+    """Return the sequence made of ids that a term is as it stands; None where it is none."""
+    match term:
+        case t.Fold("sequence") if _runs_over_ids(term):
+            return term
+        case t.Local(name):
+            return unordered.get(name)
+        case t.Cast(item) | t.Next(item):
+            return _held(item, unordered)
+        case t.Choose(_, then, otherwise):
+            return _held(then, unordered) or _held(otherwise, unordered)
+    return None
+
+
+def _is_named(node: Node, part: Node, unordered: Mapping[str, t.Fold]) -> bool:
+    """Whether a part is a sequence made of ids to which a name is given: its uses are looked at."""
+    return isinstance(node, t.Let) and part is node.value and node.name in unordered
 
 
 def _only_content(node: Node, part: Node, *, whole: bool) -> bool:
@@ -95,8 +117,8 @@ def _only_content(node: Node, part: Node, *, whole: bool) -> bool:
             return whole and part is domain
         case t.Fold(operator):
             return operator in _REDUCTIONS and isinstance(part, t.Generator)
-        case t.Let(_, value, body):
-            return part is value or (whole and part is body)
+        case t.Let(_, _, body):
+            return whole and part is body
         case t.Cast() | t.Choose() | t.Next():
             return whole
     return isinstance(node, t.Length)

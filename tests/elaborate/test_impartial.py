@@ -73,3 +73,42 @@ def test_initial_values_take_no_order_either(kind: str, initial: str, wrong: Ref
 )
 def test_what_only_counts_or_looks_is_not(effect: str, machine: Elaborating) -> None:
     assert machine(SYSTEM.format(effect=f'"{effect}"')).symmetry
+
+
+NAMED = """
+definitions:
+  some():
+    let:
+      all_of_them: "{named}"
+      again: all_of_them
+    is: "{used}"
+"""
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "[g for g in Guest]",
+        "[g for g in Guest] if yes else [g for g in inside]",
+        "queue if yes else [g for g in inside]",
+    ],
+)
+@pytest.mark.parametrize(
+    ("used", "alike"),
+    [
+        ("again[0] in inside", False),
+        ("all_of_them == queue", False),
+        ("again == queue", False),
+        ("len(again) > 1", True),
+        ("any(g in inside for g in again)", True),
+        ("count == 0", True),
+    ],
+)
+def test_a_sequence_that_has_a_name_is_looked_at_where_the_name_is_used(
+    named: str, used: str, alike: bool, machine: Elaborating, wrong: Refusing
+) -> None:
+    text = SYSTEM.format(effect="yes = some()") + NAMED.format(named=named, used=used)
+    if alike:
+        assert machine(text).symmetry
+    else:
+        assert {problem.code for problem in wrong(text)} == {"Y330"}

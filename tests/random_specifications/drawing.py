@@ -445,6 +445,7 @@ class Drawer:
         line(lambda: f"bump({self.stored(scope)})")
         if self.fresh_place:
             line(lambda: f"{self.fresh_place} = fresh(H)")
+
         def test() -> str:
             asks = self.chance(4) and self._askable()
             return self._asks("enabled", scope) if asks else e("bool")
