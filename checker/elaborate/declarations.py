@@ -313,6 +313,7 @@ def _operation(world: World, types: TypeReader, entry: Operation) -> None:
         if any(field == "late" for field, _ in fields):
             raise Wrong("N203", "`late` is a field of every operation with late outcomes", span)
         fields.append(("late", Bool()))
+        _require_no_late_name(entry)
     record = Record(name, tuple(fields))
     capacity = types.capacity(entry.capacity, span)
     content = Bag(record, capacity) if entry.order == "any" else Sequence(record, capacity)
@@ -320,6 +321,19 @@ def _operation(world: World, types: TypeReader, entry: Operation) -> None:
     world.operations[name] = OperationInfo(entry, key, record, late, content)
     keys = () if key is None else (key,)
     _add(world, name, keys, convert.empty(content, span), "operation", span, None)
+
+
+def _require_no_late_name(entry: Operation) -> None:
+    """Raise Wrong for an outcome that is called as another one is where it comes late."""
+    early = {f"late_{item.name.text}" for item in entry.outcomes if not item.late}
+    for outcome in entry.outcomes:
+        if outcome.name.text in early:
+            raise Wrong(
+                "N203",
+                f"`{outcome.name.text}` is what a late `{outcome.name.text[5:]}` is called",
+                outcome.name.span,
+                help="give the outcome another name",
+            )
 
 
 def _timer(world: World, types: TypeReader, entry: Timer) -> None:

@@ -26,7 +26,7 @@ def fair_groups_of(world: World) -> tuple[FairGroup, ...]:
 
 def _group(world: World, entry: FairGroupEntry) -> FairGroup | None:
     fair = fairness(world, entry.fair)
-    if entry.name.text in {row.name.text for row in world.document.rows}:
+    if entry.name.text in {*world.actions, *(row.name.text for row in world.document.rows)}:
         raise Wrong(
             "N203",
             f"`{entry.name.text}` is the name of a row, too",

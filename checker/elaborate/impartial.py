@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
 from checker.machine import terms as t
+from checker.machine.certain import certain
 from checker.machine.machine import Binding, Machine
 from checker.machine.once import once
 from checker.machine.relations import holds_symmetric
@@ -78,6 +79,12 @@ def _partial_inside(root: Node) -> Iterator[tuple[t.Fold, str]]:
                 unordered[name] = held
             case t.Local(name) if not content and name in unordered:
                 yield unordered[name], "this sequence has an order"
+            case t.Fold("all" | "any", generators) if not certain(node):
+                # Written in place, an error would count only where no value decides.
+                for generator in generators:
+                    held = _held(generator.domain, unordered)
+                    if isinstance(generator.domain, t.Local) and held is not None:
+                        yield held, "errors count in the order of this sequence"
         waiting += [
             (part, _only_content(node, part, whole=content) or _is_named(node, part, unordered))
             for part in children(node)

@@ -109,6 +109,15 @@ def failure_object(traces: Sequence[Trace]) -> Json | None:
 
 def diagnostic_object(item: Diagnostic) -> Json:
     """Return a located message as JSON."""
+    used = [
+        {
+            "what": use.what,
+            "file": use.span.source.name,
+            "line": use.span.line,
+            "column": use.span.column,
+        }
+        for use in item.uses
+    ]
     return {
         "code": item.code,
         "severity": item.severity,
@@ -120,15 +129,7 @@ def diagnostic_object(item: Diagnostic) -> Json:
         "expected": item.expected,
         "found": item.found,
         "help": item.help,
-        "used": [
-            {
-                "what": use.what,
-                "file": use.span.source.name,
-                "line": use.span.line,
-                "column": use.span.column,
-            }
-            for use in item.uses
-        ],
+        **({"used": used} if used else {}),
     }
 
 

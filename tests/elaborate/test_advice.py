@@ -36,6 +36,12 @@ MISLED = {
     "channels:\n  wire: {carries: [Rd], order: bag, capacity: '1', when_full: drop}\n"
     "rows:\n  - {row: a, on: Rd(k), for: {k: 0..1}, do: pass}\n": ("N203", "another name"),
     "rows:\n  - {row: a, for: {k: K}, let: {k: '1'}, do: pass}\n": ("N203", "another name"),
+    "operations:\n  put:\n    capacity: '1'\n"
+    "    outcomes: {ok: {}, late_ok: {}, slow: {late: true}}\n": ("N203", "another name"),
+    "channels:\n  wire: {carries: [Rd], order: bag, capacity: '1', when_full: drop}\n"
+    "rows:\n  - {row: a, when: 'true', do: pass}\n"
+    "unhandled:\n  - {message: Rd, is: ignored, why: nobody waits.}\n"
+    "fair_groups:\n  ignore_Rd: {about: x, rows: [a], fair: weak}\n": ("N203", "of its own"),
     "properties:\n  p: {eventually_alway: true, why: x.}\n": ("T113", "eventually_always"),
 }
 
