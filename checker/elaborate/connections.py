@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checker.elaborate import build, convert
 from checker.elaborate.context import Context
-from checker.elaborate.world import CallsInfo
+from checker.elaborate.world import CallsInfo, World
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.relations import VALUES_MAX, size
@@ -37,6 +37,14 @@ def all_slots(calls: CallsInfo, span: Span) -> Term:
 def handle_of(calls: CallsInfo, caller: Term, slot: Term, span: Span) -> Term:
     """Return the handle of a caller's slot."""
     return t.RecordOf(calls.handle.name, (("client", caller), ("slot", slot)), calls.handle, span)
+
+
+def is_own_call(term: Term, world: World) -> bool:
+    """Whether a term is the handle of the call that its row takes, wherever it is passed to."""
+    return isinstance(term, t.RecordOf) and any(
+        term.type == calls.handle and all(isinstance(part, t.Local) for _, part in term.fields)
+        for calls in world.calls.values()
+    )
 
 
 def is_open(context: Context, calls: CallsInfo, handle: Term, span: Span) -> Term:

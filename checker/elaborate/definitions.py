@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from checker.elaborate import convert
+from checker.elaborate.connections import is_own_call
 from checker.elaborate.context import Context, expression
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, used
@@ -75,7 +76,7 @@ def _put_in(value: Term, definition: Definition, context: Context) -> bool:
     """
     if isinstance(value, t.Read) and context.next_allowed:
         return not _looks_ahead(definition, context.world.definitions)
-    return convert.is_atomic(value)
+    return convert.is_atomic(value) or is_own_call(value, context.world)
 
 
 def _looks_ahead(definition: Definition, definitions: dict[str, Definition]) -> bool:

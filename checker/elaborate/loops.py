@@ -53,6 +53,14 @@ def _mentions(*nodes: object) -> Counter[str]:
     return Counter(node.name for node in walk(*nodes) if isinstance(node, t.Local))
 
 
+_LOCAL = "local "
+
+
+def _local(name: str) -> str:
+    """Return what a local is called among variables: none of them is called so."""
+    return _LOCAL + name
+
+
 class _Ordered(Exception):  # noqa: N818 - it is an answer
     """The loop is not shown to be the same in every order."""
 
@@ -109,7 +117,8 @@ class _Round:
             return str(ordered)
         for name, use in self._uses.items():
             if not use.harmless():
-                return f"`{name}` is changed by one round and seen or changed by another"
+                shown = name.removeprefix(_LOCAL)
+                return f"`{shown}` is changed by one round and seen or changed by another"
         return None
 
     # ------------------------------------------------------------------------------ statements
@@ -178,7 +187,7 @@ class _Round:
                 self._own |= {name} if once == 1 else set()
             self._look(value)
             return
-        place = t.Place(name, (), value.type, value.span)
+        place = t.Place(_local(name), (), value.type, value.span)
         self._assign(place, value, "same")
 
     def _keep_local(self, name: str) -> None:
@@ -280,7 +289,7 @@ class _Round:
             case t.Let(name, value) if self._is_own(value):
                 self._own.add(name)
             case t.Local(name) if name in self._outliving:
-                self._note(name, (), written=False)
+                self._note(_local(name), (), written=False)
                 return
         found = _path(term) if isinstance(term, t.Read | t.Field | t.At | t.Cast) else None
         if found is None:
@@ -319,7 +328,7 @@ class _Round:
     def _is_at(self, term: t.Term, place: t.Place) -> bool:
         """Whether a term is what stands at a place."""
         if isinstance(term, t.Local):
-            return term.name == place.variable and not place.steps
+            return place.variable == _local(term.name) and not place.steps
         found = _path(term)
         return found is not None and found[0] == place.variable and _same(found[1], place)
 

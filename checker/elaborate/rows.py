@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from checker.elaborate import build, convert
 from checker.elaborate.collections import domain
+from checker.elaborate.connections import is_own_call
 from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.effects import Effects, Frame, Locals, settle
 from checker.elaborate.folded import constant_truth, evaluate
@@ -188,7 +189,7 @@ class _Row:
         return guard
 
     def _let(self, word: Word, value: Term, bound: list[tuple[str, Term]]) -> Term:
-        if isinstance(value, t.Literal):
+        if isinstance(value, t.Literal) or is_own_call(value, self.world):
             return value
         unique = self.allocator.unique(word.text)
         bound.append((unique, value))

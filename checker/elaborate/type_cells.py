@@ -34,6 +34,7 @@ from checker.source import Span
 from checker.table.document import (
     Calls,
     Cell,
+    Constant,
     Message,
     NamedType,
     TypeEnum,
@@ -80,6 +81,7 @@ class TypeReader:
         """Resolve every named type, message and table, and make their values known as names."""
         world = self._world
         for name, table in world.document.tables.items():
+            self._require_no_type(name)
             world.types[name] = Enum(name, tuple(state for state, _ in table.states))
         for name, entry in self._entries.items():
             with collecting(world.problems):
@@ -87,6 +89,25 @@ class TypeReader:
         for kind in list(world.types.values()):
             if isinstance(kind, Enum):
                 world.declare_values(kind)
+
+    def _require_no_type(self, table: str) -> None:
+        """Report a type, message or id type that is called like a table, whose states are one."""
+        document = self._world.document
+        entries: tuple[NamedType | Message | Constant, ...] = (
+            *document.types,
+            *document.messages,
+            *document.constants,
+        )
+        for word in (entry.name for entry in entries):
+            if word.text == table and (table in self._world.types or table in self._entries):
+                self._world.problems.add(
+                    "N203",
+                    f"`{table}` is already a table, and the type of its states",
+                    word.span,
+                    expected="one name for one thing",
+                    help="choose another name",
+                )
+                self._world.problems.raise_any()
 
     def read(self, node: TypeNode) -> Type:
         """Return the type a cell writes, within the limits of the language."""

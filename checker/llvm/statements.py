@@ -206,13 +206,15 @@ def _if(body: Body, statement: terms.If) -> None:
     yes, no, end = code.new_label(), code.new_label(), code.new_label()
     code.fork(condition, yes, no)
     code.label(yes)
+    # What one branch requires is not known in the other, nor behind both.
     known = dict(frame.facts)
     frame.learn(statement.condition)
     write_block(body, statement.then)
-    frame.facts = known
+    frame.facts = dict(known)
     code.jump(end)
     code.label(no)
     write_block(body, statement.otherwise)
+    frame.facts = known
     code.jump(end)
     code.label(end)
 

@@ -10,6 +10,11 @@ from checker.flow import machine_of
 
 LEVELS = "variables:\n  s: {type: set of Level, initial: empty}\n"
 
+LEVEL_TABLE = (
+    "table: Level\nabout: x.\nsource: a lamp.\nstates:\n  Off: {initial: true, about: it is off.}\n"
+    "  On: {about: it is on.}\ntransitions:\n  - {from: Off, event: turn, to: On}\n"
+)
+
 MISLED = {
     "variables:\n  n: {type: 0..1, per: [K, K], initial: '0'}\n": ("T111", "map of a map"),
     "variables:\n  n: {type: int, initial: '0'}\n": ("N206", "0..9"),
@@ -42,6 +47,7 @@ MISLED = {
     "rows:\n  - {row: a, when: 'true', do: pass}\n"
     "unhandled:\n  - {message: Rd, is: ignored, why: nobody waits.}\n"
     "fair_groups:\n  ignore_Rd: {about: x, rows: [a], fair: weak}\n": ("N203", "of its own"),
+    "tables: [lamp.yaml]\n": ("N203", "another name"),
     "properties:\n  p: {eventually_alway: true, why: x.}\n": ("T113", "eventually_always"),
 }
 
@@ -49,6 +55,7 @@ MISLED = {
 @pytest.mark.parametrize("text", MISLED)
 def test_what_people_try_first_is_answered_with_what_to_write(text: str, tmp_path: Path) -> None:
     path = tmp_path / "system.yaml"
+    (tmp_path / "lamp.yaml").write_text(LEVEL_TABLE)
     path.write_text(
         "system: p\nabout: x.\nconstants:\n  K: {ids: 2}\nmessages:\n  Rd: {a: 0..1}\n"
         "  Wr: {a: 0..1}\ntypes:\n  Level: one of low, high\n" + text

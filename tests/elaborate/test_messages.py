@@ -171,27 +171,40 @@ properties:
 """
 
 
-def test_a_guard_may_ask_whether_the_caller_is_still_there(machine: Elaborating) -> None:
-    rows = """  - row: takes
+@pytest.mark.parametrize(
+    ("named", "asked"),
+    [
+        ("", "call.open"),
+        ("    let: {h: call}\n", "h.open"),
+        ("", "is_there(call)"),
+        ("    let: {h: call}\n", "is_there_still(h)"),
+    ],
+)
+def test_a_guard_may_ask_whether_the_caller_is_still_there(
+    machine: Elaborating, named: str, asked: str
+) -> None:
+    rows = f"""  - row: takes
     on: phone[p].Ask(count)
-    when: call.open
+{named}    when: {asked}
     do: |
       require(call.open)
       waiting[p] = call
   - row: drops
     on: phone[p].Ask(count)
-    when: not call.open
+{named}    when: not {asked}
     do: |
       require(not call.open)
       reply(call, Answer(0))
 """
+    definitions = "definitions:\n  is_there(h): h.open\n  is_there_still(g): is_there(g)\n"
     taken = """  - row: takes
     on: phone[p].Ask(count)
     do: |
       waiting[p] = call
 """
     assert taken in CALLS
-    found = walk(machine(CALLS.replace("CAPACITY", "1").replace(taken, rows)))
+    text = CALLS.replace("CAPACITY", "1").replace(taken, rows)
+    found = walk(machine(text.replace("properties:", f"{definitions}properties:")))
     assert found.errors == set()
     assert found.taken("takes")
     assert found.taken("drops")

@@ -214,6 +214,40 @@ def test_names_of_the_row_that_is_asked_for_are_not_those_of_the_row_that_asks(
     assert outcomes(result) == {"last": "violated"}
 
 
+SHADOWING = """\
+constants:
+  Guest: {ids: 2, symmetric: true}
+variables:
+  level: {type: 0..1, per: Guest, initial: "0"}
+  count: {type: 0..3, initial: "0"}
+  first: {type: optional Guest, initial: none}
+procedures:
+  put(n): count = n + 0
+rows:
+  - row: lifts
+    for: {k: Guest}
+    when: first is none
+    do: |
+      level[k] = 1
+      first = k
+  - row: takes
+    when: count == 0
+    do: |
+      for m in Guest:
+          for count in {level[m]}:
+              put(count)
+deadlock: false
+properties:
+  none_counts: {always: count == 0, why: the last wins.}
+"""
+
+
+def test_a_name_that_a_variable_has_too_is_not_taken_for_the_variable(tmp_path: Path) -> None:
+    result = run(tmp_path, SHADOWING, keep_going=True)
+    assert not result.machine.symmetry
+    assert outcomes(result) == {"none_counts": "violated"}
+
+
 ASKING = (
     "classic_consumer", "composed", "consumer_group_migration", "controller_failover",
     "isr_in_one_step", "share_partition",

@@ -77,3 +77,71 @@ def test_what_is_no_type_or_choice_says_what_to_write(
         run(tmp_path, text + "rows:\n  - {row: r, do: n = 0}\n")
     found = next(one for one in failure.value.diagnostics if one.code == code)
     assert help_ is None or help_ in (found.help or "")
+
+
+CHOOSING = """\
+types:
+  Put: {fields: {value: 0..1}}
+  Clear: {fields: {value: 0..1, key: 0..1}}
+  Command: Put or Clear
+variables:
+  flag: {type: bool, initial: "false"}
+  done: {type: 0..2, initial: "2"}
+  last: {type: optional Command, initial: none}
+rows:
+  - row: flips
+    do: flag = not flag
+  - row: r
+    for: {x: Command}
+    when: done == 2
+    do: |
+      CHOICE
+      done = x.value
+      last = x
+procedures:
+  only_puts(y): |
+    if flag:
+        return
+    require(y is Put)
+deadlock: false
+properties:
+  one: {always: "not (last == Clear(1, 0) and done == 1)", why: a Clear comes through.}
+  zero: {always: "not (last == Clear(1, 0) and done == 0)", why: its value is its own.}
+"""
+
+
+BRANCHES = {
+    "else": """
+      if flag:
+          pass
+      else:
+          require(x is Put)
+""",
+    "if": """
+      if not flag:
+          require(x is Put)
+""",
+    "else of else": """
+      if flag:
+          pass
+      elif done == 2:
+          require(x is Put)
+      else:
+          require(x is Clear)
+""",
+    "loop": """
+      for turn in {flag}:
+          if turn:
+              break
+          require(x is Put)
+""",
+    "procedure": """
+      only_puts(x)
+""",
+}
+
+
+@pytest.mark.parametrize("branch", BRANCHES)
+def test_what_one_branch_requires_is_not_known_behind_both(tmp_path: Path, branch: str) -> None:
+    text = CHOOSING.replace("      CHOICE\n", BRANCHES[branch].lstrip("\n"))
+    assert outcomes(run(tmp_path, text, keep_going=True)) == {"one": "violated", "zero": "holds"}
