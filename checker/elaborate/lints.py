@@ -18,7 +18,7 @@ from checker.elaborate.wrong import TooMuch, Wrong, collecting
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Part, Property
 from checker.machine.once import once
-from checker.machine.rounds import rounds
+from checker.machine.rounds import picks, rounds
 from checker.machine.walk import Node, children, variables_read, walk
 from checker.table.document import (
     Cell,
@@ -42,6 +42,10 @@ Until it is done a search hears neither a limit nor Ctrl-C: half a second, compi
 """
 
 
+PICKS_MAX = 4_096
+"""Choices of one execution of a row's effects."""
+
+
 def check_size(world: World, machine: Machine) -> None:
     """Report a machine that is too large for whatever runs it (Y311)."""
     nodes, rounded = 0, 0
@@ -59,11 +63,23 @@ def check_size(world: World, machine: Machine) -> None:
             rounded += once(_rounds, part)
             if rounded > ROUNDS_MAX:
                 raise too_many_rounds(part.span, ROUNDS_MAX)
+            if isinstance(part, Action) and once(_picks, part) > PICKS_MAX:
+                raise TooMuch(
+                    "Y311",
+                    "an execution of these effects may choose too often",
+                    part.span,
+                    expected=f"at most {PICKS_MAX:,} picks, each as often as its loops go round",
+                    help="let loops with `pick` in them run over smaller types",
+                )
 
 
 def _size(part: Part) -> int:
     """Return how many nodes a part has; of those with too many, that these are too many."""
     return sum(1 for _ in islice(walk(*_roots(part)), NODES_MAX + 1))
+
+
+def _picks(part: Action) -> int:
+    return picks(part.body)
 
 
 def _rounds(part: Part) -> int:

@@ -25,6 +25,7 @@ from checker.llvm.states import Sink
 from checker.machine import terms
 from checker.machine.machine import Action, Binding
 from checker.machine.once import once
+from checker.machine.rounds import picks
 from checker.machine.terms import Term
 from checker.machine.walk import statements_inside
 from checker.passes.analysis import NO_FACTS, Analysis, Facts, learned, shared_analysis, without
@@ -132,7 +133,7 @@ class ActionWriter:
             self.work[name] = code.reserve(max(self.shapes[name].cells, 1))
         if any(isinstance(item, terms.Transition) for item in statements_inside(self.action.body)):
             self.illegal = code.reserve(1)
-        self.script = Script(self.frame)
+        self.script = Script(self.frame, picks(self.action.body))
         self.drawn = Drawn(self.frame, drawn_kinds(self.action.body))
         if self.once and self._picks():
             self.first = code.reserve(1)

@@ -17,21 +17,25 @@ from checker.machine import terms
 from checker.machine.types import Bag, Id, Option, Record, Sequence, Set, Union
 from checker.passes.analysis import mentions_id
 
-PICKS_MAX = 64
-"""Picks of one execution; more are an evaluation error."""
+PICKS_FEW = 64
+"""Picks of one execution for which there is always room."""
 
 MASK_POSITIONS = 62
 """Domains of up to this many positions keep their candidates as a bit mask."""
 
 
 class Script:
-    """The script of choices of a body, in the function's frame."""
+    """The script of choices of a body that makes `most` in one execution, in the function's frame.
 
-    def __init__(self, frame: Frame) -> None:
+    Elaboration bounds them.
+    """
+
+    def __init__(self, frame: Frame, most: int) -> None:
         self._frame = frame
         code = frame.code
-        self._choices = code.reserve(PICKS_MAX)
-        self._sizes = code.reserve(PICKS_MAX)
+        room = max(PICKS_FEW, most)
+        self._choices = code.reserve(room)
+        self._sizes = code.reserve(room)
         self._length = code.reserve(1)
         self._met = code.reserve(1)
 
@@ -47,7 +51,6 @@ class Script:
         """Write: return the next choice among `size`, which is at least 1."""
         code = self._frame.code
         at = code.load(self._met)
-        self._frame.fail_if(code.compare("sge", at, PICKS_MAX))
         code.store(code.add(at, 1), self._met)
         code.store(size, code.shift(self._sizes, at))
         new, end = code.new_label(), code.new_label()

@@ -6,6 +6,8 @@ each other make short texts run for hours, so what they come to is bounded befor
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from checker.machine import terms as t
 from checker.machine.machine import Action, Binding
 from checker.machine.relations import HUGE, bound
@@ -42,4 +44,20 @@ def rounds(*nodes: Node) -> int:
             if loop.condition is not None:
                 waiting.append((loop.condition, times))
         waiting += [(item, times) for item in inside]
+    return min(HUGE, total)
+
+
+def picks(body: Iterable[t.Statement]) -> int:
+    """Return how many choices one execution of effects makes at most, HUGE where there are more."""
+    total = 0
+    for statement in body:
+        match statement:
+            case t.Pick():
+                total += 1
+            case t.If(_, then, otherwise, _):
+                total += max(picks(then), picks(otherwise))
+            case t.For():
+                total += max(1, bound(statement.domain.type)) * picks(statement.body)
+            case t.Scope(_, inner, _) | t.Reject(inner, _):
+                total += picks(inner)
     return min(HUGE, total)

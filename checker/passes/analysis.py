@@ -87,7 +87,7 @@ def _key_of(collection: Term, place: Path | None) -> Facts:
     path = path_of(collection) if isinstance(collection.type, Map) else None
     if path is None or place is None:
         return NO_FACTS
-    return frozenset({((*path, _AT, *place, _END, _SOME), "")})
+    return frozenset({((*path, _AT, *place, _END, _THERE), "")})
 
 
 def path_of(term: Term) -> Path | None:
@@ -110,7 +110,7 @@ def path_of(term: Term) -> Path | None:
     return None
 
 
-_STATE, _NEXT, _LITERAL, _FIELD, _AT, _END, _SOME = (object() for _ in range(7))
+_STATE, _NEXT, _LITERAL, _FIELD, _AT, _END, _THERE, _SOME = (object() for _ in range(8))
 
 
 def without(facts: Facts, name: object) -> Facts:
@@ -243,18 +243,20 @@ def domain_size(kind: Type) -> int:
 
 def _fails_itself(term: Term, facts: Facts) -> bool:
     match term:
-        case terms.Cast(item, kind, _) if facts and _is_some(item, facts):
+        case terms.Cast(item, kind, _) if facts and _is_known(item, _SOME, facts):
             return not always_fits(bare(item.type), kind)
         case terms.Field(item) | terms.With(item) if facts:
             return fails_in(term, _possible(item, facts))
-        case terms.At(item) if facts and isinstance(item.type, Map) and _is_some(term, facts):
-            return False
+        case terms.At(item) if facts and isinstance(item.type, Map):
+            # What was found to hold something is there; what is there may hold nothing.
+            there = _is_known(term, _THERE, facts) or _is_known(term, _SOME, facts)
+            return not there and fails_alone(term)
     return fails_alone(term)
 
 
-def _is_some(item: Term, facts: Facts) -> bool:
+def _is_known(item: Term, what: object, facts: Facts) -> bool:
     path = path_of(item)
-    return path is not None and ((*path, _SOME), "") in facts
+    return path is not None and ((*path, what), "") in facts
 
 
 def _possible(item: Term, facts: Facts) -> list[Record]:

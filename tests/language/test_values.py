@@ -6,6 +6,7 @@ import pytest
 from systems import outcomes, run
 
 from checker.errors import SpecificationError, UsageError
+from checker.verdict import exits
 
 VOTING = """\
 constants:
@@ -252,3 +253,55 @@ properties:
 def test_what_stands_for_an_absent_value_need_not_fit_its_place(tmp_path: Path) -> None:
     told = outcomes(run(tmp_path, WIDER))
     assert told == dict.fromkeys(("number", "set", "map", "deadlock"), "holds")
+
+
+MANY = """\
+variables:
+  n: {type: 0..80, initial: "0"}
+rows:
+  - row: sums
+    when: n == 0
+    do: |
+      for i in range(70):
+          n += pick({1})
+deadlock: false
+properties:
+  seventy: {sometimes: n == 70, why: each round picks the one that there is.}
+"""
+
+
+def test_an_execution_makes_as_many_picks_as_its_loops_allow(tmp_path: Path) -> None:
+    assert outcomes(run(tmp_path, MANY)) == {"seventy": "witnessed"}
+    nested = MANY.replace("n += pick({1})", "for j in range(70): n += pick({1})")
+    with pytest.raises(SpecificationError) as raised:
+        run(tmp_path, nested)
+    assert [item.code for item in raised.value.diagnostics] == ["Y311"]
+
+
+HOLDING = """\
+constants:
+  Key: {ids: 1}
+variables:
+  n: {type: 0..3, initial: "0"}
+  held: {type: map of Key to optional 0..1, initial: "{key1: none}"}
+rows:
+  - {row: counts, when: n < 3, do: n += 1}
+  - row: compares
+    for: {x: 0..1}
+    when: GUARD
+    do: held[key1] = x
+deadlock: false
+properties:
+  less: {step: "not (CONDITION and n == 1 and n == 2)", why: it has to have a value.}
+"""
+
+
+@pytest.mark.parametrize("there", ["key1 in held", "any(k == key1 for k in held)"])
+def test_a_key_that_is_there_may_hold_nothing(tmp_path: Path, there: str) -> None:
+    asked = f"{there} and held[key1] < 1"
+    failing = HOLDING.replace("CONDITION", asked).replace("GUARD", "'false'")
+    result = run(tmp_path, failing)
+    assert result.verdict.exit_code == exits.EVALUATION
+    behind = HOLDING.replace("CONDITION", "n > 3").replace("GUARD", f"x == n and not ({asked})")
+    behind = behind.replace('0..3, initial: "0"', '0..3, initial: "3"')
+    assert run(tmp_path, behind).verdict.exit_code == exits.HOLDS
