@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from checker.elaborate import build, convert
+from checker.elaborate.advice import no_method, uncallable
 from checker.elaborate.collections import domain, generators
 from checker.elaborate.connections import in_use, on_the_way
 from checker.elaborate.context import Context, handles
 from checker.elaborate.definitions import inline
-from checker.elaborate.lookup import calls_target, unknown
+from checker.elaborate.lookup import calls_target
 from checker.elaborate.operators import pair
 from checker.elaborate.picks import PICKS
 from checker.elaborate.world import CANCELLED
@@ -92,7 +93,7 @@ def call(context: Context, node: ast.expr, hint: Type | None) -> Term:
         )
     if word in world.procedures:
         raise Wrong("N205", f"`{word}` is a procedure; it is called as a statement", span)
-    raise unknown(context, word, context.span(node.func))
+    raise uncallable(context, node)
 
 
 def _no_keywords(context: Context, node: ast.Call) -> None:
@@ -635,13 +636,7 @@ def _method(
         case "count", Bag() | Sequence():
             return _count(context, node, item, span)
         case _:
-            raise Wrong(
-                "N205",
-                f"{show(item.type)} has no `.{function.attr}()` in expressions",
-                span,
-                expected="keys, get of maps; count of bags and sequences",
-                found=function.attr,
-            )
+            raise no_method(item.type, node, function, span)
 
 
 def _get(context: Context, node: ast.Call, item: Term, hint: Type | None, span: Span) -> Term:
