@@ -112,8 +112,15 @@ def arguments(context: Context, node: ast.Call, least: int, most: int) -> list[a
             context.span(node),
             expected=f"{wanted} argument(s)",
             found=f"{len(node.args)}",
+            help=_form(node),
         )
     return node.args
+
+
+def _form(node: ast.Call) -> str | None:
+    """Return the help on a call of a built-in: how it is written."""
+    word = node.func.id if isinstance(node.func, ast.Name) else ""
+    return f"it is written `{NAMED[word].form}`" if word in NAMED else None
 
 
 def construct(context: Context, kind: Record, node: ast.Call) -> Term:

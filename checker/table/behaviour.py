@@ -168,7 +168,15 @@ def _optional(fields: Fields, key: str, context: Literal["trigger", "send"]) -> 
 
 def _bindings(fields: Fields) -> tuple[BindingEntry, ...]:
     bindings: list[BindingEntry] = []
+    given = fields.get("for")
+    if isinstance(given, Scalar) and given.kind == "string":
+        bound, _, values = shorten(given.text).partition(" in ")
+        form = f"{bound}: {values}" if values else "name: values"
+        wrong_kind(given, "for", "a mapping", fields.problems, f"write for: {{{form}}}")
+        return ()
     for name, node in fields.nested("for"):
+        if isinstance(node, Scalar) and node.begin == node.end and name_error(name.text):
+            continue  # `{x in s}`: one mistake, which the name has told
         if isinstance(node, Scalar) and node.kind == "string" and looks_like_type(node.text):
             bindings.append(BindingEntry(name, read_type(node, name.text, fields.problems), None))
         else:

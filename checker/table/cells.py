@@ -99,9 +99,9 @@ def read_passage(node: Node, label: str, what: str, problems: Problems) -> Passa
         return None
     passage = _passage(node, problems)
     if passage is not None and not passage.text.strip():
-        problems.add(
-            "T110", f"the {what} is empty", node.span, help=f"write it, or leave out `{label}`"
-        )
+        are = "are" if what == "effects" else "is"
+        help_ = f"write it, or leave out `{label}`"
+        problems.add("T110", f"the {what} {are} empty", node.span, help=help_)
         return None
     return passage
 

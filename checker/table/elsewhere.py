@@ -53,10 +53,10 @@ _CALLED: Final[dict[str, str]] = {
     **dict.fromkeys(("difference", "exclude", "setMinus", "removeAll"), "{0} - {1}"),
     **dict.fromkeys(("subseteq", "issubset", "isSubset"), "{0} <= {1}"),
     **dict.fromkeys(("issuperset", "containsAll"), "{0} >= {1}"),
-    **dict.fromkeys(("forall", "every", "each"), "all(... for x in {0})"),
-    **dict.fromkeys(("exists", "some"), "any(... for x in {0})"),
-    **dict.fromkeys(("filter", "select"), "{{x for x in {0} if ...}}"),
-    "map": "{{... for x in {0}}}",
+    **dict.fromkeys(("forall", "every", "each"), "all(p for x in s)"),
+    **dict.fromkeys(("exists", "some"), "any(p for x in s)"),
+    **dict.fromkeys(("filter", "select"), "{{x for x in s if p}}"),
+    "map": "{{e for x in s}}",
 }
 """Functions and methods alike, `{0}` what they are of: `size(s)` and `s.size()`."""
 
@@ -106,6 +106,14 @@ SIGNS: Final[dict[str, str]] = {
     ":=": "write == to compare",
 }
 """Operators."""
+
+PREFIXES: Final[dict[str, str]] = {
+    "exists": "write any(p for x in s)",
+    "forall": "write all(p for x in s)",
+    **dict.fromkeys(("let", "var", "const", "nondet"), "leave it out: write x = ..."),
+    "new": "leave it out",
+}
+"""Words before what they are of, with a blank between."""
 
 STATEMENTS: Final[dict[str, str]] = {
     "push": "append",

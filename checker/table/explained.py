@@ -15,6 +15,7 @@ _SEPARATOR = re.compile(r",|\band\b|&&?|;")
 _OPERAND = re.compile(r"[\w)\]}]$")
 # Where `[]p` or `<>p` may begin.
 _PREFIX = re.compile(r"(?:^|[(,]|\[\]|\b(?:and|or|not))$")
+_WORD_BEFORE = re.compile(r"\b\w{1,10}$")
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -68,6 +69,11 @@ def _foreign(text: str, at: int, line: str) -> tuple[str, str] | None:
     if word is not None and _OPERAND.search(before):
         help_ = "write until(p, q) or release(p, q), in a property of `ltl:`"
         return f"the language does not have `{word.group()}`", help_
+    prefix = _WORD_BEFORE.search(before)
+    if prefix is not None and prefix[0] in elsewhere.PREFIXES and re.match(r"\w", after):
+        return f"the language does not have `{prefix[0]}`", elsewhere.PREFIXES[prefix[0]]
+    if not before and re.match(r"if\b", after):
+        return "a choice begins with its value", "write a if p else b"
     if ":=" in line:
         return "the language does not have `:=`", "write = to assign"
     near = text[max(at - 2, 0) : at + 2]

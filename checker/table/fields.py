@@ -26,6 +26,7 @@ from checker.table.words import (
     wrong_kind,
 )
 
+_BOUND = re.compile(r"(?P<name>\w+) in (?P<domain>\w+)")
 _STATEMENT = re.compile(r"(?:if|elif|for)\s|else$")
 
 FAIRNESS: Final = ("none", "weak", "strong")
@@ -248,9 +249,11 @@ class Fields:
         """Return the help on what is no key, but a part of a cell or a key and its value."""
         if _STATEMENT.match(key.text) and key.text not in self._keys:
             return "indent a statement deeper than the `do: |` or the procedure it belongs to"
-        first, colon, _ = key.text.partition(":")
-        joined = bool(colon) and first in self._keys
-        return f"write a space behind the colon: `{first}: ...`" if joined else None
+        first, sign, _ = re.split(r"([: ]|$)", key.text, maxsplit=1)
+        if first not in self._keys or not sign:
+            return None
+        missing = "a space behind" if sign == ":" else "a colon and a space behind"
+        return f"write {missing} `{first}`, as in `{first}: ...`"
 
 
 def entries_of(node: Node, label: str, problems: Problems) -> tuple[tuple[Scalar, Node], ...]:
@@ -275,9 +278,17 @@ def read_key(key: Scalar, problems: Problems) -> Word:
             reason,
             key.span,
             expected="a letter, then letters, digits and underscores",
-            help="write one line for each name" if "," in key.text else "choose another name",
+            help=_renamed(key.text),
         )
     return Word(key.text, key.span)
+
+
+def _renamed(text: str) -> str:
+    """Return the help on what is no name."""
+    bound = _BOUND.fullmatch(text)
+    if bound is not None:
+        return f"write {bound['name']}: {bound['domain']}"
+    return "write one line for each name" if "," in text else "choose another name"
 
 
 def is_torn(node: Node) -> bool:

@@ -19,9 +19,10 @@ from checker.table.torn import unbalanced
 
 _CELL_BEGINNING = re.compile(r"^\s*(?:- )?(?:[\w.\[\], ()]+:\s+)?(?P<cell>[\[{].*|[\"'].*)$")
 _DASH = re.compile(r"^\s*-(?P<key>[^\W\d]\w*):")
-_EQUALS = re.compile(r"^\s*(?:- )?(?P<key>[^\W\d]\w*)\s*=\s*(?P<value>[^=\s].*)$")
-_NO_SPACE = re.compile(r"^\s*(?:- )?(?P<key>[^\W\d]\w*):(?!//)(?P<value>[^\s:].*)$")
-_NO_COLON = re.compile(r"^\s*(?:- )?(?P<key>[^\W\d]\w*)(?:\s+(?P<value>[\w\"'({\[].*))?$")
+_NAME = r"^\s*(?:- )?(?P<key>[^\W\d]\w*(?:\([^()]*\))?)"
+_EQUALS = re.compile(_NAME + r"\s*=\s*(?P<value>[^=\s].*)$")
+_NO_SPACE = re.compile(_NAME + r":(?!//)(?P<value>[^\s:].*)$")
+_NO_COLON = re.compile(_NAME + r"(?:\s+(?P<value>[\w\"'({\[].*))?$")
 _UNFINISHED = re.compile(r"(?:\b(?:and|or|not|in|is|if|else)|[-+*/%<>=,|&(\[{])$")
 _KEY = re.compile(r"^\s*[^\W\d]\w*:(\s|$)")
 _STATEMENT = re.compile(r"^\s*(?:(?:if|elif|for|while)\s.*|else):$")
@@ -68,12 +69,21 @@ def _as_yaml_says(source: Source, failure: MarkedYAMLError) -> Diagnostic:
         help_ = "quote the whole cell, or check the indentation of this line"
         if ": " not in line[: span.column - 1]:
             help_ = "quote the whole cell, begin it with |, or check the indentation of this line"
+        elif "?" in line[: span.column - 1]:
+            help_ = "write a choice as a if p else b, or quote the whole cell"
     elif ("flow" in context or "flow" in problem) and _LIST_OF_EFFECTS.match(line):
         message = f"YAML cannot read this list or mapping ({problem})"
         help_ = "write do: | and below it a statement a line, indented, without brackets"
     elif "flow" in context or "flow" in problem:
+        key = re.search(r"\s(\w+)$", line[: span.column - 1])
         message = f"YAML cannot read this list or mapping ({problem})"
-        help_ = "quote every expression inside { } and [ ] that holds a comma, bracket or brace"
+        comma = f"write a comma before `{key[1]}`, or " if "got ':'" in problem and key else ""
+        help_ = (
+            comma + "quote every expression inside { } and [ ] that holds a comma, bracket or brace"
+        )
+    elif "found '?'" in problem:
+        message = "this is no item of the list above it"
+        help_ = "begin it with `- `, or indent it as the lines above"
     elif _CELL_BEGINNING.match(line):
         message = f"YAML ends the value before the line ends ({problem})"
         help_ = "quote the whole cell: one that begins with {, [ or a quote belongs to YAML"
@@ -188,8 +198,10 @@ def _line_before(source: Source, failure: MarkedYAMLError) -> Diagnostic | None:
 
 def _begins(source: Source, number: int, here: str) -> bool:
     """Whether a line without a colon is the first below a key that is no prose's."""
-    line = source.line(number)
-    owner = _OF_A_CELL.match(_code(source, _above(source, number)))
+    line, over = source.line(number), _above(source, number)
+    owner = _OF_A_CELL.match(_code(source, over))
+    if over == 0:
+        return True
     if owner is None or owner["value"].strip() or owner["key"].strip() in _PROSE:
         return False
     return _indent(line) == _indent(here)
