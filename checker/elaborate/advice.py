@@ -196,6 +196,23 @@ def uncallable(context: Context, node: ast.Call) -> Wrong:
     return unknown(context, word, span, known=known)
 
 
+def no_statement(context: Context, node: ast.Call, known: Iterable[str]) -> Wrong:
+    """Return the message on a call as a statement that is none; `known` are the statements."""
+    assert isinstance(node.func, ast.Name)
+    word, span, world = node.func.id, context.span(node.func), context.world
+    if word not in context.names and word not in words(world) and word not in NAMED:
+        return unknown(context, word, span, known=[*world.procedures, *known])
+    given = f"[{', '.join(ast.unparse(argument) for argument in node.args) or '...'}]"
+    form = f"{word}{given} = ..." if _has_keys(context, word) else f"x = {ast.unparse(node)}"
+    return Wrong(
+        "N205",
+        f"`{word}` is no procedure; alone it has no effect",
+        span,
+        found=shorten(ast.unparse(node)),
+        help=f"assign it, as in {shorten(form)}",
+    )
+
+
 def _has_keys(context: Context, word: str) -> bool:
     """Whether there is one of what a name means for each key."""
     world = context.world

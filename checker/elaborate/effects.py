@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from checker.elaborate import build, convert
-from checker.elaborate.advice import unassigned, unknown, words
+from checker.elaborate.advice import no_statement, unassigned, words
 from checker.elaborate.collections import domain
 from checker.elaborate.context import Context
 from checker.elaborate.definitions import expect_count
@@ -453,7 +453,7 @@ class Effects:
                 "N201", f"`{word}` stands behind a place", span, found=word, help=f"write {form}"
             )
         else:
-            raise unknown(frame.context, word, frame.context.span(node.func))
+            raise no_statement(frame.context, node, _CALLS)
 
     def _procedure(self, frame: Frame, entry: Procedure, node: ast.Call, span: Span) -> None:
         name = entry.name.text

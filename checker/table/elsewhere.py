@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 _BOUNDED = "every type is finite: an integer is a range such as 0..9"
+RECORD: Final = "`Pair: {fields: {a: T, b: T}}` in `types:`, and here Pair"
 _SEQUENCE = "write sequence of T up to N"
 
 TYPES: Final[dict[str, str]] = {
@@ -23,10 +24,8 @@ TYPES: Final[dict[str, str]] = {
     **dict.fromkeys(("option", "maybe", "Option", "Maybe", "Optional"), "write optional T"),
     **dict.fromkeys(("Set", "frozenset"), "write set of T"),
     **dict.fromkeys(("enum", "Enum"), "write an enum in `types:`: one of a, b"),
-    **dict.fromkeys(
-        ("struct", "record", "Record", "tuple", "Tuple"),
-        "write a record in `types:`: {fields: {a: T, b: T}}",
-    ),
+    **dict.fromkeys(("struct", "record", "Record"), RECORD),
+    **dict.fromkeys(("tuple", "Tuple"), f"a tuple is a record: {RECORD}"),
 }
 """Words for types."""
 

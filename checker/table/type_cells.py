@@ -17,7 +17,7 @@ from checker.table.document import (
     TypeUnion,
     Word,
 )
-from checker.table.elsewhere import TYPES
+from checker.table.elsewhere import RECORD, TYPES
 from checker.table.expressions import parse_expression
 from checker.table.nodes import NESTING_MAX
 from checker.table.passage import Passage
@@ -295,7 +295,7 @@ class _TypeParser:
         if text.startswith("union"):
             return "a union of records or messages is written A or B"
         if re.search(r"\btuple\b|\([^()]*,", text):
-            return "a tuple is a record: `Pair: {fields: {a: T, b: T}}` in `types:`, and here Pair"
+            return f"a tuple is a record: {RECORD}"
         if text.startswith(("{", "[")) and ".." in text:
             return "inside an expression 0..3 is written range(4), and 1..3 range(1, 4)"
         return "write one of the forms of a type"

@@ -76,6 +76,8 @@ MISLED = {
     f"{KEYED}rows:\n  - {{row: a, do: 'o = 1, o = 0'}}\n": ("T120", "in a line of its own"),
     f"{KEYED}rows:\n  - {{row: a, do: next(o) = 1}}\n": ("T120", "the variable itself: o = ..."),
     f"{KEYED}rows:\n  - {{row: a, do: n(k1) = 1}}\n": ("T120", "write n[k1]"),
+    f"{KEYED}rows:\n  - {{row: a, do: n(k1)}}\n": ("N205", "n[k1] = ..."),
+    f"{LEVELS}rows:\n  - {{row: a, do: len(s)}}\n": ("N205", "x = len(s)"),
     f"{KEYED}rows:\n  - {{row: a, do: o := 1}}\n": ("T120", "write = to assign"),
     f"{KEYED}rows:\n  - {{row: a, do: o' = 1}}\n": ("T121", "next(x)"),
     f'{KEYED}rows:\n  - {{row: a, do: "if o = 1: o = 0"}}\n': ("T120", "write == to compare"),
