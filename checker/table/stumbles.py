@@ -22,9 +22,11 @@ _DASH = re.compile(r"^\s*-(?P<key>[^\W\d]\w*):")
 _NAME = r"^\s*(?:- )?(?P<key>[^\W\d]\w*(?:\([^()]*\))?)"
 _EQUALS = re.compile(_NAME + r"\s*=\s*(?P<value>[^=\s].*)$")
 _NO_SPACE = re.compile(_NAME + r":(?!//)(?P<value>[^\s:].*)$")
-_NO_COLON = re.compile(_NAME + r"(?:\s+(?P<value>[\w\"'({\[].*))?$")
+_NO_COLON = re.compile(_NAME + r"(?:\s+(?P<value>[\w\"'({\[].*|[|>][-+\d]*))?$")
 _UNFINISHED = re.compile(r"(?:\b(?:and|or|not|in|is|if|else)|[-+*/%<>=,|&(\[{])$")
 _KEY = re.compile(r"^\s*[^\W\d]\w*:(\s|$)")
+_ENTRY = re.compile(r"^\s*(?:- |(?:- )?[^\W\d]\w*(?:\([^()]*\))?:(\s|$))")
+_INDENTED = re.compile(r"expected (?:<block end>|'<document start>')")
 _STATEMENT = re.compile(r"^\s*(?:(?:if|elif|for|while)\s.*|else):$")
 _OF_A_CELL = re.compile(r"^\s*(?:- )?(?P<key>[^\s:][^:]*):(?P<value>.*)$")
 _EFFECTS = re.compile(r"do|\w+\s*\(.*\)")
@@ -84,6 +86,14 @@ def _as_yaml_says(source: Source, failure: MarkedYAMLError) -> Diagnostic:
     elif "found '?'" in problem:
         message = "this is no item of the list above it"
         help_ = "begin it with `- `, or indent it as the lines above"
+    elif _INDENTED.search(problem) and not line[: span.column - 1].strip():
+        above = _above(source, span.line)
+        column = _indent(source.line(above)) + 1
+        message = "this line is not indented as those that it belongs to"
+        help_ = (
+            f"let what belongs together begin in one column: line {above} begins in column "
+            f"{column}, this one in column {span.column}"
+        )
     elif _CELL_BEGINNING.match(line):
         message = f"YAML ends the value before the line ends ({problem})"
         help_ = "quote the whole cell: one that begins with {, [ or a quote belongs to YAML"
@@ -181,6 +191,8 @@ def _line_before(source: Source, failure: MarkedYAMLError) -> Diagnostic | None:
     here = source.line(mark.line + 1)
     inside = "not allowed" in problem
     number = _above(source, mark.line + 1)
+    while number and _indent(source.line(number)) > _indent(here):
+        number = _above(source, number)
     if number == 0 or (inside and ": " in here[: mark.column]):
         return None
     line = _code(source, number)
@@ -197,7 +209,10 @@ def _line_before(source: Source, failure: MarkedYAMLError) -> Diagnostic | None:
 
 
 def _begins(source: Source, number: int, here: str) -> bool:
-    """Whether a line without a colon is the first below a key that is no prose's."""
+    """Whether a line without a colon begins an item or is the first below a key not of prose."""
+    item = re.match(r"\s*- (\w+)", source.line(number))
+    if item is not None:
+        return item[1] in _WORDS
     line, over = source.line(number), _above(source, number)
     owner = _OF_A_CELL.match(_code(source, over))
     if over == 0:
@@ -208,13 +223,14 @@ def _begins(source: Source, number: int, here: str) -> bool:
 
 
 def _not_closed(source: Source, failure: MarkedYAMLError) -> Diagnostic | None:
-    """Return the message on a `{` or `[` that the next key shows to be open, else None."""
+    """Return the message on a `{` or `[` that a key below shows to be open, else None."""
     begin, mark = failure.context_mark, failure.problem_mark
-    if begin is None or mark is None or "got ':'" not in str(failure.problem):
+    if begin is None or mark is None or "expected ',' or" not in str(failure.problem):
         return None
-    here = source.line(mark.line + 1)[: mark.column]
     opened = _code(source, begin.line + 1)[begin.column :]
-    if begin.line == mark.line or _KEY.match(f"{here}:") is None or unbalanced(opened) <= 0:
+    if begin.line == mark.line or unbalanced(opened) <= 0:
+        return None
+    if _ENTRY.match(source.line(mark.line + 1)) is None:
         return None
     bracket = opened[:1]
     return Diagnostic(
