@@ -225,6 +225,12 @@ def _has_keys(context: Context, word: str) -> bool:
     return isinstance(bare(world.variables[word].type), Map | Sequence)
 
 
+def form_of(node: ast.Call) -> str | None:
+    """Return the help on a wrong call of a built-in: how it is written; None of other calls."""
+    word = node.func.id if isinstance(node.func, ast.Name) else ""
+    return f"it is written `{NAMED[word].form}`" if word in NAMED else None
+
+
 def no_method(kind: Type, node: ast.Call, function: ast.Attribute, span: Span) -> Wrong:
     """Return the message on `item.word(...)`, where what is of type `kind` has no such method."""
     word, item = function.attr, ast.unparse(function.value)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from checker.elaborate import build, convert
-from checker.elaborate.advice import no_method, uncallable
+from checker.elaborate.advice import form_of, no_method, uncallable
 from checker.elaborate.collections import domain, generators
 from checker.elaborate.connections import in_use, on_the_way
 from checker.elaborate.context import Context, handles
@@ -33,7 +33,7 @@ from checker.machine.relations import (
 )
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
-from checker.table.problems import nearest
+from checker.table.problems import meant
 
 Term = t.Term
 
@@ -112,15 +112,9 @@ def arguments(context: Context, node: ast.Call, least: int, most: int) -> list[a
             context.span(node),
             expected=f"{wanted} argument(s)",
             found=f"{len(node.args)}",
-            help=_form(node),
+            help=form_of(node),
         )
     return node.args
-
-
-def _form(node: ast.Call) -> str | None:
-    """Return the help on a call of a built-in: how it is written."""
-    word = node.func.id if isinstance(node.func, ast.Name) else ""
-    return f"it is written `{NAMED[word].form}`" if word in NAMED else None
 
 
 def construct(context: Context, kind: Record, node: ast.Call) -> Term:
@@ -566,13 +560,12 @@ def no_row(context: Context, node: ast.Name) -> Wrong:
     """Return the message on the name of a row that there is not."""
     world = context.world
     known = {entry.name.text for entry in world.document.rows}
-    close = nearest(node.id, {*known, *world.actions})
     return Wrong(
         "N201",
         f"no row is called `{node.id}`",
         context.span(node),
         found=node.id,
-        help=f"did you mean `{close}`?" if close else None,
+        help=meant(node.id, {*known, *world.actions}),
     )
 
 

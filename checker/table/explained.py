@@ -11,7 +11,7 @@ _ASSIGNS = re.compile(r"(?<![=!<>:])=(?!=)")
 _CONDITION = re.compile(r"\s*(?:if|elif|while|assert)\b")
 _HEAD = re.compile(r"\s*(?:if|elif|else|for|while)\b[^:]*:\s+")
 _CALLED = re.compile(r"(?P<name>[^\W\d][\w.]*)\s*\((?P<inner>.*)\)\s*[-+*/|&]?")
-_SEPARATOR = re.compile(r",|\band\b|&&?|;")
+_SEPARATOR = re.compile(r",|\band\b|&&?")
 _OPERAND = re.compile(r"[\w)\]}]$")
 # Where `[]p` or `<>p` may begin.
 _PREFIX = re.compile(r"(?:^|[(,]|\[\]|\b(?:and|or|not))$")
@@ -31,7 +31,7 @@ def explain(failure: SyntaxError, mode: str, text: str, at: int) -> tuple[str, s
     reason = re.sub(r" on line \d+", "", str(failure.msg))
     letter = text[at : at + 1]
     if statement and not _CONDITION.match(line):
-        several = _several(line, begin)
+        several = _several(line, begin, at)
         if several is not None:
             return several
     if "illegal expression for augmented" in reason or "cannot assign" in reason:
@@ -83,14 +83,19 @@ def _foreign(text: str, at: int, line: str) -> tuple[str, str] | None:
     )
 
 
-def _several(line: str, begin: int) -> tuple[str, str, int] | None:
-    """Return the message on a line with more than one assignment, else None."""
+def _several(line: str, begin: int, stopped: int) -> tuple[str, str, int] | None:
+    """Return the message on a line with more than one assignment, else None.
+
+    Of a line with semicolons something else is wrong, for these do separate statements.
+    """
     outside = _outside_brackets(line)
     signs = [match.start() for match in _ASSIGNS.finditer(outside)]
     if len(signs) < 2:
         return None
     between = _SEPARATOR.search(outside, signs[0], signs[1])
-    at = signs[1] if between is None else between.start()
+    at = stopped - begin if between is None else between.start()
+    if ";" in outside or not signs[0] < at < signs[1]:
+        return None
     help_ = "write each in a line of its own; a cell of several lines begins with |"
     return "several statements stand in one line", help_, begin + at
 
