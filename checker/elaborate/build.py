@@ -195,16 +195,24 @@ def _subset(operator: str, left: Term, right: Term, span: Span) -> Term:
 def boolean(term: Term, what: str) -> Term:
     """Return `term` as a boolean."""
     if not isinstance(bare(term.type), Bool):
-        kinds = isinstance(term, t.Everything) and bool(variants_of(term.type.item))
         raise Wrong(
             "Y303",
             f"{what} needs a condition",
             term.span,
             expected="bool",
             found=show(term.type),
-            help="name a union in `types:` and write its name here" if kinds else None,
+            help=_for_kind(term, what),
         )
     return convert.coerce(term, convert.BOOL)
+
+
+def _for_kind(term: Term, what: str) -> str | None:
+    """Return the help on the name of a kind that stands for a condition; None of other terms."""
+    if not isinstance(term, t.Everything) or not variants_of(term.type.item):
+        return None
+    name = show(term.type.item)
+    asked = f"`{name}` alone is the set of its values: ask `m is {name}` of a message `m`"
+    return f"{asked}, or name a union in `types:` and write its name" if what == "`or`" else asked
 
 
 def is_true(term: Term) -> bool:
@@ -284,7 +292,7 @@ def choice(condition: Term, then: Term, otherwise: Term, span: Span) -> Term:
 
 def equal(left: Term, right: Term, span: Span) -> Term:
     """Return equality; ranges compare as integers, options with none too."""
-    kind = convert.common(left, right, span, "`==` compares")
+    kind = convert.common(left, right, span, "`==` compares", _of_kind(left, right))
     for one, other in ((left, right), (right, left)):
         if isinstance(one, t.Literal) and one.value is None:
             return is_none(other, span)
@@ -295,6 +303,15 @@ def equal(left: Term, right: Term, span: Span) -> Term:
     if isinstance(left, t.Literal) and isinstance(right, t.Literal):
         return convert.truth(left.value == right.value, span)
     return t.Equal(left, right, span)
+
+
+def _of_kind(left: Term, right: Term) -> str | None:
+    """Return the help on a message that is compared with the name of a kind; else None."""
+    kind = convert.kind_named(right)
+    if kind is None or not variants_of(bare(left.type)):
+        return None
+    name = kind.name
+    return f"`{name}` alone is the set of its values: write `is {name}`, or `is not {name}`"
 
 
 def _apart(left: Term, right: Term) -> bool:
@@ -417,6 +434,7 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
             span,
             expected=show(inner),
             found=show(item.type),
+            help=_of_kinds(item.type, inner),
         )
     known = _known(collection)
     if isinstance(item, t.Literal) and known is not None:
@@ -438,6 +456,15 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
             collection = t.Keys(collection, Set(inner), span)
         collection = convert.coerce(collection, _over(collection.type, both))
     return t.Contains(convert.coerce(item, both), collection, span)
+
+
+def _of_kinds(item: Type, inner: Type) -> str | None:
+    """Return the help on a message that is looked for among names of kinds; else None."""
+    kinds = variants_of(inner.item) if isinstance(inner, Set) else ()
+    if not kinds or not variants_of(bare(item)):
+        return None
+    asked = " or ".join(f"m is {kind.name}" for kind in kinds)
+    return f"the name of a kind alone is the set of its values: write {asked}"
 
 
 def _known(collection: Term) -> list[object] | None:

@@ -153,13 +153,29 @@ def _unfit(term: Term, target: Type) -> Wrong:
     found = show(term.type)
     if isinstance(term, t.Literal):
         found = "none" if term.value is None else show_literal(term)
+    kind = kind_named(term)
     return Wrong(
         "Y301",
         f"a value of {show(term.type)} can never be one of {show(target)}",
         term.span,
         expected=show(target),
         found=found,
+        help=None if kind is None or not fits(kind, target) else _message(kind),
     )
+
+
+def kind_named(term: Term) -> Record | None:
+    """Return the kind of message or record whose name alone `term` is, None of other terms."""
+    if isinstance(term, t.Everything) and isinstance(term.type, Set):
+        item = term.type.item
+        return item if isinstance(item, Record) else None
+    return None
+
+
+def _message(kind: Record) -> str:
+    """Return the help on the name of a kind that stands for one message or record of it."""
+    shape = f"{kind.name}({', '.join(name for name, _ in kind.fields)})"
+    return f"`{kind.name}` alone is the set of its values: write {shape}"
 
 
 def show_literal(term: t.Literal) -> str:
@@ -169,7 +185,7 @@ def show_literal(term: t.Literal) -> str:
     return "none" if term.value is None else str(term.value)
 
 
-def common(left: Term, right: Term, span: Span, what: str) -> Type:
+def common(left: Term, right: Term, span: Span, what: str, advice: str | None = None) -> Type:
     """Return the type both terms convert to without a check."""
     kind = join(left.type, right.type)
     if kind is None:
@@ -179,6 +195,7 @@ def common(left: Term, right: Term, span: Span, what: str) -> Type:
             span,
             expected=show(left.type),
             found=show(right.type),
+            help=advice,
         )
     return kind
 

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from checker.elaborate import build, convert
+from checker.elaborate.advice import no_statement, unassigned, words
 from checker.elaborate.collections import domain
 from checker.elaborate.context import Context
 from checker.elaborate.definitions import expect_count
 from checker.elaborate.functions import arguments
-from checker.elaborate.lookup import unknown, words
 from checker.elaborate.operators import combine
 from checker.elaborate.picks import PICK_IF_ANY, PICKS, picks_inside, without_picks
 from checker.elaborate.places import place_of, read, table_of
@@ -28,6 +28,7 @@ from checker.machine.builtins import NAMED
 from checker.machine.relations import NEVER, bound, item_of, join, show, undetermined
 from checker.machine.types import Id, Map, Sequence, Type
 from checker.source import Span
+from checker.table import elsewhere
 from checker.table.document import Procedure
 from checker.table.nodes import shorten
 from checker.table.problems import Problems, nearest
@@ -41,13 +42,9 @@ _CALLS: dict[str, StatementCall] = {}
 _METHODS: dict[str, StatementCall] = {}
 
 
-_ELSEWHERE = {"push": "append", "enqueue": "append", "insert": "add", "delete": "discard"}
-"""What other languages call methods, and what they are here."""
-
-
 def _meant(word: str) -> str | None:
     """Return which method was probably meant."""
-    close = _ELSEWHERE.get(word) or nearest(word, _METHODS)
+    close = elsewhere.STATEMENTS.get(word) or nearest(word, _METHODS)
     return f"did you mean `{close}`?" if close else None
 
 
@@ -199,7 +196,7 @@ class Effects:
                 "N203",
                 f"`{name}` means something else and cannot be a local",
                 frame.context.span(target),
-                help="give the local a name of its own",
+                help=unassigned(self.world, name),
             )
 
     def set_local(self, frame: Frame, name: str, value: Term, span: Span) -> None:
@@ -456,7 +453,7 @@ class Effects:
                 "N201", f"`{word}` stands behind a place", span, found=word, help=f"write {form}"
             )
         else:
-            raise unknown(frame.context, word, frame.context.span(node.func))
+            raise no_statement(frame.context, node, _CALLS)
 
     def _procedure(self, frame: Frame, entry: Procedure, node: ast.Call, span: Span) -> None:
         name = entry.name.text

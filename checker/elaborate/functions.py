@@ -8,11 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 
 from checker.elaborate import build, convert
+from checker.elaborate.advice import form_of, no_method, uncallable
 from checker.elaborate.collections import domain, generators
 from checker.elaborate.connections import in_use, on_the_way
 from checker.elaborate.context import Context, handles
 from checker.elaborate.definitions import inline
-from checker.elaborate.lookup import calls_target, unknown
+from checker.elaborate.lookup import calls_target
 from checker.elaborate.operators import pair
 from checker.elaborate.picks import PICKS
 from checker.elaborate.world import CANCELLED
@@ -33,7 +34,7 @@ from checker.machine.relations import (
 )
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
-from checker.table.problems import nearest
+from checker.table.problems import meant
 
 Term = t.Term
 
@@ -93,7 +94,7 @@ def call(context: Context, node: ast.expr, hint: Type | None) -> Term:
         )
     if word in world.procedures:
         raise Wrong("N205", f"`{word}` is a procedure; it is called as a statement", span)
-    raise unknown(context, word, context.span(node.func))
+    raise uncallable(context, node)
 
 
 def _no_keywords(context: Context, node: ast.Call) -> None:
@@ -112,6 +113,7 @@ def arguments(context: Context, node: ast.Call, least: int, most: int) -> list[a
             context.span(node),
             expected=f"{wanted} argument(s)",
             found=f"{len(node.args)}",
+            help=form_of(node),
         )
     return node.args
 
@@ -559,13 +561,12 @@ def no_row(context: Context, node: ast.Name) -> Wrong:
     """Return the message on the name of a row that there is not."""
     world = context.world
     known = {entry.name.text for entry in world.document.rows}
-    close = nearest(node.id, {*known, *world.actions})
     return Wrong(
         "N201",
         f"no row is called `{node.id}`",
         context.span(node),
         found=node.id,
-        help=f"did you mean `{close}`?" if close else None,
+        help=meant(node.id, {*known, *world.actions}),
     )
 
 
@@ -636,13 +637,7 @@ def _method(
         case "count", Bag() | Sequence():
             return _count(context, node, item, span)
         case _:
-            raise Wrong(
-                "N205",
-                f"{show(item.type)} has no `.{function.attr}()` in expressions",
-                span,
-                expected="keys, get of maps; count of bags and sequences",
-                found=function.attr,
-            )
+            raise no_method(item.type, node, function, span)
 
 
 def _get(context: Context, node: ast.Call, item: Term, hint: Type | None, span: Span) -> Term:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from checker.elaborate import build, convert
+from checker.elaborate.advice import no_field, unknown
 from checker.elaborate.connections import is_open, parked
 from checker.elaborate.context import Context, handles
 from checker.elaborate.definitions import inline
 from checker.elaborate.world import CallsInfo, ComponentInfo, World
 from checker.elaborate.wrong import Consequence, Wrong
 from checker.machine import terms as t
-from checker.machine.builtins import NAMED
 from checker.machine.certain import certain
 from checker.machine.relations import NEVER, bare, show, variants_of
 from checker.machine.types import Bag, Enum, Id, Map, Range, Record, Sequence, Set, Type
@@ -172,86 +171,6 @@ def _named_symmetric(word: str, kind: Id, span: Span) -> Wrong:
     )
 
 
-def unknown(context: Context, word: str, span: Span, wanted: Type | None = None) -> Wrong:
-    """Return the message on a name nothing declares, with the word that was probably meant."""
-    world = context.world
-    members: Iterable[str] = wanted.members if isinstance(wanted, Enum | Id) else ()
-    known = [*context.names, *members, *words(world), *NAMED]
-    if context.constant and word in _state_names(world):
-        return Wrong(
-            "Y304",
-            f"`{word}` is part of the state; a constant is needed here",
-            span,
-            expected="a number, a constant, or an expression of constants",
-            found=word,
-        )
-    if word not in world.constants and word in {one.name.text for one in world.document.constants}:
-        return Wrong(
-            "N201",
-            f"`{word}` is declared further down",
-            span,
-            found=word,
-            help="constants, and the types that they are of, know the constants above them only",
-        )
-    if word in NAMED and NAMED[word].form != word:
-        form = NAMED[word].form
-        return Wrong(
-            "N201",
-            f"`{word}` stands alone here",
-            span,
-            expected=f"`{form}`",
-            found=word,
-            help=f"write it so; it means: {NAMED[word].meaning}",
-        )
-    if word in world.procedures:
-        return Wrong(
-            "N205",
-            f"`{word}` is a procedure, and has no value",
-            span,
-            found=word,
-            help="call it as a statement, or make it a definition",
-        )
-    close = nearest(word, known)
-    owner = next((c for c in world.components.values() if word in c.members), None)
-    advice = f"did you mean `{close}`?" if close else None
-    if owner is not None:
-        key = "" if owner.per is None else "[...]"
-        advice = f"did you mean `{owner.name}{key}.{word}`?"
-    return Wrong("N201", f"`{word}` is not declared", span, found=word, help=advice)
-
-
-def _state_names(world: World) -> set[str]:
-    """Return the names of what makes up the state, also before it is declared."""
-    document = world.document
-    sections = (
-        document.variables,
-        document.machines,
-        document.components,
-        document.channels,
-        document.calls,
-        document.operations,
-        document.timers,
-    )
-    return {entry.name.text for section in sections for entry in section}
-
-
-def words(world: World) -> list[str]:
-    """Return every name the world declares."""
-    return [
-        *(known for known in world.variables if "." not in known),
-        *world.components,
-        *world.channels,
-        *world.calls,
-        *world.operations,
-        *world.timers,
-        *world.constants,
-        *world.definitions,
-        *world.procedures,
-        *world.types,
-        *world.values,
-    ]
-
-
 # ------------------------------------------------------------------------------- components
 
 
@@ -354,6 +273,8 @@ def attribute(context: Context, node: ast.expr, _hint: Type | None) -> Term:
     calls = context.world.handles(bare(item.type))
     if calls is not None and node.attr == "open":
         return is_open(context, calls, convert.unwrapped(item), span)
+    if not variants_of(bare(item.type)):
+        raise no_field(convert.unwrapped(item).type, node, span)
     if isinstance(node.value, ast.Call) and not certain(item):
         # A record made here fails in any of its fields, not only in the one that is taken.
         return context.once("record", item, lambda one: build.field_of(one, node.attr, span), span)

@@ -108,13 +108,44 @@ def _only_channel(effects: Effects, message: Term, span: Span) -> ChannelInfo:
     ]
     if len(carrying) == 1 and not carrying[0].keys:
         return carrying[0]
+    if not carrying:
+        raise _carried_by_none(effects, names, message, span)
     known = " or ".join(info.entry.name.text + ("[...]" if info.keys else "") for info in carrying)
     raise Wrong(
         "N207",
         f"say which channel takes {show(message.type)}",
         span,
-        expected=f"send({known or 'a channel'}, ...)",
+        expected=f"send({known}, ...)",
         found=f"{len(carrying)} channel(s) carry it",
+    )
+
+
+def _carried_by_none(effects: Effects, names: set[str], message: Term, span: Span) -> Wrong:
+    """Return the message on what is sent, and no channel carries."""
+    kind, world = show(message.type), effects.world
+    for calls in world.calls.values() if names else ():
+        name = calls.entry.name.text
+        for variants, form in (
+            (calls.requests.variants, f"call({name}[...], ...)"),
+            (calls.responses.variants, "reply(call, ...)"),
+        ):
+            if names <= {variant.name for variant in variants}:
+                return Wrong(
+                    "N206",
+                    f"no channel carries {kind}",
+                    span,
+                    found=kind,
+                    help=f"`{name}` are calls: write {form}",
+                )
+    some = "add it to `carries:` of a channel" if world.channels else "declare a channel for it"
+    advice = f"{some}, or assign it to a variable" if names else "send a message, as Message(...)"
+    return Wrong(
+        "N206",
+        f"no channel carries {kind}",
+        span,
+        expected=", ".join(world.channels) or "an entry of `channels:`",
+        found=kind,
+        help=advice,
     )
 
 

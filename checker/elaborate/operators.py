@@ -8,7 +8,7 @@ from checker.elaborate import build, convert
 from checker.elaborate.context import Context, handles
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
-from checker.machine.relations import bare, item_of, show, variants_of
+from checker.machine.relations import bare, item_of, join, show, variants_of
 from checker.machine.types import Option, Range, Sequence, Set, Type
 from checker.source import Span
 from checker.table.renaming import ValueName
@@ -91,6 +91,15 @@ def combine(operator: ast.operator, left: Term, right: Term, span: Span) -> Term
     kinds = (bare(left.type), bare(right.type))
     if any(isinstance(kind, Set) for kind in kinds) and type(operator) in _SETS:
         return _sets(_SETS[type(operator)], left, right, span)
+    if isinstance(operator, ast.Add) and any(isinstance(kind, Set) for kind in kinds):
+        raise Wrong(
+            "Y303",
+            "`+` does not combine sets",
+            span,
+            expected="two integers, or two sequences",
+            found=f"{show(left.type)} and {show(right.type)}",
+            help=_of_elements("|", *kinds) or "write | for the union of two sets",
+        )
     if isinstance(operator, ast.Add) and any(isinstance(kind, Sequence) for kind in kinds):
         return _concatenate(left, right, span)
     symbol = _ARITHMETIC.get(type(operator))
@@ -107,16 +116,31 @@ def combine(operator: ast.operator, left: Term, right: Term, span: Span) -> Term
 
 def _sets(symbol: str, left: Term, right: Term, span: Span) -> Term:
     left, right = convert.unwrapped(left), convert.unwrapped(right)
-    kind = convert.limited(convert.common(left, right, span, f"`{symbol}` combines"), span)
+    advice = _of_elements(symbol, left.type, right.type)
+    both = convert.common(left, right, span, f"`{symbol}` combines", advice)
+    kind = convert.limited(both, span)
     if not isinstance(kind, Set):
         raise Wrong("Y303", f"`{symbol}` combines sets", span, found=show(kind))
     left, right = convert.coerce(left, kind), convert.coerce(right, kind)
     return t.SetOperation(symbol, left, right, kind, span)  # type: ignore[arg-type]
 
 
+_METHODS = {"|": "add", "-": "discard"}
+
+
+def _of_elements(symbol: str, left: Type, right: Type) -> str | None:
+    """Return the help on a set and what is one of its elements; None of other types."""
+    if not isinstance(left, Set) or join(left.item, right) is None:
+        return None
+    method = _METHODS.get(symbol)
+    return f"write s {symbol} {{x}}" + (f", or in effects s.{method}(x)" if method else "")
+
+
 def _concatenate(left: Term, right: Term, span: Span) -> Term:
     left, right = convert.unwrapped(left), convert.unwrapped(right)
-    kind = convert.common(left, right, span, "`+` combines")
+    element = isinstance(left.type, Sequence) and join(left.type.item, right.type) is not None
+    advice = "write s + [x], or in effects s.append(x)" if element else None
+    kind = convert.common(left, right, span, "`+` combines", advice)
     if not isinstance(kind, Sequence):
         raise Wrong("Y303", "`+` combines integers or sequences", span, found=show(kind))
     capacity = sum(

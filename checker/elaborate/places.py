@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 
 from checker.elaborate import build
+from checker.elaborate.advice import owned, words
 from checker.elaborate.context import Context
 from checker.elaborate.lookup import from_end, variable_of
+from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.relations import bare, show, variants_of
 from checker.machine.types import Enum, Map, Option, Sequence, Type
+from checker.table.problems import meant
 
 Term = t.Term
 
@@ -25,8 +28,53 @@ def place_of(context: Context, node: ast.expr) -> t.Place:
             context.span(node),
             expected="a variable, then [key] or .field",
             found=ast.unparse(node)[:60],
+            help=_meant(context.world, _base(node)),
         )
     return place
+
+
+def _base(node: ast.expr) -> str:
+    """Return the name that a place begins with; empty where it begins otherwise."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _meant(world: World, word: str) -> str | None:
+    """Return the help on the beginning of what is assigned, where nothing declares it."""
+    if word in words(world):
+        return None
+    variables = [name for name in world.variables if "." not in name]
+    return owned(world, word) or meant(word, [*variables, *world.components])
+
+
+def machine_place(context: Context, node: ast.expr) -> t.Place:
+    """Return the place of a machine that `in:` or `to:` names (N201, N205)."""
+    place = _place(context, node)
+    if place is not None:
+        return place
+    word, world = _base(node), context.world
+    tabled = (name for name, entry in world.variables.items() if entry.table is not None)
+    machines = [_with_key(world, name) for name in tabled]
+    declared = word in context.names or word in world.variables or word in world.components
+    within = [name for name in machines if name.startswith((f"{word}.", f"{word}["))]
+    advice = f"write {' or '.join(within)}" if within else None
+    raise Wrong(
+        "N205" if declared else "N201",
+        f"`{ast.unparse(node)}` is no machine" if declared else f"no machine is called `{word}`",
+        context.span(node),
+        expected=", ".join(machines) or "an entry of `machines:`",
+        found=ast.unparse(node)[:60],
+        help=advice or owned(world, word) or meant(word, machines),
+    )
+
+
+def _with_key(world: World, name: str) -> str:
+    """Return how a variable is written, with `[...]` where there is one for each key."""
+    owner, _, member = name.partition(".")
+    if isinstance(world.variables[name].type, Map):
+        return f"{owner}[...].{member}" if member else f"{owner}[...]"
+    return name
 
 
 def _place(context: Context, node: ast.expr) -> t.Place | None:

@@ -14,7 +14,7 @@ from checker.elaborate.folded import constant_truth, evaluate
 from checker.elaborate.functions import interval
 from checker.elaborate.lookup import calls_target, everything, meaningless
 from checker.elaborate.messaging import send_message
-from checker.elaborate.places import place_of, read, table_of
+from checker.elaborate.places import machine_place, read, table_of
 from checker.elaborate.triggers import Consumption, consume, parse, spontaneous
 from checker.elaborate.type_cells import TypeReader
 from checker.elaborate.world import Allocator, World
@@ -254,9 +254,9 @@ class _Row:
 
     def _to(self, frame: Frame, entry: InState) -> None:
         frame.context = frame.context.at_cell(entry.place)
-        place = place_of(frame.context, expression(entry.place))
+        place = machine_place(frame.context, expression(entry.place))
         table = table_of(frame.context, place)
-        (value,) = states_of(entry, place.type)
+        (value,) = states_of(entry, place.type, "other effects stand in `do:`")
         span = entry.states[0].span
         if table is None:
             self.effects.emit(t.Assign(place, convert.coerce(value, place.type), span))
@@ -357,9 +357,9 @@ def inside(
     for entry in entries:
         with collecting(world.problems):
             context = Context(world, entry.place, names, allocator)
-            place = place_of(context, expression(entry.place))
+            place = machine_place(context, expression(entry.place))
             current = read(context, place)
-            states = states_of(entry, place.type)
+            states = states_of(entry, place.type, "other conditions stand in `when:`")
             if len(states) == 1:
                 conditions.append(build.equal(current, states[0], entry.span))
             else:
@@ -369,8 +369,11 @@ def inside(
     return conditions
 
 
-def states_of(entry: InState, kind: Type) -> list[t.Literal]:
-    """Return the states an entry of `in:` or `to:` names, as values of its place."""
+def states_of(entry: InState, kind: Type, instead: str) -> list[t.Literal]:
+    """Return the states an entry of `in:` or `to:` names, as values of its place.
+
+    `instead` is the help where that is no machine and no enum.
+    """
     inner = bare(kind)
     if not isinstance(inner, Enum):
         raise Wrong(
@@ -379,6 +382,7 @@ def states_of(entry: InState, kind: Type) -> list[t.Literal]:
             entry.place.span,
             expected="the place of one machine",
             found=show(inner),
+            help=instead,
         )
     found: list[t.Literal] = []
     for word in entry.states:

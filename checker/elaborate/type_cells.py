@@ -46,17 +46,8 @@ from checker.table.document import (
     TypeUnion,
     Word,
 )
-from checker.table.problems import nearest
-
-_BOUNDED = "every type is finite: an integer is a range such as 0..9"
-_ELSEWHERE = {
-    **dict.fromkeys(("int", "integer", "Int", "Integer", "nat", "Nat", "number"), _BOUNDED),
-    **dict.fromkeys(("boolean", "Boolean", "BOOLEAN"), "write bool"),
-    **dict.fromkeys(("str", "string", "String"), "write an enum in `types:`: one of a, b"),
-    **dict.fromkeys(("list", "List", "seq", "Seq"), "write sequence of T up to N"),
-    **dict.fromkeys(("dict", "Map"), "write map of K to V"),
-}
-"""What names of types of other languages are called here."""
+from checker.table.elsewhere import TYPES
+from checker.table.problems import meant
 
 
 class TypeReader:
@@ -284,8 +275,20 @@ class TypeReader:
             found=show(kind),
         )
 
-    def _unknown(self, name: str, span: Span, what: str, known: object) -> Wrong:
-        words = [str(word) for word in known]  # type: ignore[attr-defined]
-        close = nearest(name, words)
-        advice = f"did you mean `{close}`?" if close else _ELSEWHERE.get(name)
+    def _unknown(self, name: str, span: Span, what: str, known: Iterable[str]) -> Wrong:
+        advice = self._constant(name) if what == "type" else None
+        advice = advice or meant(name, known, TYPES)
         return Wrong("N206", f"no {what} is called `{name}`", span, found=name, help=advice)
+
+    def _constant(self, name: str) -> str | None:
+        """Return what to write where a constant stands for a type; None of other names."""
+        constants = self._world.document.constants
+        constant = next((one for one in constants if one.name.text == name), None)
+        if constant is None:
+            return None
+        if constant.ids_count is not None or constant.ids_names is not None:
+            return f"`{name}` is declared further down: put it above"
+        return (
+            f"`{name}` is a constant: a type of ids is declared as `{name}: {{ids: 2}}`, "
+            f"a range is written 0..{name}"
+        )

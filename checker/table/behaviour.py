@@ -26,7 +26,7 @@ from checker.table.document import (
     Word,
 )
 from checker.table.fields import FAIRNESS, Fields, is_torn
-from checker.table.nodes import Mapping, Node, Scalar, Sequence, shorten
+from checker.table.nodes import Mapping, Node, Scalar, Sequence, raw, shorten
 from checker.table.problems import Problems
 from checker.table.refinement import read_refines, read_settings
 from checker.table.type_cells import looks_like_type
@@ -36,6 +36,7 @@ from checker.table.words import (
     read_name,
     read_names,
     report_twice,
+    wrong_kind,
 )
 
 _KINDS: tuple[PropertyKind, ...] = get_args(PropertyKind)
@@ -167,7 +168,15 @@ def _optional(fields: Fields, key: str, context: Literal["trigger", "send"]) -> 
 
 def _bindings(fields: Fields) -> tuple[BindingEntry, ...]:
     bindings: list[BindingEntry] = []
+    given = fields.get("for")
+    if isinstance(given, Scalar) and given.kind == "string":
+        bound, _, values = shorten(given.text).partition(" in ")
+        form = f"{bound}: {values}" if values else "name: values"
+        wrong_kind(given, "for", "a mapping", fields.problems, f"write for: {{{form}}}")
+        return ()
     for name, node in fields.nested("for"):
+        if isinstance(node, Scalar) and node.begin == node.end and name_error(name.text):
+            continue  # `{x in s}`: one mistake, which the name has told
         if isinstance(node, Scalar) and node.kind == "string" and looks_like_type(node.text):
             bindings.append(BindingEntry(name, read_type(node, name.text, fields.problems), None))
         else:
@@ -176,11 +185,27 @@ def _bindings(fields: Fields) -> tuple[BindingEntry, ...]:
     return tuple(bindings)
 
 
+_STATE = re.compile(
+    r"(?P<place>\w[\w.\[\], ]*?)\s*(?:==|=|:|\bis\b|\bin\b)\s*(?P<state>[^\W\d]\w*)"
+)
+"""What people write for `place: State`."""
+
+_STATE_MAX = 200
+"""Characters of what is looked through for it."""
+
+
 def _states(fields: Fields, key: str) -> tuple[InState, ...]:
     """Read `in:` (a state or a list of states for each place) or `to:` (one state)."""
     problems = fields.problems
+    given = fields.get(key)
+    if isinstance(given, Scalar) and given.kind == "string":
+        wrong_kind(given, key, "a mapping", problems, f"write {key}: {{{_as_state(given.text)}}}")
+        return ()
     entries: list[InState] = []
     for place, node in fields.entries(key):
+        if isinstance(node, Scalar) and node.begin == node.end and given is not None:
+            _no_state(given, place, key, problems)
+            continue
         cell = read_expression(place, key, problems)
         if not _is_place(cell.tree):
             problems.add(
@@ -190,12 +215,67 @@ def _states(fields: Fields, key: str) -> tuple[InState, ...]:
                 expected="a machine such as group, coordinator.group or client[c].state",
                 help="name the machine",
             )
-        if key == "in":
-            states = read_names(node, "in", problems, single=True)
-        else:
-            states = (read_name(node, "to", problems),)
+        states = _named_states(place, node, key, problems)
         entries.append(InState(cell, states, covering(place.span, node.span)))
     return tuple(entries)
+
+
+def _as_state(text: str) -> str:
+    """Return `place: State` for what says it otherwise."""
+    match = _STATE.fullmatch(text.strip()[:_STATE_MAX])
+    return f"{match['place']}: {match['state']}" if match is not None else "machine: State"
+
+
+def _no_state(given: Node, place: Scalar, key: str, problems: Problems) -> None:
+    """Report an entry of `in:` or `to:` without a state (T112)."""
+    help_ = f"write {_as_state(place.text)}"
+    if name_error(place.text) is None and isinstance(given, Mapping):
+        # `{group: Empty, Stable}`: a further state, which a comma made a key.
+        before = [one for one in given.entries if one[0].begin < place.begin]
+        if key == "in" and before:
+            machine, state = before[-1]
+            help_ = f"write {machine.text}: [{shorten(raw(state), 30)}, {place.text}]"
+    problems.add(
+        "T112",
+        f"`{key}` has no state for `{shorten(place.text, 40)}`",
+        place.span,
+        expected="place: State",
+        found="nothing",
+        help=help_,
+    )
+
+
+def _named_states(place: Scalar, node: Node, key: str, problems: Problems) -> tuple[Word, ...]:
+    """Return the states of one entry; what is no state belongs into another key (T112, T116)."""
+    if is_torn(node):
+        return (Word("", node.span),)
+    if isinstance(node, Scalar) and (node.kind != "string" or name_error(node.text.strip())):
+        _other_value(place, node, key, problems)
+        return (Word("", node.span),)
+    if key == "in":
+        return read_names(node, "in", problems, single=True)
+    return (read_name(node, "to", problems),)
+
+
+def _other_value(place: Scalar, node: Scalar, key: str, problems: Problems) -> None:
+    text = raw(node) if node.style == "plain" else node.text
+    value = shorten(text, 40)
+    sign, where = ("==", "when") if key == "in" else ("=", "do")
+    listed = [one.strip() for one in re.split(r",|\bor\b|\|", text)]
+    if key == "in" and len(listed) > 1 and not any(map(name_error, listed)):
+        help_ = f"write {place.text}: [{', '.join(listed)}]"
+    elif node.kind == "string":
+        help_ = f"write the name of a state here, and anything else into `{where}:`"
+    else:
+        help_ = f"`{key}` takes machines; write {where}: {place.text} {sign} {value}"
+    problems.add(
+        "T116" if node.kind == "string" and text.strip() else "T112",
+        f"`{value}` is no state",
+        node.span,
+        expected="a state, or a list of states" if key == "in" else "a state",
+        found=value,
+        help=help_,
+    )
 
 
 def _is_place(tree: ast.expr | tuple[ast.stmt, ...]) -> bool:

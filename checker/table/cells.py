@@ -8,7 +8,7 @@ from checker.source import Span
 from checker.table.document import Cell, TypeName, TypeNode
 from checker.table.expressions import parse_effects, parse_expression
 from checker.table.forms import Context
-from checker.table.nodes import Node, Scalar, raw, shorten
+from checker.table.nodes import Node, Scalar, Sequence, raw, shorten
 from checker.table.passage import Passage
 from checker.table.problems import Problems
 from checker.table.torn import quoted, unbalanced
@@ -63,15 +63,14 @@ def placeholder(span: Span) -> Cell:
 def read_passage(node: Node, label: str, what: str, problems: Problems) -> Passage | None:
     """Return the text of a cell, or None after reporting why it has none."""
     if not isinstance(node, Scalar):
+        taken = "these effects" if what == "effects" else f"this {what}"
         problems.add(
             "T111",
-            f"YAML took this {what} for a list or mapping",
+            f"YAML took {taken} for a list or mapping",
             node.span,
             expected="text",
             found=shorten(raw(node)),
-            help=f"quote it: {edit(label, quoted(raw(node)))}"
-            if label != "per"
-            else "one `per` has one type; for pairs write a map of a map, with `per` for the first",
+            help=_as_text(node, label, what),
         )
         return None
     if node.kind == "torn":
@@ -100,11 +99,23 @@ def read_passage(node: Node, label: str, what: str, problems: Problems) -> Passa
         return None
     passage = _passage(node, problems)
     if passage is not None and not passage.text.strip():
-        problems.add(
-            "T110", f"the {what} is empty", node.span, help=f"write it, or leave out `{label}`"
-        )
+        are = "are" if what == "effects" else "is"
+        help_ = f"write it, or leave out `{label}`"
+        problems.add("T110", f"the {what} {are} empty", node.span, help=help_)
         return None
     return passage
+
+
+def _as_text(node: Node, label: str, what: str) -> str:
+    """Return the help on a cell that is a list or a mapping."""
+    if label == "per":
+        return "one `per` has one type; for pairs write a map of a map, with `per` for the first"
+    if what == "effects":
+        dashes = ", without dashes" if isinstance(node, Sequence) else ""
+        return f"write {edit(label, '|')} and below it a statement a line, indented{dashes}"
+    if what == "expression" and isinstance(node, Sequence) and not node.flow:
+        return "write it without a dash; conditions of several lines are joined by and"
+    return f"quote it: {edit(label, quoted(raw(node)))}"
 
 
 def _not_text(node: Scalar, label: str, what: str, problems: Problems) -> None:

@@ -11,6 +11,7 @@ import re
 import warnings
 from bisect import bisect_right
 
+from checker.table.explained import explain
 from checker.table.forms import (
     ERRORS_OF_A_CELL,
     Context,
@@ -36,6 +37,8 @@ _CLEAN: set[tuple[str, Context]] = set()
 """Texts in which nothing was found, so that they are only parsed when they are read again."""
 _CLEAN_MAX = 50_000
 
+# `x'` of TLA+ and Quint; the letters before a string of Python's are none.
+_PRIMED = re.compile(r"[\])]$|\w$(?<!\b[rbfuRBFU])")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _DEEPENING = frozenset({"not", "if", "else", "lambda", "await", "yield"})
 
@@ -212,9 +215,8 @@ def _parse(
             warnings.simplefilter("ignore")
             return ast.parse(text, mode=mode)
     except SyntaxError as failure:
-        at = _failure_offset(text, failure) + margin
-        near = text[max(at - margin - 2, 0) : at - margin + 2]
-        message, help_ = _explain(failure, mode, text[at - margin : at - margin + 1], near)
+        message, help_, at = explain(failure, mode, text, _failure_offset(text, failure))
+        at += margin
         end = min(len(passage.text), at + 1)
         problems.add("T120", message, passage.span(min(at, end), end), help=help_)
     except (RecursionError, MemoryError):
@@ -230,41 +232,6 @@ def _failure_offset(text: str, failure: SyntaxError) -> int:
     number = min(max((failure.lineno or 1) - 1, 0), len(lines) - 1)
     before = sum(len(line) + 1 for line in lines[:number])
     return before + min(max((failure.offset or 1) - 1, 0), len(lines[number]))
-
-
-_ELSEWHERE = {
-    "&&": "write and",
-    "||": "write or",
-    "<>": "write != for what differs",
-    "=>": "write implies(p, q), or >= to compare",
-    "->": "write implies(p, q)",
-    "++": "write += 1",
-}
-"""What other languages write, and what it is here."""
-
-
-def _explain(failure: SyntaxError, mode: str, letter: str, near: str) -> tuple[str, str | None]:
-    """Return a message and help; it failed at `letter`, which has the text `near` around it."""
-    foreign = next((sign for sign in _ELSEWHERE if sign in near), None)
-    if foreign is not None:
-        return f"the language does not have `{foreign}`", _ELSEWHERE[foreign]
-    # Python counts lines within the cell, which users cannot see.
-    reason = re.sub(r" on line \d+", "", str(failure.msg))
-    what = "expression" if mode == "eval" else "statement"
-    if "'=='" in reason or "cannot assign" in reason or (letter == "=" and mode == "eval"):
-        return f"`=` does not stand in this {what}", "write == to compare"
-    if "Generator expression must be parenthesized" in reason:
-        return (
-            "a comprehension beside other arguments needs parentheses",
-            "write min((e for x in s), default=d)",
-        )
-    if "indent" in reason:
-        return f"the indentation is wrong: {reason}", "indent the statements of one block alike"
-    if letter == "!" and mode == "eval":
-        return "the language does not have `!`", "write not"
-    if "forgot a comma" in reason or reason == "invalid syntax":
-        return f"this is no {what}", "something is missing or too much before this place"
-    return f"this is no {what}: {reason}", None
 
 
 def _move(tree: ast.expr, lines: list[str], margin: int) -> None:
@@ -286,6 +253,14 @@ def _move(tree: ast.expr, lines: list[str], margin: int) -> None:
 
 
 def _string(passage: Passage, at: int, problems: Problems) -> None:
+    if passage.text[at] == "'" and _PRIMED.search(passage.text[:at]):
+        problems.add(
+            "T121",
+            "the language has no `'` for what is next",
+            passage.span(at, at + 1),
+            help="effects assign to the variable itself; `step` properties write next(x)",
+        )
+        return
     end = passage.text.find(passage.text[at], at + 1)
     end = end + 1 if 0 <= end < len(passage.text) else at + 1
     problems.add(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from checker.source import Span
+from checker.table import elsewhere
 from checker.table.cells import ITEM, placeholder, read_effects, read_expression, read_type
 from checker.table.document import Cell, TypeName, TypeNode, Word
 from checker.table.keys import HINTS, KEYS
 from checker.table.nodes import NAMES_MAX, Mapping, Node, Scalar, shorten
-from checker.table.problems import Problems, nearest
+from checker.table.problems import Problems, meant
 from checker.table.words import (
     INTEGER_MAX,
     name_error,
@@ -23,6 +25,9 @@ from checker.table.words import (
     read_prose,
     wrong_kind,
 )
+
+_BOUND = re.compile(r"(?P<name>\w+) in (?P<domain>\w+)")
+_STATEMENT = re.compile(r"(?:if|elif|for)\s|else$")
 
 FAIRNESS: Final = ("none", "weak", "strong")
 """What may be promised of a row."""
@@ -203,6 +208,7 @@ class Fields:
             yield name, value
 
     def _unknown(self, key: Scalar, value: Node) -> None:
+        piece = isinstance(value, Scalar) and value.begin == value.end and key.flow
         if key.kind != "string":
             found = f"a YAML {key.kind}" if key.text else "nothing"
             self.problems.add(
@@ -211,11 +217,13 @@ class Fields:
                 key.span,
                 expected=", ".join(self._keys),
                 found=found,
-                help="write one of these keys",
+                help="a comma ends a value inside { }: write numbers without commas"
+                if piece and key.kind == "integer"
+                else "write one of these keys",
             )
             return
-        near = nearest(key.text, self._keys)
-        if isinstance(value, Scalar) and value.begin == value.end and key.flow and near is None:
+        help_ = self._misread(key) or meant(key.text, self._keys, self._elsewhere(key))
+        if piece and help_ is None:
             self.problems.add(
                 "T111",
                 "YAML ended the cell before this at its comma",
@@ -224,16 +232,28 @@ class Fields:
                 help="quote the whole cell: a comma ends it inside { }",
             )
             return
-        help_ = HINTS.get((self.part, key.text))
-        if help_ is None:
-            help_ = f"did you mean `{near}`?" if near else "remove it, or write one of these keys"
         self.problems.add(
             "T113",
             f"the {self.part} has no key `{shorten(key.text, 40)}`",
             key.span,
             expected=", ".join(self._keys),
-            help=help_,
+            help=help_ or "remove it, or write one of these keys",
         )
+
+    def _elsewhere(self, key: Scalar) -> dict[str, str]:
+        """Return what to do about a key that people expect in this part, by the key."""
+        help_ = HINTS.get((self.part, key.text)) or elsewhere.KEYS.get((self.part, key.text))
+        return {} if help_ is None else {key.text: help_}
+
+    def _misread(self, key: Scalar) -> str | None:
+        """Return the help on what is no key, but a part of a cell or a key and its value."""
+        if _STATEMENT.match(key.text) and key.text not in self._keys:
+            return "indent a statement deeper than the `do: |` or the procedure it belongs to"
+        first, sign, _ = re.split(r"([: ]|$)", key.text, maxsplit=1)
+        if first not in self._keys or not sign:
+            return None
+        missing = "a space behind" if sign == ":" else "a colon and a space behind"
+        return f"write {missing} `{first}`, as in `{first}: ...`"
 
 
 def entries_of(node: Node, label: str, problems: Problems) -> tuple[tuple[Scalar, Node], ...]:
@@ -258,9 +278,17 @@ def read_key(key: Scalar, problems: Problems) -> Word:
             reason,
             key.span,
             expected="a letter, then letters, digits and underscores",
-            help="write one line for each name" if "," in key.text else "choose another name",
+            help=_renamed(key.text),
         )
     return Word(key.text, key.span)
+
+
+def _renamed(text: str) -> str:
+    """Return the help on what is no name."""
+    bound = _BOUND.fullmatch(text)
+    if bound is not None:
+        return f"write {bound['name']}: {bound['domain']}"
+    return "write one line for each name" if "," in text else "choose another name"
 
 
 def is_torn(node: Node) -> bool:

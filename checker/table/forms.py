@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Literal
 
+from checker.table.elsewhere import TEMPORAL
 from checker.table.passage import Passage
 from checker.table.problems import Problems
 
@@ -172,9 +173,9 @@ class _Forms:
         if isinstance(node.func, (ast.Name, ast.Attribute, ast.Subscript)):
             self.expression(node.func)
         else:
-            self._add(
-                "T125", "only names and their members are called", node.func, "call a definition"
-            )
+            box = isinstance(node.func, ast.List) and not node.func.elts
+            help_ = TEMPORAL if box else "call a definition"
+            self._add("T125", "only names and their members are called", node.func, help_)
         for argument in node.args:
             if isinstance(argument, ast.GeneratorExp):
                 self._comprehension(argument.elt, argument.generators)

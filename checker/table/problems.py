@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -14,6 +14,11 @@ ERRORS_MAX = 200
 """A phase that has found so many errors ends: nobody reads more, and each takes time."""
 
 _LONGEST_SUGGESTION = 60
+_ALIKE = 0.6
+# A beginning counts for less than a whole word, and is guessed of words that are no abbreviations.
+_BEGUN = 0.8
+_OF_BEGINNINGS = 0.9
+_SHORTEST_BEGINNING = 4
 
 
 class Problems:
@@ -74,10 +79,39 @@ def under_heading(diagnostic: Diagnostic, headings: Iterable[Heading]) -> Diagno
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that `word` was probably meant to be, or None."""
+    """Return the known word that `word` was probably meant to be, or None; never itself.
+
+    It may be a beginning of it: `leadr` is nearer to `leader_known` than to `legal`.
+    """
     if len(word) > _LONGEST_SUGGESTION:
         return None
-    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)), None)
+    words = [one for one in known if one != word]
+    whole = difflib.get_close_matches(word, words, n=1, cutoff=_ALIKE)
+    begun = {one[: len(word) + 1]: one for one in reversed(words) if len(one) > len(word) + 1}
+    if len(word) >= _SHORTEST_BEGINNING:
+        whole += [begun[one] for one in difflib.get_close_matches(word, begun, n=1, cutoff=_BEGUN)]
+    scored = [(_likeness(word, one), one) for one in whole]
+    return max(scored, key=lambda item: item[0])[1] if scored else None
+
+
+def _likeness(word: str, known: str) -> float:
+    """Return how alike two words are; as a beginning a little less than as a whole."""
+    of_whole = difflib.SequenceMatcher(None, known, word).ratio()
+    of_beginning = difflib.SequenceMatcher(None, known[: len(word) + 1], word).ratio()
+    return max(of_whole, of_beginning * _OF_BEGINNINGS)
+
+
+def meant(
+    word: str, known: Iterable[str], elsewhere: Mapping[str, str] | None = None
+) -> str | None:
+    """Return the help on a word that nothing has: what is written here, or the nearest one.
+
+    What other languages say (`elsewhere`) comes before any guess.
+    """
+    if elsewhere is not None and word in elsewhere:
+        return elsewhere[word]
+    close = nearest(word, known)
+    return f"did you mean `{close}`?" if close else None
 
 
 def first_place(first: Span, second: Span) -> str:

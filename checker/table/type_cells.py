@@ -17,6 +17,7 @@ from checker.table.document import (
     TypeUnion,
     Word,
 )
+from checker.table.elsewhere import RECORD, TYPES
 from checker.table.expressions import parse_expression
 from checker.table.nodes import NESTING_MAX
 from checker.table.passage import Passage
@@ -39,15 +40,6 @@ _KEYWORDS = (
     "or",
 )
 _ENDING = frozenset({"to", "up", "of", "or"})
-_ELSEWHERE = {
-    **dict.fromkeys(("seq", "list", "array", "List", "Seq"), "write sequence of T up to N"),
-    **dict.fromkeys(("dict", "Map"), "write map of K to V"),
-    **dict.fromkeys(("multiset", "counter"), "write bag of T up to N"),
-    **dict.fromkeys(("option", "maybe", "Option"), "write optional T"),
-    "Set": "write set of T",
-}
-"""What other languages write, and what it is here."""
-
 _FORMS = (
     "bool, LOW..HIGH, a name, optional T, set of T, map of K to V, sequence of T up to N, "
     "bag of T up to N"
@@ -105,7 +97,7 @@ class _TypeParser:
         if self.at < len(self.tokens):
             # `optinal A`: the word before, taken for a type's name, is the one misspelt.
             word = self.tokens[self.at - 1]
-            if self._near(word) is not None or word.text in _ELSEWHERE:
+            if self._near(word) is not None or word.text in TYPES:
                 self._fail(f"`{word.text}` takes no type", word)
             self._fail("the type ends before this", self.tokens[self.at])
         return node
@@ -293,8 +285,7 @@ class _TypeParser:
             self.passage.span(token.begin, token.end),
             expected=_FORMS,
             found=f"`{token.text}`" if token.text else "the end of the cell",
-            help=_ELSEWHERE.get(token.text)
-            or (f"did you mean `{near}`?" if near else self._advice()),
+            help=TYPES.get(token.text) or (f"did you mean `{near}`?" if near else self._advice()),
         )
         raise _TypeFailure
 
@@ -304,7 +295,7 @@ class _TypeParser:
         if text.startswith("union"):
             return "a union of records or messages is written A or B"
         if re.search(r"\btuple\b|\([^()]*,", text):
-            return "a tuple is a record: `Pair: {fields: {a: T, b: T}}` in `types:`, and here Pair"
+            return f"a tuple is a record: {RECORD}"
         if text.startswith(("{", "[")) and ".." in text:
             return "inside an expression 0..3 is written range(4), and 1..3 range(1, 4)"
         return "write one of the forms of a type"

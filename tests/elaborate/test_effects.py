@@ -148,7 +148,7 @@ def test_what_goes_wrong_in_a_step(machine: Elaborating, text: str, code: str) -
         ("n = 1 if done else pick(some)", "Y309"),
         ("n = fresh(Point)", "N205"),
         ("n = fresh(Room)", "Y301"),
-        ("send(n)", "N207"),
+        ("send(n)", "N206"),
         ("reject(n)", "Y309"),
         ("who = person1", "Y330"),
         ("teleport()", "N201"),
