@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from checker.elaborate import build, convert
 from checker.elaborate.context import Context, Term
-from checker.elaborate.functions import always_in_time, bound_by_call, built_in, no_row
+from checker.elaborate.functions import built_in
+from checker.elaborate.ran import always_in_time, bound_by_call, no_row
 from checker.elaborate.rows import action_of
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t

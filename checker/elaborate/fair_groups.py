@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checker.elaborate.generated import key_of
+from checker.elaborate.ran import called
 from checker.elaborate.rows import fairness
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Wrong, collecting
@@ -97,11 +98,12 @@ def _rows(world: World, entry: FairGroupEntry) -> list[Action]:
 
 def _binding(action: Action, word: Word) -> tuple[str, Type]:
     """Return the name and type of a row's binding that tells its steps apart."""
-    known = {
-        binding.name.split("#")[0]: (binding.name, action.shown[binding.name])
+    names = [
+        binding.name
         for binding in action.bindings
         if binding.name in action.shown and _tells_apart(action.shown[binding.name])
-    }
+    ]
+    known = called(action, names, word.span)
     if word.text not in known:
         raise Wrong(
             "N208",
@@ -111,7 +113,8 @@ def _binding(action: Action, word: Word) -> tuple[str, Type]:
             found=word.text,
             help="name one that `for:` or the key of a channel binds in every row of the group",
         )
-    return known[word.text]
+    name = known[word.text]
+    return name, action.shown[name]
 
 
 def _tells_apart(kind: Type) -> bool:

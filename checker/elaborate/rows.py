@@ -120,7 +120,9 @@ class _Row:
         if self.row.on is None:
             return spontaneous()
         context = self.context(self.row.on)
-        return consume(context, parse(context, expression(self.row.on)))
+        words = (*(entry.name for entry in self.row.bindings), *(word for word, _ in self.row.lets))
+        named = frozenset(word.text for word in words)
+        return consume(context, parse(context, expression(self.row.on)), named)
 
     def _fault(self, found: Consumption) -> str | None:
         word, name = self.row.fault, found.fault

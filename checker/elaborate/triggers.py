@@ -251,11 +251,14 @@ def _is_counted_id(world: World, kind: Id, word: str) -> bool:
 # ------------------------------------------------------------------------------ consuming
 
 
-def consume(context: Context, pattern: Pattern) -> Consumption:
-    """Return what a trigger contributes; `context` sees its names afterwards."""
+def consume(context: Context, pattern: Pattern, named: frozenset[str] = frozenset()) -> Consumption:
+    """Return what a trigger contributes; `context` sees its names afterwards.
+
+    `named` are the other names that the row gives: a key without one is not called so.
+    """
     owner = pattern.owner
     found = Consumption(Trigger(_trigger_kind(owner), name_of(owner), pattern.kind))
-    keys = _keys(context, pattern, found)
+    keys = _keys(context, pattern, found, named)
     match owner:
         case ChannelInfo():
             _from_channel(context, pattern, owner, keys, found)
@@ -278,16 +281,20 @@ def _trigger_kind(owner: Owner) -> OneOf["message", "outcome", "expiry"]:
             return "expiry"
 
 
-def _keys(context: Context, pattern: Pattern, found: Consumption) -> list[Term]:
+def _keys(
+    context: Context, pattern: Pattern, found: Consumption, named: frozenset[str]
+) -> list[Term]:
     """Bind the keys that are new names, or not written at all; return all keys."""
     keys: list[Term] = []
+    written = (*pattern.keys, *(node for _, node in pattern.arguments))
+    names = named | {node.id for node in written if isinstance(node, ast.Name)}
     for index, kind in enumerate(keys_of(pattern.owner)):
         node = pattern.keys[index] if pattern.keys else None
         if node is not None and not binds(context, node, kind):
             keys.append(context.check(node, kind))
             continue
         word = node.id if isinstance(node, ast.Name) else "_"
-        surface = word if word != "_" else _surface(pattern.owner, kind)
+        surface = word if word != "_" else _surface(pattern.owner, kind, names)
         unique = context.allocator.unique(surface)
         local = t.Local(unique, kind, pattern.span)
         found.bindings.append(Binding(unique, t.Everything(Set(kind), pattern.span), None, True))
@@ -297,10 +304,15 @@ def _keys(context: Context, pattern: Pattern, found: Consumption) -> list[Term]:
     return keys
 
 
-def _surface(owner: Owner, kind: Type) -> str:
+def _surface(owner: Owner, kind: Type, names: frozenset[str]) -> str:
+    """Return what a key without a name is called: by its type, unless the row calls others so."""
     if isinstance(owner, CallsInfo):
-        return "client"
-    return "index" if isinstance(kind, Range | Bool) else show(kind).lower()
+        surface = "client"
+    else:
+        surface = "index" if isinstance(kind, Range | Bool) else show(kind).lower()
+    while surface in names:
+        surface = f"other_{surface}"
+    return surface
 
 
 def _name(context: Context, found: Consumption, word: str, early: Term, late: Term) -> None:

@@ -39,8 +39,8 @@ class Region:
 
     def field(self, name: str) -> Region:
         """Return the region of a field, or the whole where that is not known."""
-        if not isinstance(self.type, Record):
-            return self.opaque
+        if not isinstance(self.type, Record) or self.size != _spread(self.type):
+            return self.opaque  # one with too many atoms is one atom itself
         start = self.start
         for other, kind in self.type.fields:
             if other == name:

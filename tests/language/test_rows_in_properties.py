@@ -98,3 +98,49 @@ def test_what_is_wrong_is_said(
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.code == code
     assert help_ is None or diagnostic.help == help_
+
+
+KEYED = """\
+constants:
+  B: {ids: 2, prefix: b}
+messages:
+  M: {}
+channels:
+  ch: {carries: [M], order: bag, capacity: "1", when_full: drop, per: [B, B]}
+variables:
+  n: {type: 0..1, initial: "0"}
+rows:
+  - row: sends
+    for: {x: B, y: B}
+    do: send(ch[x, y], M())
+  - row: takes
+    on: "TRIGGER"
+    do: n = 0 if b == b1 else 1
+fair_groups:
+  taking: {rows: [takes], per: [b], fair: weak}
+  sending: {rows: [sends], per: [x, y], fair: weak}
+properties:
+  told:
+    step: implies(ran(takes, b=b1), next(n) == 0)
+    why: b is what the row calls so.
+  told_too:
+    step: implies(ran(takes, b=b2), next(n) == 1)
+    why: b is what the row calls so.
+  turns: {always_eventually: n == 1, why: that of b2 is taken too.}
+"""
+
+
+@pytest.mark.parametrize("trigger", ["ch[b, _].M()", "ch[_, b].M()", "ch[b, c].M()"])
+def test_a_key_without_a_name_is_not_called_as_one_that_has_it(
+    tmp_path: Path, trigger: str
+) -> None:
+    result = run(tmp_path, KEYED.replace("TRIGGER", trigger))
+    assert set(outcomes(result).values()) == {"holds"}
+
+
+def test_keys_that_nobody_named_are_not_told_apart(tmp_path: Path) -> None:
+    text = KEYED.replace("TRIGGER", "ch[_, _].M()")
+    with pytest.raises(SpecificationError) as raised:
+        run(tmp_path, text.replace("n = 0 if b == b1 else 1", "n = 1 - n"))
+    assert [item.code for item in raised.value.diagnostics] == ["N204", "N204", "N204"]
+    assert all("name the keys" in (item.help or "") for item in raised.value.diagnostics)

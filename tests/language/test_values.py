@@ -305,3 +305,27 @@ def test_a_key_that_is_there_may_hold_nothing(tmp_path: Path, there: str) -> Non
     behind = HOLDING.replace("CONDITION", "n > 3").replace("GUARD", f"x == n and not ({asked})")
     behind = behind.replace('0..3, initial: "0"', '0..3, initial: "3"')
     assert run(tmp_path, behind).verdict.exit_code == exits.HOLDS
+
+
+LARGE = """\
+types:
+  Pair: {fields: {a: set of 0..2999, b: set of 0..2999}}
+variables:
+  n: {type: 0..2, initial: "0"}
+  r: {type: Pair, initial: "Pair(empty, empty)"}
+  z: {type: Pair, initial: "Pair(empty, empty)"}
+rows:
+  - {row: looks, when: n == 0, do: n = 1 if r == z else 2}
+  - {row: adds, do: r.b.add(5)}
+deadlock: false
+properties:
+  same: {always: n != 2, why: until something is added.}
+"""
+
+
+def test_what_changes_a_part_of_a_large_record_is_seen_by_who_looks_at_all_of_it(
+    tmp_path: Path,
+) -> None:
+    result = run(tmp_path, LARGE, keep_going=True)
+    assert result.exploration.distinct == 5
+    assert outcomes(result) == {"same": "violated"}
