@@ -136,6 +136,9 @@ def verify(
         known, broken, documents = _tasks(specs, revision)
     known = [replace(task, vacuity=vacuity) for task in known]
     tasks = _selected(known, names, every_tier=every_tier)
+    if updating:
+        for task in tasks:
+            library.refuse_to_change(Path(task.file))
     fresh = fresh or vacuity != "off"  # what is remembered was not asked
     outcomes, interrupted = _run(tasks, where, progress, fresh=fresh)
     for outcome in outcomes:

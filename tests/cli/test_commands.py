@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from toggling import TOGGLE, Command
 
-from checker import __version__
+from checker import __version__, library
 
 ROOT = Path(__file__).parents[2]
 
@@ -179,6 +179,17 @@ def test_tables_go_into_the_readme_itself(command: Command, toggle: str) -> None
         file.truncate(20 << 30)
     refused = command("show", toggle, "--tables", "--write")
     assert (refused.code, refused.err) == (2, "error: README.md is larger than 1 MiB\n")
+
+
+@pytest.mark.parametrize("words", [("show", "--tables", "--write"), ("verify", "--update")])
+def test_nothing_is_written_into_the_installed_checker(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(library, "_packed", lambda: Path.cwd().resolve())
+    refused = command(*words, toggle)
+    assert (refused.code, refused.out) == (2, "")
+    assert "is a part of the installed checker" in refused.err
+    assert not Path("README.md").exists()
 
 
 # ----------------------------------------------------------------------- simulate and the rest
