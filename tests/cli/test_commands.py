@@ -94,6 +94,9 @@ def test_a_trace_prints_and_replays(command: Command, toggle: str) -> None:
     assert "few (always), toggle.yaml, instance broken, 5 steps" in printed.out
     assert "   1  press(ann)\n        on: false -> true\n" in printed.out
     assert "replay: checker check toggle.yaml --instance broken" in printed.out
+    Path("other.json").write_text('{"vars": ["on"], "states": [{"on": false}, {"on": true}]}')
+    printed = command("trace", "other.json")
+    assert printed.out == "a walk, 1 step\n   0  initial state\n   1  step 1\n"
     replayed = command("trace", file, "--replay")
     assert (replayed.code, replayed.err) == (0, "")
     assert "replays, 5 steps to few" in replayed.out

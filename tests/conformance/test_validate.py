@@ -98,7 +98,7 @@ def text(lines: list[dict[str, object]]) -> str:
 @pytest.mark.usefixtures("lease")
 def test_the_log_of_the_page_is_explained_only_with_the_hidden_expiry(lease: Path) -> None:
     mapping = (lease / "conformance.yaml").read_text()
-    code, out = run(LOG)
+    code, out = run("\ufeff" + LOG)
     assert code == 1
     assert squeezed(DIVERGED) in squeezed(out)
     (lease / "conformance.yaml").write_text(mapping + HIDDEN)
