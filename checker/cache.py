@@ -8,6 +8,7 @@ it cannot be read or written, `get` finds nothing and `put` does nothing.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
 import os
@@ -127,6 +128,32 @@ def refusal() -> str | None:
         return None  # it cannot be read or written: a matter of speed only
 
 
+def repair() -> None:
+    """Remove a key of the user's own that is damaged, or that others may read.
+
+    The next one who keeps something makes another; what the old one signed is nothing from then on.
+    A link, a folder, and what belongs to another user stay.
+    """
+    root = place()
+    if root is None:
+        return
+    with suppress(OSError, _Refused):
+        top = _open_folder(root, None)
+        try:
+            status = os.stat(KEY_FILE, dir_fd=top, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+                _remove_unsound_key(top)
+        finally:
+            os.close(top)
+
+
+def _remove_unsound_key(top: int) -> None:
+    try:
+        _key(top)
+    except (OSError, _Refused):
+        _remove(top, KEY_FILE)
+
+
 def private_folder(name: str) -> Path | None:
     """Return a folder in the cache that only this user may write; None where there is none.
 
@@ -213,11 +240,17 @@ def _read(
     folder: int, name: str, most: int, *, forbidden: int = _OTHERS_WRITE, touch: bool = False
 ) -> bytes:
     """Return the content of a file of the user's own; `touch`: for `_prune`, it was used now."""
-    handle = os.open(name, _READ, dir_fd=folder)
+    try:
+        handle = os.open(name, _READ, dir_fd=folder)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _Refused(f"{name} is a link; remove it") from None
+        raise
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):  # Python opens no folder, and closes none then
+        os.close(handle)
+        raise _Refused(f"{name} is no file; remove it")
     with os.fdopen(handle, "rb") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise _Refused(f"{name} is no file; remove it")
         _require_own(status, name, forbidden)
         if touch:
             with suppress(OSError):

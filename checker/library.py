@@ -29,6 +29,20 @@ def shipped_folder() -> Path:
     return _folder("spec", "spec")
 
 
+def installed() -> bool:
+    """Tell whether the checker is an installed package, with all that is shipped inside of it."""
+    return _packed().is_dir()
+
+
+def refuse_to_change(path: Path) -> None:
+    """Raise UsageError where a file to be written is a part of the installed checker."""
+    if installed() and path.resolve().is_relative_to(_packed()):
+        raise UsageError(
+            f"{path} is a part of the installed checker, which the next installation replaces: "
+            f"copy the folder {path.parent}, and name the copy"
+        )
+
+
 def shipped() -> tuple[Shipped, ...]:
     """Return systems, examples and tables, each kind sorted by name; missing folders are empty."""
     root = shipped_folder()
@@ -91,9 +105,13 @@ def _systems(folder: Path, kind: Kind) -> tuple[Shipped, ...]:
     return tuple(Shipped(name, kind, path) for name, path in sorted(found.items()))
 
 
+def _packed() -> Path:
+    """Return the folder of a wheel that holds what is shipped; in a checkout there is none."""
+    return Path(__file__).resolve().parent / "shipped"
+
+
 @cache
 def _folder(shipped_as: str, source_at: str) -> Path:
-    """Return a folder of the wheel (checker/shipped) or, in a checkout, of the project."""
-    package = Path(__file__).resolve().parent
-    packed = package / "shipped" / shipped_as
-    return packed if packed.is_dir() else package.parent / source_at
+    """Return a folder of the wheel or, in a checkout, of the project."""
+    packed = _packed() / shipped_as
+    return packed if packed.is_dir() else _packed().parents[1] / source_at

@@ -6,9 +6,13 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from checker import cache
-from checker.cache import Cache, place, private_folder, refusal
+from checker.cache import Cache, place, private_folder, refusal, repair
+from checker.cli.cache import cache as command
+from checker.cli.remembered import VERDICTS
+from checker.errors import UsageError
 
 BLOBS = Cache("blobs", 4096)
 
@@ -96,6 +100,58 @@ def test_what_others_may_touch_is_refused(root: Path, name: str, mode: int, said
     assert private_folder("java") is None
     (root / name).chmod(0o700 if name == "." else 0o600)
     assert BLOBS.get("a1") == b"first"
+
+
+@pytest.mark.parametrize(
+    ("mode", "content"), [(0o644, bytes(32)), (0o600, b"cut short"), (0o600, b""), (0, bytes(32))]
+)
+def test_a_key_that_is_not_used_is_made_anew(root: Path, mode: int, content: bytes) -> None:
+    BLOBS.put("a1", b"first")
+    (root / "key").write_bytes(content)
+    (root / "key").chmod(mode)
+    repair()
+    assert refusal() is None
+    assert BLOBS.get("a1") is None
+    BLOBS.put("a1", b"second")
+    assert BLOBS.get("a1") == b"second"
+    sound = (root / "key").read_bytes()
+    repair()
+    assert (root / "key").read_bytes() == sound
+
+
+def test_no_key_but_the_users_own_file_is_repaired(root: Path, tmp_path: Path) -> None:
+    repair()
+    assert not root.exists()
+    BLOBS.put("a1", b"first")
+    (tmp_path / "precious").write_bytes(b"mine")
+    (root / "key").unlink()
+    (root / "key").symlink_to(tmp_path / "precious")
+    repair()
+    assert (root / "key").is_symlink()
+    assert "key is a link; remove it" in (refusal() or "")
+    assert (tmp_path / "precious").read_bytes() == b"mine"
+    (root / "key").unlink()
+    (root / "key").mkdir()
+    repair()
+    assert (root / "key").is_dir()
+    assert "key is no file; remove it" in (refusal() or "")
+    (root / "key").rmdir()
+    (root / "key").write_bytes(b"damaged")
+    root.chmod(0o777)
+    repair()
+    assert (root / "key").read_bytes() == b"damaged"
+
+
+def test_clearing_repairs_the_key(root: Path) -> None:
+    VERDICTS.put("a1", b"first")
+    (root / "key").write_bytes(b"damaged")
+    asked = CliRunner().invoke(command, [])
+    assert isinstance(asked.exception, UsageError)
+    assert "key is damaged; remove it" in str(asked.exception)
+    cleared = CliRunner().invoke(command, ["--clear"])
+    assert cleared.exit_code == 0
+    assert "verdicts: 0, 0.0 MiB" in cleared.output
+    assert [path.name for path in root.rglob("*.blob")] == []
 
 
 @pytest.mark.parametrize("name", ["blobs", "blobs/a1.blob"])

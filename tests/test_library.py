@@ -54,6 +54,23 @@ def test_a_wheel_ships_specifications_and_pages(packed: Path) -> None:
     assert explanation("T100") == "# T100\n"
 
 
+def test_what_is_installed_is_not_changed(packed: Path, tmp_path: Path) -> None:
+    assert library.installed()
+    folder = packed / "spec" / "systems" / "house"
+    for path in (folder / "system.yaml", folder / "README.md"):
+        with pytest.raises(UsageError, match=r"is a part of the installed checker.* copy the fold"):
+            library.refuse_to_change(path)
+    (tmp_path / "mine").symlink_to(folder)
+    with pytest.raises(UsageError):
+        library.refuse_to_change(tmp_path / "mine" / "system.yaml")
+    library.refuse_to_change(tmp_path / "system.yaml")
+
+
+def test_what_is_in_a_checkout_may_be_changed() -> None:
+    assert not library.installed()
+    library.refuse_to_change(library.shipped_folder() / "tables" / "group.yaml")
+
+
 def test_specifications_are_found(packed: Path, tmp_path: Path) -> None:
     assert find("house").name == "system.yaml"
     assert find("counter").name == "counter.yaml"

@@ -29,6 +29,8 @@ def cache(*, clear: bool) -> None:
     place = kept.place()
     if place is None:
         raise UsageError("nothing is kept: this user has no home; set XDG_CACHE_HOME to a folder")
+    if clear:
+        kept.repair()
     refusal = kept.refusal()
     if refusal is not None:
         raise UsageError(refusal)

@@ -82,6 +82,8 @@ def take_defaults(ctx: click.Context, command: click.Command, commands: Collecti
         if parameter is None or parameter.name is None:
             hint = _hint(key, known)
             raise UsageError(f"{place}: `checker {command.name}` has no option {key!r}{hint}")
+        if parameter.name in found:
+            raise UsageError(f"{place} says {_name(parameter)!r} twice; remove one")
         _refuse_spoken(parameter, command, f"{place} {key}")
         found[parameter.name] = _value(value, parameter, f"{place} {key}", project.file.parent)
     ctx.default_map = {command.name: found}
@@ -104,7 +106,7 @@ def _nearest() -> _Project | None:
     """Return the nearest file that says something."""
     here = Path.cwd()
     for folder in (here, *here.parents):
-        if _is_there(folder / FILE):
+        if os.path.lexists(folder / FILE):
             return _own(folder / FILE)
         found = _inside(folder / PROJECT) if _is_there(folder / PROJECT) else None
         if found is not None:
@@ -122,6 +124,10 @@ def _is_there(file: Path) -> bool:
 def _own(file: Path) -> _Project:
     """Return what a checker.toml says; UsageError where it cannot be read or taken."""
     try:
+        if not file.is_file():
+            raise UsageError(
+                f"{file} is no file that can be read; remove it, or mend the link that it is"
+            )
         data, owners = _read(file)
     except OSError as error:
         raise UsageError(told(error)) from error
@@ -180,7 +186,7 @@ def _parsed(file: Path, data: bytes) -> dict[str, Any]:
     if len(data) > SIZE_MAX:
         raise UsageError(f"{file} is larger than {SIZE_MAX:,} bytes; leave only options in it")
     try:
-        return tomllib.loads(data.decode("utf-8"))
+        return tomllib.loads(data.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{file} is no TOML: {error}; correct it there") from error
     except RecursionError:

@@ -180,6 +180,7 @@ def _write_tables(spec: str) -> None:
     path = library.find(spec)
     document = read(path)
     readme, name = path.parent / PAGE, document.name.text
+    library.refuse_to_change(readme)
     refuse_link(path.parent, PAGE)
     old = text_of(readme) if readme.is_file() else f"# {name}\n"
     put(readme, encoded(with_part(old, name, readme_part(name, state_matrices(document)))))

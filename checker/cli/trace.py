@@ -8,6 +8,7 @@ import click
 
 from checker.cli.options import overrides
 from checker.errors import UsageError
+from checker.report.headline import plural
 from checker.trace import itf
 from checker.trace.recorded import Recorded, compare, read_recorded, replay, require_sound
 from checker.verdict import exits
@@ -85,15 +86,17 @@ def _say(line: str) -> None:
 
 def _print_recorded(item: Recorded) -> None:
     claim = f"{item.property_name} ({item.kind})" if item.property_name else "a walk"
-    heading = f"{claim}, {item.spec}, instance {item.instance}"
-    _say(f"{heading}, {len(item.steps) - 1} steps")
+    # A trace of another tool says nothing of a specification.
+    of = [item.spec, f"instance {item.instance}"] if item.spec else []
+    _say(", ".join([claim, *of, plural(len(item.steps) - 1, "step")]))
     for step in item.steps:
         _say(f"{step.number:>4}  {step.name}" + (f"   [{step.actor}]" * bool(step.actor)))
         for line in (*step.events, *step.changes):
             _say(f"        {line}")
     if item.failed:
         _say(f"failed: {item.failed}")
-    _say(f"replay: {item.command}")
+    if item.command:
+        _say(f"replay: {item.command}")
 
 
 def _evaluate(

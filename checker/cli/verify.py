@@ -136,6 +136,9 @@ def verify(
         known, broken, documents = _tasks(specs, revision)
     known = [replace(task, vacuity=vacuity) for task in known]
     tasks = _selected(known, names, every_tier=every_tier)
+    if updating:
+        for task in tasks:
+            library.refuse_to_change(Path(task.file))
     fresh = fresh or vacuity != "off"  # what is remembered was not asked
     outcomes, interrupted = _run(tasks, where, progress, fresh=fresh)
     for outcome in outcomes:
@@ -200,18 +203,28 @@ def _write(
 ) -> None:
     """Write what other tools read: files, and annotations where GitHub runs this.
 
-    `nothing` is what is vacuous, where that is an error.
+    `nothing` is what is vacuous, where that is an error. A file that cannot be written costs no
+    other: the first OSError is raised when all else is done.
     """
+    failures: list[OSError] = []
     found = [problem for outcome in outcomes for problem in outcome.problems]
     found += [problems.of_vacuous(system, item) for system, item in nothing]
     if junit_file is not None:
         cases = [*map(_case, outcomes), *(_vacuous_case(*item) for item in nothing)]
-        junit.write(cases, junit_file, "checker verify")
+        try:
+            junit.write(cases, junit_file, "checker verify")
+        except OSError as failure:
+            failures.append(failure)
     if sarif_file is not None:
-        problems.write_sarif(found, sarif_file)
+        try:
+            problems.write_sarif(found, sarif_file)
+        except OSError as failure:
+            failures.append(failure)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for problem in found:
             click.echo(problems.annotation(problem), err=True)
+    if failures:
+        raise failures[0]
 
 
 def _tasks(

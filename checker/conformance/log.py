@@ -273,7 +273,7 @@ def _looking_ahead(
 
 def _objects(file: File) -> Iterator[tuple[int, str, dict[str, Any]]]:
     try:
-        with file.open(encoding="utf-8") as lines:
+        with file.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(iter(lambda: lines.readline(LINE_MAX + 1), ""), start=1):
                 if len(line) > LINE_MAX:
                     raise _wrong(file, number, f"has more than {LINE_MAX:,} characters")

@@ -22,6 +22,7 @@ from checker.report.markdown import code, fenced, paragraph, table, text
 from checker.semantics.values import format_value
 from checker.trace.naming import step_name
 from checker.trace.rebuild import format_state, make_step
+from checker.visible import visible_line
 
 COLOURS = {"explained": "bold green", "diverges": "bold red", "inconclusive": "bold yellow"}
 _ALLOWED = 8
@@ -82,11 +83,11 @@ class StepNames:
 
 
 def headline(told: Told) -> str:
-    """Return the verdict in one sentence."""
-    found = told.found
+    """Return the verdict in one sentence, on one line."""
+    found, log = told.found, visible_line(told.log)
     if found.verdict == "explained":
         return (
-            f"explained: all {plural(found.events, 'line')} of {told.log} are a run of "
+            f"explained: all {plural(found.events, 'line')} of {log} are a run of "
             f"{told.model}, with {plural(found.hidden, 'hidden step')}; at most "
             f"{plural(found.most, 'state')} fitted at a time"
         )
@@ -96,7 +97,7 @@ def headline(told: Told) -> str:
     elif found.events:
         where = "there"
     return (
-        f"{found.verdict}: {told.model} explains {plural(found.events, 'line')} of {told.log} and "
+        f"{found.verdict}: {told.model} explains {plural(found.events, 'line')} of {log} and "
         f"stops {where}"
     )
 
@@ -174,7 +175,7 @@ def _print_nearest(out: Console, near: Nearest) -> None:
     for title in ("", "what", "the model", "the log"):
         shown.add_column(title)
     for item, expected, observed in near.items:
-        shown.add_row("  ", item, json.dumps(expected), json.dumps(observed))
+        shown.add_row("  ", visible_line(item), json.dumps(expected), json.dumps(observed))
     out.print(shown)
 
 
@@ -202,7 +203,7 @@ def _state(told: Told, place: Place) -> str:
     lines = [format_state(told.space.bound.machine, told.space.state(place.key))]
     if place.binding.names:
         names = ", ".join(f"{outside} is {inside}" for _, outside, inside in place.binding.names)
-        lines.append(f"  names: {names}")
+        lines.append(f"  names: {visible_line(names)}")
     windows = told.space.bound.windows
     for window, base in zip(windows, place.binding.bases, strict=True):
         if base is not None:

@@ -167,7 +167,7 @@ def _text(value: object) -> str:
 
 def page(result: Conformance, about: str, source: str) -> str:
     """Return a result as a Markdown page, the same for the same run but for its times."""
-    who = text(_who(result)).replace("[", r"\[")  # what it says makes no link
+    who = text(_who(result))
     constants = ", ".join(
         f"{code(name)} {text(_text(value))}" for name, value in result.constants.items()
     )

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -123,10 +123,21 @@ def link_to(directory: Path, name: str) -> Path | None:
 
 
 def put(path: Path, content: bytes) -> None:
-    """Write a file, and the folders that it is in; OSError, which names the file."""
+    """Write a file, and the folders that it is in; OSError, which names the file.
+
+    One that is cut short, as on a full disk, does not stay: it would say what nobody said.
+    """
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        stream = path.open("wb")
+        try:
+            with stream:
+                stream.write(content)
+        except OSError:
+            if path.is_file() and not path.is_symlink():
+                with suppress(OSError):
+                    path.unlink()
+            raise
 
 
 def put_at_once(path: Path, content: bytes) -> None:

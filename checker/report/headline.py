@@ -22,6 +22,7 @@ STOPPED = {
     "steps": "ended after so many steps",
     "seconds": "stopped by the time limit",
     "memory": "stopped by the memory limit",
+    "memory_of_one_state": "stopped by the memory limit: one state has more steps than fit",
     "interrupt": "interrupted",
 }
 

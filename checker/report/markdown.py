@@ -49,6 +49,16 @@ LETTERS_DRAWN = 50_000
 
 SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
 
+INLINE = re.compile(r"\\.|(?P<code>(?P<run>`+)(?!`).+?(?<!`)(?P=run)(?!`))|`+|\]\(")
+"""What Markdown looks at within a line: an escape, a code span, lone backticks, a link."""
+
+BEGINS_A_BLOCK = re.compile(
+    r"^(?=#{1,6}( |$)|>|~~~|[-+*]( |$)|(?P<rule>[-*_=])( ?(?P=rule))*$|\[([ xX]\] |.*\]:))"
+    r"|^\d{1,9}(?=[.)]( |$))"
+)
+"""What comes before the character by which a line of prose would be a heading, a quotation, a block
+of code, an item of a list, a rule, or a definition."""
+
 CAUSES_SHOWN = 3
 """Changes of a step that are named where it is said why it happened."""
 
@@ -337,8 +347,19 @@ def _longest_run(content: str) -> int:
 
 
 def text(content: str) -> str:
-    """Return prose on one line, with nothing in it read as HTML."""
-    return visible(" ".join(content.split())).replace("<", "&lt;")
+    """Return prose on one line, in which only code spans and emphasis mean something.
+
+    Nothing in it is HTML, a link or an image, or begins a block, wherever a line begins with it.
+    """
+    line = visible(" ".join(content.split())).replace("<", "&lt;")
+    return BEGINS_A_BLOCK.sub(r"\g<0>\\", INLINE.sub(_as_it_stands, line), count=1)
+
+
+def _as_it_stands(found: re.Match[str]) -> str:
+    """Return what stands for itself: backticks that are closed nowhere, what would be a link."""
+    if found[0] == "](":
+        return r"]\("
+    return found[0] if found["code"] or found[0][0] == "\\" else found[0].replace("`", r"\`")
 
 
 def _steps(item: PropertyVerdict, files: Mapping[str, str]) -> str:

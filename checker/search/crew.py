@@ -421,7 +421,7 @@ class Crew:
         if TOO_NARROW in results and not (
             self._widen() or (self._queue_to_disk() and self._widen())
         ):
-            return "memory"
+            return "memory_of_one_state"
         if NO_HALVES in results and not (self._more_halves() or self._queue_to_disk()):
             return "memory"
         if NO_STEPS in results and self.recording is not None:

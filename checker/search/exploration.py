@@ -14,8 +14,18 @@ from checker.search.recording import Steps
 from checker.semantics.successor import State
 
 StoppedBy = Literal[
-    "violation", "evaluation_error", "depth", "states", "steps", "seconds", "memory", "interrupt"
+    "violation",
+    "evaluation_error",
+    "depth",
+    "states",
+    "steps",
+    "seconds",
+    "memory",
+    "memory_of_one_state",
+    "interrupt",
 ]
+"""Why a search ended early; `memory_of_one_state`: the steps of one state do not fit, however much
+room there is on a disk."""
 
 
 @frozen()

@@ -288,7 +288,7 @@ class Search:
         """Expand a level in this process; if memory is too short for that, leave it to others."""
         found = driver.expand(self._watch)
         self.index_bytes = driver.bytes
-        if found == "memory":
+        if found in ("memory", "memory_of_one_state"):
             self._leave_driver()
         else:
             self._finish_here(self.level + 1, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import socket
@@ -18,6 +19,7 @@ import checker
 from checker.digits import natural
 from checker.errors import CheckerError, EnvironmentFailure, UsageError
 from checker.frozen import frozen
+from checker.library import installed
 from checker.search.progress import Interrupt
 from checker.spark.launching import launch
 
@@ -76,13 +78,17 @@ class Cluster:
 
 
 def require_extra(what: str, *packages: str) -> None:
-    """Raise UsageError where a package of the extra `spark` that `what` needs is not installed."""
+    """Raise UsageError where a package of the extra `spark` that `what` needs is not installed.
+
+    An installed checker's extra is had by its name, and that of a checkout in its folder.
+    """
     for package in packages:
         try:
             import_module(package)
         except ImportError as error:
             raise UsageError(
-                f"{what} needs {package}, which is not installed ({error}): pip install '.[spark]'"
+                f"{what} needs {package}, which is not installed ({error}): pip install "
+                f"'{'kafka-checker' if installed() else '.'}[spark]'"
             ) from None
 
 
@@ -110,6 +116,8 @@ def spark_session(
     if running is not None:
         yield running
         return
+    _require_home()
+    logging.getLogger().addFilter(_is_news)
     # spark-submit has started Java already; SPARK_CONF_DIR is where the user says what Spark logs.
     if not {"PYSPARK_GATEWAY_PORT", "SPARK_CONF_DIR"} & os.environ.keys():
         os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_SILENT))
@@ -196,6 +204,26 @@ def _require_master(master: str) -> None:
         )
     if master == "yarn" and not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & os.environ.keys():
         raise UsageError("--master yarn: set HADOOP_CONF_DIR to where YARN's configuration is")
+
+
+def _require_home() -> None:
+    """Raise UsageError where SPARK_HOME, which PySpark trusts, leads to no Spark."""
+    home = os.environ.get("SPARK_HOME")
+    if home is None or "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started Java
+        return
+    if not home or not (Path(home) / "bin" / "spark-submit").is_file():
+        raise UsageError(
+            f"SPARK_HOME is {home or 'empty'}, where there is no Spark (no bin/spark-submit); "
+            "unset it, and PySpark's own is taken, or set it to where Spark is"
+        )
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Tell whether a record says more than what is raised anyway.
+
+    py4j logs each command that is interrupted or fails, with a traceback.
+    """
+    return not record.getMessage().endswith("while sending command.")
 
 
 def _require_answer(master: str) -> None:

@@ -49,6 +49,9 @@ Json = dict[str, Any]
 
 UNIT: Json = {"#tup": []}
 
+DIGITS_MAX = 1000
+"""Digits of a number that is read; no type has one of more than 19."""
+
 
 def dump(trace: Trace, origin: Provenance) -> str:
     """Return `trace` as the text of an ITF file: a line for each part, and one for each state."""
@@ -184,6 +187,8 @@ def decode(kind: Type, data: Any) -> object:
         case Enum() | Id():
             return _of(str, data)
         case Range():
+            if isinstance(data, int) and not isinstance(data, bool):
+                return data  # as older tools write what is small
             return int(_of(str, _of(dict, data)["#bigint"]))
         case Option(item):
             if _of(dict, data)["tag"] not in ("None", "Some"):
@@ -256,8 +261,12 @@ def type_text(kind: Type) -> str:
 def load(text: str, name: str) -> Json:
     """Return the ITF object in `text`; UsageError where it is none. `name` is the file's."""
     try:
-        data = json.loads(text, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
+        # Editors put a mark of the byte order before a text, which is none of it.
+        text = text.removeprefix("\ufeff")
+        data = json.loads(text, object_pairs_hook=_once, parse_int=_integer)
+    except RecursionError as error:
+        raise UsageError(f"{name} has arrays or objects too deep in each other") from error
+    except ValueError as error:
         raise UsageError(f"{name} is no JSON: {error}") from error
     shape = isinstance(data, dict) and isinstance(data.get("states"), list)
     if not shape or not data["states"] or not isinstance(data.get("vars"), list):
@@ -265,6 +274,13 @@ def load(text: str, name: str) -> Json:
     if not all(isinstance(state, dict) for state in data["states"]):
         raise UsageError(f"{name} is no ITF trace: every state is an object")
     return dict(data)
+
+
+def _integer(text: str) -> int:
+    """Return a number; ValueError for one of more digits than Python reads."""
+    if len(text) > DIGITS_MAX:
+        raise ValueError(f"a number in it has {len(text):,} digits")
+    return int(text)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Json:

@@ -290,3 +290,28 @@ def test_other_engines_keep_no_states_in_halves(command: Command, toggle: str) -
         assert result.code == 2
         assert "--compact: only the local engine keeps states in halves" in result.err
     assert command("check", toggle, "--engine", "local", "--compact", "on").code == 0
+
+
+WIDE = """\
+system: wide
+about: Out of one state lead 262,144 steps.
+types:
+  Some: set of 0..8
+variables:
+  chosen: {type: set of Some, initial: empty}
+rows:
+  - row: choose
+    for: {a: set of 0..8, b: set of 0..8}
+    do: chosen.add(a ^ b)
+"""
+
+
+@pytest.mark.usefixtures("toggle")
+def test_steps_of_one_state_that_do_not_fit_are_the_reason(command: Command) -> None:
+    Path("wide.yaml").write_text(WIDE)
+    words = ("check", "wide.yaml", "--memory", "30m")
+    result = command(*words)
+    assert result.code == 20
+    told = " ".join(result.out.split())
+    assert "stopped by the memory limit: one state has more steps than fit" in told
+    assert command(*words, "--format", "json").json["stopped_by"] == "memory_of_one_state"

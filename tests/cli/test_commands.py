@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from toggling import TOGGLE, Command
 
-from checker import __version__
+from checker import __version__, library
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,6 +94,9 @@ def test_a_trace_prints_and_replays(command: Command, toggle: str) -> None:
     assert "few (always), toggle.yaml, instance broken, 5 steps" in printed.out
     assert "   1  press(ann)\n        on: false -> true\n" in printed.out
     assert "replay: checker check toggle.yaml --instance broken" in printed.out
+    Path("other.json").write_text('{"vars": ["on"], "states": [{"on": false}, {"on": true}]}')
+    printed = command("trace", "other.json")
+    assert printed.out == "a walk, 1 step\n   0  initial state\n   1  step 1\n"
     replayed = command("trace", file, "--replay")
     assert (replayed.code, replayed.err) == (0, "")
     assert "replays, 5 steps to few" in replayed.out
@@ -179,6 +182,17 @@ def test_tables_go_into_the_readme_itself(command: Command, toggle: str) -> None
         file.truncate(20 << 30)
     refused = command("show", toggle, "--tables", "--write")
     assert (refused.code, refused.err) == (2, "error: README.md is larger than 1 MiB\n")
+
+
+@pytest.mark.parametrize("words", [("show", "--tables", "--write"), ("verify", "--update")])
+def test_nothing_is_written_into_the_installed_checker(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(library, "_packed", lambda: Path.cwd().resolve())
+    refused = command(*words, toggle)
+    assert (refused.code, refused.out) == (2, "")
+    assert "is a part of the installed checker" in refused.err
+    assert not Path("README.md").exists()
 
 
 # ----------------------------------------------------------------------- simulate and the rest

@@ -254,6 +254,33 @@ def test_a_file_that_cannot_be_read_is_wrong_usage(command: Command, text: str) 
     assert "Traceback" not in result.err
 
 
+@pytest.mark.usefixtures("toggle")
+def test_a_mark_of_the_byte_order_is_none_of_the_text(command: Command) -> None:
+    Path(FILE).write_text('\ufeff[check]\nproperty = "few"\n', encoding="utf-8")
+    result = command(*CHECK)
+    assert [item["name"] for item in result.json["properties"]] == ["few"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "loop", "dangling"])
+@pytest.mark.usefixtures("toggle")
+def test_a_file_that_is_none_is_told(command: Command, kind: str) -> None:
+    if kind == "folder":
+        Path(FILE).mkdir()
+    else:
+        Path(FILE).symlink_to(FILE if kind == "loop" else "gone")
+    result = command(*CHECK)
+    assert (result.code, result.out) == (2, "")
+    assert f"{Path.cwd() / FILE} is no file that can be read" in result.err
+
+
+@pytest.mark.usefixtures("toggle")
+def test_an_option_in_both_spellings_is_refused(command: Command) -> None:
+    Path(FILE).write_text("[check]\nlimit_depth = 1\nlimit-depth = 2\n")
+    result = command(*CHECK)
+    assert (result.code, result.out) == (2, "")
+    assert "[check] says 'limit-depth' twice; remove one" in result.err
+
+
 @pytest.mark.parametrize(
     "text",
     ["tool = 3\n", "[tool]\nchecker = 3\n", *(text for text in ENDLESS if "memory" not in text)],

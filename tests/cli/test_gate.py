@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import resource
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from toggling import TOGGLE, Command
 
 from checker.cli.since import untouched
 from checker.errors import UsageError
+from checker.report.files import put
 from checker.table import read
 
 ONE = ("--workers", "1")
@@ -349,3 +352,23 @@ def test_a_full_disk_is_told_with_the_file(command: Command, toggle: str, option
     done = command("verify", toggle, *ONE, option, "/dev/full")
     assert done.code == 2
     assert "error: /dev/full: no space left on device\n" in done.err
+
+
+def test_a_full_disk_for_one_file_costs_no_other(command: Command, toggle: str) -> None:
+    done = command("verify", toggle, *ONE, "--junit", "/dev/full", "--sarif", "out.sarif")
+    assert done.code == 2
+    assert "error: /dev/full: no space left on device\n" in done.err
+    assert json.loads(Path("out.sarif").read_text())["version"] == "2.1.0"
+
+
+def test_a_file_that_is_cut_short_does_not_stay(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            put(tmp_path / "out.xml", bytes(20))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert list(tmp_path.iterdir()) == []

@@ -453,7 +453,7 @@ def test_what_an_adapter_says_stays_text(lease: Path) -> None:
     assert code == 1
     assert not set(out + page + junit) & set("\x1b\x9b\u202e")
     assert r"\x1b[31m\x9b\u202e<b>|`" in out
-    assert page.startswith(r"# Other \x1b\[31m\x9b\u202e&lt;b>|`\n# h and `lease.yaml`")
+    assert page.startswith(r"# Other \x1b[31m\x9b\u202e&lt;b>|\`\n# h and `lease.yaml`")
     assert r"`` \x1b[31m\x9b\u202e<b>\|`\n# h `` |" in page
     assert "\n# h" not in page
 

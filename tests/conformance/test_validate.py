@@ -98,7 +98,7 @@ def text(lines: list[dict[str, object]]) -> str:
 @pytest.mark.usefixtures("lease")
 def test_the_log_of_the_page_is_explained_only_with_the_hidden_expiry(lease: Path) -> None:
     mapping = (lease / "conformance.yaml").read_text()
-    code, out = run(LOG)
+    code, out = run("\ufeff" + LOG)
     assert code == 1
     assert squeezed(DIVERGED) in squeezed(out)
     (lease / "conformance.yaml").write_text(mapping + HIDDEN)
@@ -336,15 +336,17 @@ def test_a_log_is_not_judged_for_more_values_than_anybody_waits_for() -> None:
 
 def test_names_in_a_log_stay_text_on_every_page(lease: Path) -> None:
     name = "<script>|`x\n# h\x1b[31m\x9b\u202e\ud800"
-    line = {"do": "call", "name": "acquire", "with": {"client": "alice"}, "fields": {name: name}}
-    code, out = run(text([line]), "--page", "page.md", "--junit", "junit.xml")
+    asks = [{"do": "call", "name": "acquire", "with": {"client": who}} for who in (name, "alice")]
+    lines = [asks[0] | {"fields": {"holder": name}}, asks[1] | {"fields": {name: name}}]
+    code, out = run(text(lines), "--page", "page.md", "--junit", "junit.xml")
     page, junit = (lease / "page.md").read_text(), (lease / "junit.xml").read_text()
     assert code == 1
     assert r"\x1b[31m\x9b\u202e\ud800" in out
     assert not set(out + page + junit) & set("\x1b\x9b\u202e")
     assert r"| `` <script>\|`x\n# h\x1b[31m\x9b\u202e\ud800 `` | `" in page
     assert r"&lt;script&gt;\|`x\n# h\x1b[31m\x9b" in junit
-    assert "\n# h" not in page + junit
+    assert "\n# h" not in out + page + junit
+    assert r"|`x\n# h\x1b[31m\x9b\u202e\ud800 is " in out
 
 
 @pytest.mark.usefixtures("lease")

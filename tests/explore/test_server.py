@@ -21,7 +21,7 @@ from checker.explore.server import HEADER, LARGEST, Server, page
 SCRIPT = "<img src=x onerror=alert(1)>"
 SPEC = f"""\
 system: lamp
-about: "A lamp {SCRIPT}"
+about: "A lamp {SCRIPT} {"w" * 300}"
 variables:
   lit: {{type: bool, initial: "false"}}
   presses: {{type: "0..3", initial: "0"}}
@@ -257,14 +257,57 @@ WALK = """
 """
 
 
+def driven(script: str, server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return what the page is after a script of ours has used it."""
+    text, _ = page()
+    text = text.replace("</body>", f"<script>{script}</script></body>")
+    policy = "default-src 'self' 'unsafe-inline'"
+    monkeypatch.setattr("checker.explore.server.page", lambda: (text, policy))
+    return dom(server.address, folder)
+
+
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
 def test_the_browser_goes_back_and_an_address_that_is_changed_is_followed(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text, _ = page()
-    driven = text.replace("</body>", f"<script>{WALK}</script></body>")
-    policy = "default-src 'self' 'unsafe-inline'"
-    monkeypatch.setattr("checker.explore.server.page", lambda: (driven, policy))
-    seen = dom(server.address, tmp_path)
+    seen = driven(WALK, server, tmp_path, monkeypatch)
     assert 'data-walk="0, 1, 2, 1, 2, 0, 0, 0"' in seen, re.findall('data-walk="[^"]*"', seen)
     assert "there is no choice 77 after 1 step<" in seen
+
+
+HASTE = """
+(function () {
+  "use strict";
+  function keys(text) {
+    text.split("").forEach(function (key) {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: key, bubbles: true }));
+    });
+  }
+  function click(id) { document.getElementById(id).click(); }
+  var said = [], moves = [
+    function () { keys("1112"); },
+    function () { click("back"); click("back"); keys("k1"); click("keep"); keys("1"); },
+    function () { document.querySelector("#branches button").click(); keys("1"); click("back"); },
+    function () { document.querySelector("#steps button").click(); keys("kk1"); },
+    function () { keys("1"); document.querySelector("#steps button").click(); }
+  ];
+  function next() {
+    said.push(document.querySelectorAll("#steps > li").length - 1);
+    document.body.setAttribute("data-walk", said.join(", "));
+    document.body.setAttribute("data-wide", document.documentElement.scrollWidth > innerWidth);
+    if (moves.length) { moves.shift()(); setTimeout(next, 500); }
+  }
+  setTimeout(next, 1000);
+}());
+"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
+def test_keys_and_clicks_that_come_faster_than_answers_are_taken_in_turn(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = driven(HASTE, server, tmp_path, monkeypatch)
+    # At three presses nothing is left but to rest: there is no second choice.
+    assert 'data-walk="0, 3, 2, 1, 1, 0"' in seen, re.findall('data-walk="[^"]*"', seen)
+    assert "1 step, last press" in seen
+    assert 'data-wide="false"' in seen, "a long word is broken"

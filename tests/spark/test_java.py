@@ -11,7 +11,7 @@ import pytest
 
 from checker.cli.main import run
 from checker.errors import EnvironmentFailure
-from checker.spark import java
+from checker.spark import java, session
 from checker.spark.java import find_java, version_of, wrapped
 
 
@@ -94,3 +94,6 @@ def test_without_pyspark_the_extra_is_named(
     printed = capfd.readouterr()
     assert printed.out == ""
     assert "pip install '.[spark]'" in printed.err
+    monkeypatch.setattr(session, "installed", lambda: True)
+    assert run(["check", "hour_clock", "--engine", "spark"]) == 2
+    assert "pip install 'kafka-checker[spark]'" in capfd.readouterr().err

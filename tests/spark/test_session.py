@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import subprocess
@@ -79,6 +80,28 @@ def test_a_start_that_takes_long_is_told_of(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop")
     (text,) = not_started(Cluster(master="yarn"), monkeypatch)
     assert text.startswith("still waiting for Spark on yarn")
+
+
+@pytest.mark.parametrize("home", ["", "gone", "."])
+def test_a_spark_home_without_spark_is_named(
+    home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPARK_HOME", home)
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    session = spark_session(Cluster(), "test", lambda _text: None)
+    with pytest.raises(UsageError, match=f"SPARK_HOME is {home or 'empty'}, .* unset it"), session:
+        pass
+
+
+def test_what_py4j_raises_it_does_not_log_too(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "filters", [])
+    not_started(Cluster(), monkeypatch)
+    for text in ("KeyboardInterrupt while sending command.", "something else"):
+        logging.getLogger().error(text)
+    assert [record.message for record in caplog.records] == ["something else"]
 
 
 def refused(master: str) -> tuple[str, float]:

@@ -96,7 +96,27 @@ def test_what_is_no_trace_is_a_usage_error(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "state", [{}, {"n": 3}, {"n": "one"}, {"n": {"#bigint": "x"}}, {"n": None}, {"n": []}]
+    ("text", "said"),
+    [("[" * 500_000, "too deep in each other"), (f"[{'1' * 6000}]", "has 6,000 digits")],
+    ids=["deep", "long"],
+)
+def test_what_python_does_not_read_is_told_in_our_words(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as failure:
+        itf.load(text, "x")
+    assert "sys." not in str(failure.value)
+    assert "recursion" not in str(failure.value)
+
+
+def test_a_plain_number_is_an_integer() -> None:
+    text = '\ufeff{"vars": ["n"], "states": [{"n": 0}, {"n": {"#bigint": "1"}}]}'
+    assert itf.read_states(counter(), itf.load(text, "x"), "x") == ((0,), (1,))
+    for wrong in (True, 1.0, -1, "1"):
+        with pytest.raises(UsageError, match="no value of n"):
+            itf.read_states(counter(), {"vars": ["n"], "states": [{"n": wrong}]}, "x")
+
+
+@pytest.mark.parametrize(
+    "state", [{}, {"n": 99}, {"n": "one"}, {"n": {"#bigint": "x"}}, {"n": None}, {"n": []}]
 )
 def test_states_that_do_not_fit_are_usage_errors(state: object) -> None:
     with pytest.raises(UsageError):

@@ -1,7 +1,8 @@
 (function () {
   "use strict";
   // The address holds the token and the path, so that it can be reloaded and kept as a bookmark.
-  var token = location.hash.slice(1).split("/")[0], about = null, shown = null, kept = [], told = [];
+  var token = location.hash.slice(1).split("/")[0], about = null, shown = null, offered = [], kept = [], told = [];
+  var turn = Promise.resolve();
   function by(id) { return document.getElementById(id); }
   var make = drawing.make;
   function empty(item) { while (item.firstChild) { item.removeChild(item.firstChild); } return item; }
@@ -17,6 +18,11 @@
   }
   function counted(steps) { return steps + (steps === 1 ? " step" : " steps"); }
   function fail(error) { say(error.message); }
+  // Keys and clicks come faster than answers: each waits for those before it, and goes on from where they led.
+  function next(move) {
+    turn = turn.then(function () { say(""); return move(); }).catch(fail);
+    return turn;
+  }
   // The path in the address, null where there is none.
   function given() {
     var path = location.hash.slice(1).split("/")[1] || "";
@@ -30,17 +36,26 @@
       if (location.hash !== place) { history[given() ? "pushState" : "replaceState"](null, "", place); }
     });
   }
-  function go(path) {
-    say("");
-    return visit(path).catch(fail);
+  function go(path) { return next(function () { return visit(path); }); }
+  function back() {
+    return next(function () { return shown.path.length > about.first.length ? visit(shown.path.slice(0, -1)) : null; });
+  }
+  // The choice in a place of those that are shown when its turn comes.
+  function take(place) {
+    return next(function () {
+      var choice = offered[place];
+      return choice && choice.possible ? visit(shown.path.concat([choice.number])) : null;
+    });
   }
   // What the address says; where it leads nowhere, what was shown, or the beginning.
   function follow() {
-    say("");
-    return visit(given() || about.begin).catch(function (error) {
-      history.replaceState(null, "", "#" + token);
-      return visit(shown ? shown.path : about.begin).then(function () { fail(error); });
-    }).catch(fail);
+    var path = given() || about.begin;
+    return next(function () {
+      return visit(path).catch(function (error) {
+        history.replaceState(null, "", "#" + token);
+        return visit(shown ? shown.path : about.begin).then(function () { fail(error); });
+      });
+    });
   }
   function details(list) {
     var box = make("ul", "details");
@@ -48,12 +63,12 @@
     return box;
   }
   function steps() {
-    var box = empty(by("steps"));
+    var box = empty(by("steps")), path = shown.path;
     shown.steps.forEach(function (step, number) {
       var line = make("li"), button = make("button", "go");
       button.type = "button";
       button.appendChild(make("code", "", step.name));
-      button.addEventListener("click", function () { go(shown.path.slice(0, number + 1)); });
+      button.addEventListener("click", function () { go(path.slice(0, number + 1)); });
       line.appendChild(button);
       if (step.fault) { line.appendChild(make("span", "tag fault", step.fault)); }
       if (told[number] !== undefined) { line.appendChild(make("code", "told", told[number])); }
@@ -66,15 +81,16 @@
     });
   }
   function choices() {
-    var box = empty(by("choices")), words = by("filter").value.split(/\s+/).filter(Boolean), count = 0;
-    shown.choices.forEach(function (choice) {
-      if (!words.every(function (word) { return choice.name.indexOf(word) >= 0; })) { return; }
-      count += 1;
+    var box = empty(by("choices")), words = by("filter").value.split(/\s+/).filter(Boolean), path = shown.path;
+    offered = shown.choices.filter(function (choice) {
+      return words.every(function (word) { return choice.name.indexOf(word) >= 0; });
+    });
+    offered.forEach(function (choice) {
       var line = make("li"), button = make("button", "take");
       button.type = "button";
       button.disabled = !choice.possible;
       button.appendChild(make("code", "", choice.name));
-      button.addEventListener("click", function () { go(shown.path.concat([choice.number])); });
+      button.addEventListener("click", function () { go(path.concat([choice.number])); });
       line.appendChild(button);
       if (choice.actor) { line.appendChild(make("span", "tag", choice.actor)); }
       if (choice.fault) { line.appendChild(make("span", "tag fault", choice.fault)); }
@@ -87,7 +103,7 @@
       line.appendChild(more);
       box.appendChild(line);
     });
-    by("count").textContent = counted(count);
+    by("count").textContent = counted(offered.length);
     if (!shown.choices.length) { box.appendChild(make("li", "broken", "Nothing can happen here.")); }
   }
   function state() {
@@ -121,35 +137,46 @@
     by("back").disabled = shown.path.length <= about.first.length;
     by("command").textContent = shown.command;
   }
-  function seek(from) {
-    say("searching …");
-    ask("seek", { path: shown.path.join("."), text: by("text").value, from: from }).then(function (found) {
-      if (found.path) { go(found.path); } else { say(found.said); }
-    }).catch(fail);
+  // Asks about the state that is shown when its turn comes; nothing else waits for the answer, which
+  // is dropped where another state is shown by then.
+  function inquire(name, fields, meanwhile, answered) {
+    next(function () {
+      var asked = shown;
+      say(meanwhile);
+      fields.path = asked.path.join(".");
+      ask(name, fields).then(function (found) { if (shown === asked) { answered(found); } }).catch(fail);
+    });
   }
-  by("back").addEventListener("click", function () { go(shown.path.slice(0, -1)); });
+  function seek(from) {
+    inquire("seek", { text: by("text").value, from: from }, "searching …", function (found) {
+      if (found.path) { go(found.path); } else { say(found.said); }
+    });
+  }
+  by("back").addEventListener("click", back);
   by("restart").addEventListener("click", function () { go(about.first); });
   by("keep").addEventListener("click", function () {
-    var last = shown.steps[shown.steps.length - 1];
-    kept.push({ path: shown.path, name: counted(shown.steps.length - 1) + ", last " + (last ? last.name : "none") });
-    branches();
+    next(function () {
+      var last = shown.steps[shown.steps.length - 1];
+      kept.push({ path: shown.path, name: counted(shown.steps.length - 1) + ", last " + (last ? last.name : "none") });
+      branches();
+    });
   });
   by("filter").addEventListener("input", choices);
   by("variables").addEventListener("input", state);
   by("ask").addEventListener("submit", function (event) {
     event.preventDefault();
-    say("");
-    ask("value", { path: shown.path.join("."), text: by("text").value }).then(function (found) { told = found.values; steps(); }).catch(fail);
+    inquire("value", { text: by("text").value }, "", function (found) { told = found.values; steps(); });
   });
   by("seek").addEventListener("click", function () { seek("here"); });
   by("seekstart").addEventListener("click", function () { seek("start"); });
   by("save").addEventListener("click", function () {
-    ask("trace", { path: shown.path.join(".") }).then(function (found) {
+    next(function () { return ask("trace", { path: shown.path.join(".") }); }).then(function (found) {
+      if (!found) { return; }
       var link = make("a");
       link.href = URL.createObjectURL(new Blob([found.trace], { type: "application/json" }));
       link.download = "path.itf.json";
       link.click();
-    }).catch(fail);
+    });
   });
   by("load").addEventListener("change", function (event) {
     var file = event.target.files[0];
@@ -160,11 +187,8 @@
   });
   document.addEventListener("keydown", function (event) {
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA)$/.test(event.target.tagName) || !shown) { return; }
-    if ((event.key === "Backspace" || event.key === "k") && !by("back").disabled) { by("back").click(); event.preventDefault(); }
-    if (/^[1-9]$/.test(event.key)) {
-      var buttons = by("choices").querySelectorAll("button.take");
-      if (buttons[event.key - 1]) { buttons[event.key - 1].click(); }
-    }
+    if (event.key === "Backspace" || event.key === "k") { back(); event.preventDefault(); }
+    if (/^[1-9]$/.test(event.key)) { take(event.key - 1); }
   });
   ask("about").then(function (data) {
     about = data;
