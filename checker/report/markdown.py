@@ -53,7 +53,7 @@ INLINE = re.compile(r"\\.|(?P<code>(?P<run>`+)(?!`).+?(?<!`)(?P=run)(?!`))|`+|\]
 """What Markdown looks at within a line: an escape, a code span, lone backticks, a link."""
 
 BEGINS_A_BLOCK = re.compile(
-    r"^(?=#{1,6}( |$)|>|~~~|[-+*]( |$)|(?P<rule>[-*_=])( ?(?P=rule))*$|\[([ xX]\] |.*\]:))"
+    r"^(?=#{1,6}( |$)|>|~~~|[-+*]( |$)|(?P<rule>[-*_])( ?(?P=rule))*$|==+$|\[([ xX]\] |.*\]:))"
     r"|^\d{1,9}(?=[.)]( |$))"
 )
 """What comes before the character by which a line of prose would be a heading, a quotation, a block
