@@ -12,9 +12,7 @@ from checker.conformance.log import Event
 from checker.conformance.matching import Binding, Matcher
 from checker.conformance.space import Edge, Expected, Key, Space
 from checker.frozen import frozen
-from checker.machine.machine import Machine
-from checker.machine.statements import Fresh
-from checker.machine.walk import statements_inside
+from checker.semantics.symmetry import drawn_ids
 
 Taken = tuple[Event | None, Key, Edge]
 """A step of a run: the line that it explains, the state before, the step."""
@@ -130,7 +128,7 @@ class Steps:
         self.matcher = Matcher(space.bound)
         self.fitting = Fitting(space, self.matcher)
         self.holding = Holding(space)
-        self.lasting = self.holding.alike & space.bound.enough - _drawn(space.bound.machine)
+        self.lasting = self.holding.alike & space.bound.enough - drawn_ids(space.bound.machine)
         """Types whose names keep their ids: there is one for each, and no step draws a free one."""
         self.timers = space.bound.timers
         self.anew = [float("-inf")] * len(self.timers)
@@ -637,16 +635,6 @@ class Steps:
         if number == len(self.answers):
             self.answers.append(expected)
         return number
-
-
-def _drawn(machine: Machine) -> frozenset[str]:
-    """Return the types of which steps draw ids that occur nowhere."""
-    return frozenset(
-        node.type.name
-        for action in (machine.initial, *machine.actions)
-        for node in statements_inside(action.body)
-        if isinstance(node, Fresh)
-    )
 
 
 def words_of(value: Any) -> set[str]:

@@ -16,11 +16,11 @@ from checker.machine.relations import INTEGER_LIMIT, VALUES_MAX, holds_symmetric
 from checker.machine.types import Enum, Id, Range, Type
 from checker.semantics.values import format_value
 from checker.source import Source, Span
-from checker.table.declarations import prefix_of_ids
 from checker.table.document import Cell, Constant, InstanceEntry, TypeNode, Word
 from checker.table.expressions import parse_expression
 from checker.table.passage import Passage
 from checker.table.problems import Problems, nearest
+from checker.table.scopes import counted_ids
 
 Setting = int | bool | str
 Settings = Mapping[str, tuple[Setting, Span | None]]
@@ -107,8 +107,7 @@ def _declare(world: World, constant: Constant, setting: tuple[Setting, Span | No
         if not 1 <= number <= VALUES_MAX:
             place = constant.value_span or constant.name.span
             raise _limit(constant, setting, place, f"1 to {VALUES_MAX} ids", number)
-        prefix = constant.prefix.text if constant.prefix else prefix_of_ids(name)
-        _declare_ids(world, constant, tuple(f"{prefix}{i + 1}" for i in range(number)))
+        _declare_ids(world, constant, counted_ids(constant, number))
     else:
         literal = _value(world, constant, setting)
         world.constants[name] = literal

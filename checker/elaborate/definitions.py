@@ -29,22 +29,6 @@ def inline(
     expect_count(name, definition.parameters, len(arguments), span)
     if name in context.inlined:
         raise Wrong("N220", f"`{name}` is defined by itself", span)
-    given = [
-        (parameter.text, argument.type)
-        for parameter, argument in zip(definition.parameters, arguments, strict=True)
-    ]
-    with used(name, given, span, context.world.problems):
-        return _put(context, definition, arguments, span, hint)
-
-
-def _put(
-    context: Context,
-    definition: Definition,
-    arguments: tuple[Term, ...],
-    span: Span,
-    hint: Type | None,
-) -> Term:
-    name = definition.name.text
     names: dict[str, Term] = {}
     bound: list[tuple[str, Term]] = []
     for parameter, argument in zip(definition.parameters, arguments, strict=True):
@@ -54,16 +38,18 @@ def _put(
             unique = context.allocator.unique(f"{name}.{parameter.text}")
             bound.append((unique, argument))
             names[parameter.text] = t.Local(unique, argument.type, argument.span)
-    inner = context.inside(definition.body, names, name)
-    inner.maybe = frozenset()
-    for word, cell in definition.lets:
-        value = inner.at_cell(cell).infer(expression(cell))
-        if not _put_in(value, definition, context):
-            unique = context.allocator.unique(f"{name}.{word.text}")
-            bound.append((unique, value))
-            value = t.Local(unique, value.type, word.span)
-        inner.names[word.text] = value
-    body = inner.infer(expression(definition.body), hint)
+    given = [(text, value.type) for text, value in names.items()]
+    with used(name, given, span, context.world.problems):
+        inner = context.inside(definition.body, names, name)
+        inner.maybe = frozenset()
+        for word, cell in definition.lets:
+            value = inner.at_cell(cell).infer(expression(cell))
+            if not _put_in(value, definition, context):
+                unique = context.allocator.unique(f"{name}.{word.text}")
+                bound.append((unique, value))
+                value = t.Local(unique, value.type, word.span)
+            inner.names[word.text] = value
+        body = inner.infer(expression(definition.body), hint)
     for unique, argument in reversed(bound):
         body = t.Let(unique, argument, body, body.type, span)
     return body

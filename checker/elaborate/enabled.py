@@ -21,7 +21,7 @@ from checker.machine import terms as t
 from checker.machine.machine import Action
 from checker.machine.relations import item_of
 from checker.machine.types import Set, Type
-from checker.machine.walk import rebuild, statements_inside, walk
+from checker.machine.walk import names_given, rebuild, statements_inside
 from checker.source import Span
 from checker.table.problems import Problems
 
@@ -111,9 +111,8 @@ def _named_anew(context: Context, term: Term, given: Mapping[str, Term]) -> Term
     Names tell values apart in all of a row: what a loop does with its id is looked for by name.
     """
     ours = {value.name for value in given.values() if isinstance(value, t.Local)}
-    bound = [node.name for node in walk(term) if isinstance(node, t.Let | t.Generator)]
     # `c#2` is how an allocator says that it is not the first `c`.
-    anew = {name: context.allocator.unique(name.partition("#")[0]) for name in dict.fromkeys(bound)}
+    anew = {name: context.allocator.unique(name.partition("#")[0]) for name in names_given(term)}
 
     def change(part: Term) -> Term:
         part = rebuild(part, change)

@@ -22,7 +22,7 @@ from checker.machine import terms as t
 from checker.machine.machine import Machine, Property, Variable
 from checker.machine.relations import show
 from checker.machine.types import Enum, Id, Map, Set, Type
-from checker.machine.walk import walk
+from checker.semantics.symmetry import drawn_ids
 from checker.semantics.values import code_of, format_value, value_of
 from checker.source import Span
 from checker.table.document import (
@@ -36,7 +36,7 @@ from checker.table.document import (
     cells_of,
 )
 from checker.table.problems import nearest
-from checker.table.scopes import ids_begin_with
+from checker.table.scopes import counted_ids
 
 Setting = tuple[Word, int | bool | str, Span]
 
@@ -148,7 +148,7 @@ def _own_names(constant: Constant, count: int) -> tuple[str, ...]:
     """Return what the coarse system calls ids of a type if there are `count` of them."""
     if constant.ids_names is not None:
         return tuple(word.text for word in constant.ids_names)
-    return tuple(f"{ids_begin_with(constant)}{number}" for number in range(1, count + 1))
+    return counted_ids(constant, count)
 
 
 def _require_ids(document: Document, shared: Mapping[str, Id], names: frozenset[str]) -> None:
@@ -214,12 +214,7 @@ def _refuse_fresh_of_several(
 
     It looks for ids of its own type only, and here the other's would be of that.
     """
-    drawn = {
-        node.type.name
-        for node in walk(machine.initial, *machine.actions)
-        if isinstance(node, t.Fresh)
-    }
-    for name in sorted(drawn & shared.keys()):
+    for name in sorted(drawn_ids(machine) & shared.keys()):
         others = sorted(other for other in shared if shared[other] == shared[name])
         if len(others) > 1:
             both = " and ".join(f"`{other}`" for other in others)

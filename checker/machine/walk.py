@@ -222,6 +222,12 @@ def mentioned(*nodes: Node) -> set[str]:
     return {node.name for node in walk(*nodes) if isinstance(node, t.Local)}
 
 
+def names_given(*nodes: Node) -> tuple[str, ...]:
+    """Return the names that terms in nodes give to values, each once, in order."""
+    names = (node.name for node in walk(*nodes) if isinstance(node, t.Let | t.Generator))
+    return tuple(dict.fromkeys(names))
+
+
 def variables_read(*nodes: Node) -> set[str]:
     """Return the names of the variables that nodes read."""
     return {node.variable for node in walk(*nodes) if isinstance(node, t.Read)}

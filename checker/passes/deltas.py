@@ -16,7 +16,7 @@ from checker.machine import terms
 from checker.machine.machine import Action, Property
 from checker.machine.once import once
 from checker.machine.terms import Generator, Term
-from checker.machine.walk import terms_inside, walk
+from checker.machine.walk import names_given, terms_inside, walk
 from checker.passes.analysis import Analysis, shared_analysis
 from checker.passes.rewriting import (
     NO_ROW,
@@ -372,22 +372,18 @@ def _state_parts(items: Iterable[Term | None], analysis: Analysis) -> list[Term]
     """Return the parts of the next state that terms look at; None if these are many or can fail."""
     found: list[Term] = []
     for item in items:
-        for part in _paths(item, _bound_in(item)) if item is not None else ():
+        for part in _paths(item, frozenset(names_given(item))) if item is not None else ():
             if not any(alike(part, known) for known in found):
                 found.append(part)
     sound = 0 < len(found) <= _PARTS_MAX and not any(map(analysis.may_fail, found))
     return found if sound else None
 
 
-def _bound_in(term: Term) -> frozenset[str]:
-    """Return the names that a term gives to values itself, which mean nothing outside of it."""
-    return frozenset(node.name for node in walk(term) if isinstance(node, Generator | terms.Let))
-
-
 def _paths(term: Term, inner: frozenset[str]) -> Iterator[Term]:
     """Yield the largest parts of the next state, by keys that no state changes, in a term.
 
-    Keys that are called as in `inner` are many, so there what holds all of these is one part.
+    `inner` are the names that the term itself gives to values, which mean nothing outside of it:
+    such keys are many, so there what holds all of these is one part.
     """
     if _is_path(term, inner):
         yield term

@@ -50,10 +50,14 @@ def symmetric_ids(machine: Machine) -> tuple[Id, ...]:
     kinds = tuple(kind for kind in machine.ids if kind.symmetric and len(kind.members) > 1)
     if not kinds or not machine.judges_runs:
         return kinds
-    drawn = frozenset[str]().union(
-        *(once(_drawn, action) for action in (machine.initial, *machine.actions))
-    )
+    drawn = drawn_ids(machine)
     return tuple(kind for kind in kinds if kind.name not in drawn)
+
+
+def drawn_ids(machine: Machine) -> frozenset[str]:
+    """Return the names of the id types of which rows draw ids that occur nowhere."""
+    actions = (machine.initial, *machine.actions)
+    return frozenset[str]().union(*(once(_drawn, action) for action in actions))
 
 
 def _drawn(action: Action) -> frozenset[str]:

@@ -91,6 +91,12 @@ def ids_begin_with(constant: Constant) -> str:
     return prefix_of_ids(constant.name.text) if own is None else own.text
 
 
+def counted_ids(constant: Constant, count: int) -> tuple[str, ...]:
+    """Return the names of so many counted ids."""
+    begin = ids_begin_with(constant)
+    return tuple(f"{begin}{number}" for number in range(1, count + 1))
+
+
 def owners_in(document: Document) -> Owners:
     """Return the types of the values that can be named, by their names in this system."""
     found: dict[str, set[str]] = {}
