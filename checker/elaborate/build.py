@@ -15,6 +15,7 @@ from checker.machine.relations import (
     INTEGER_LIMIT,
     VALUES_MAX,
     bare,
+    item_of,
     join,
     show,
     size,
@@ -451,11 +452,36 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
             ],
             span,
         )
-    if both != inner:
-        if isinstance(kind, Map):
-            collection = t.Keys(collection, Set(inner), span)
-        collection = convert.coerce(collection, _over(collection.type, both))
-    return t.Contains(convert.coerce(item, both), collection, span)
+    if isinstance(kind, Map) and both != inner:
+        collection = t.Keys(collection, Set(inner), span)
+    return t.Contains(convert.coerce(item, both), _widened(collection, both), span)
+
+
+def count(item: Term, collection: Term, span: Span) -> Term:
+    """Return how often `item` is in a bag or sequence; no check is made that could fail."""
+    kind = collection.type
+    assert isinstance(kind, Bag | Sequence)
+    often = Range(0, kind.capacity)
+    if isinstance(item.type, Range) and isinstance(kind.item, Range):
+        return t.Count(item, collection, often, span)
+    both = join(item.type, kind.item)
+    if both is None:
+        raise Wrong(
+            "Y303",
+            f"{show(item.type)} is never in {show(kind)}",
+            span,
+            expected=show(kind.item),
+            found=show(item.type),
+            help=_of_kinds(item.type, kind.item),
+        )
+    return t.Count(convert.coerce(item, both), _widened(collection, both), often, span)
+
+
+def _widened(collection: Term, item: Type) -> Term:
+    """Return a collection as one of items of a type that holds all that it may hold."""
+    if item_of(collection.type) == item:
+        return collection
+    return convert.coerce(collection, _over(collection.type, item))
 
 
 def _of_kinds(item: Type, inner: Type) -> str | None:

@@ -81,6 +81,8 @@ def map_display(context: Context, node: ast.expr, hint: Type | None) -> Term:
         return t.SetOf((), Set(NEVER), span) if target is None else convert.empty(target, span)
     keys, key = _items(context, nodes, target.key if target else None)
     values, value = _items(context, node.values, target.value if target else None)
+    if context.compared:
+        target = None  # it said what names mean; what cannot be there is equal to nothing there
     if target is not None:
         key, value = target.key, target.value
     pairs = tuple(
@@ -166,7 +168,8 @@ def list_comprehension(context: Context, node: ast.expr, hint: Type | None) -> T
     wanted = None if hint is None else bare(hint)
     clauses, inner, most = generators(context, node.generators)
     body = inner.infer(node.elt, None if wanted is None else item_of(wanted))
-    capacity = wanted.capacity if isinstance(wanted, Sequence) else min(most, VALUES_MAX + 1)
+    place = context.place(hint)
+    capacity = place.capacity if isinstance(place, Sequence) else min(most, VALUES_MAX + 1)
     kind = convert.limited(Sequence(body.type, capacity), span)
     return t.Fold("sequence", clauses, body, None, kind, span)
 
@@ -178,10 +181,13 @@ def map_comprehension(context: Context, node: ast.expr, hint: Type | None) -> Te
     span = context.span(node)
     wanted = None if hint is None else bare(hint)
     clauses, inner, _ = generators(context, node.generators)
-    if isinstance(wanted, Map):
-        key, value = inner.check(node.key, wanted.key), inner.check(node.value, wanted.value)
-        return t.Fold("map", clauses, value, key, wanted, span)
-    key, value = inner.infer(node.key), inner.infer(node.value)
+    place = context.place(hint)
+    if isinstance(place, Map):
+        key, value = inner.check(node.key, place.key), inner.check(node.value, place.value)
+        return t.Fold("map", clauses, value, key, place, span)
+    target = wanted if isinstance(wanted, Map) else None
+    key = inner.infer(node.key, target.key if target else None)
+    value = inner.infer(node.value, target.value if target else None)
     kind = convert.limited(Map(key.type, value.type, total=False), span)
     return t.Fold("map", clauses, value, key, kind, span)
 

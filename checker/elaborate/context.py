@@ -7,13 +7,15 @@ registered by the modules of this room with `handles`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from checker.elaborate import build, convert
 from checker.elaborate.world import DEPTH_MAX, Allocator, World
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
+from checker.machine.relations import bare
 from checker.machine.types import Type
 from checker.source import Span
 from checker.table.document import Cell
@@ -49,6 +51,8 @@ class Context:
     depth: int = 0
     maybe: frozenset[str] = frozenset()
     """Locals that have a value on some ways to this place only."""
+    compared: bool = False
+    """Whether values here are only compared: a hint says what names mean, and bounds nothing."""
 
     def span(self, node: ast.expr | ast.stmt | ast.comprehension | ast.keyword) -> Span:
         """Return the place of a node in its file."""
@@ -77,13 +81,14 @@ class Context:
             inlined,
             self.depth,
             self.maybe,
+            self.compared,
         )
 
     def infer(self, node: ast.expr, hint: Type | None = None) -> Term:
         """Return the term of `node`.
 
-        `hint` is the type its place expects: it gives names and empty collections their type; the
-        result may still need a conversion.
+        `hint` is the type its place expects: it gives names and empty collections their type, and
+        what is stored its bounds (`place`); the result may still need a conversion.
         """
         span = self.cell.place(node)
         self.world.meter.tick(span)
@@ -109,7 +114,21 @@ class Context:
 
     def check(self, node: ast.expr, expected: Type) -> Term:
         """Return the term of `node` as a value of `expected`."""
-        return convert.coerce(self.infer(node, expected), expected)
+        with self.comparing(False):
+            return convert.coerce(self.infer(node, expected), expected)
+
+    def place(self, hint: Type | None) -> Type | None:
+        """Return the type of the place that a value is stored in, without `optional`, if any."""
+        return None if hint is None or self.compared else bare(hint)
+
+    @contextmanager
+    def comparing(self, compared: bool = True) -> Iterator[None]:
+        """Say of what is inferred meanwhile whether it is only compared."""
+        before, self.compared = self.compared, compared
+        try:
+            yield
+        finally:
+            self.compared = before
 
     def condition(self, node: ast.expr, what: str = "this") -> Term:
         """Return the term of `node` as a boolean."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
 from checker.elaborate import build, convert
@@ -570,8 +569,9 @@ def _get(context: Context, node: ast.Call, item: Term, hint: Type | None, span: 
     first, second = arguments(context, node, 2, 2)
     assert isinstance(item.type, Map)
     wanted = item.type.key
-    key = context.infer(first, wanted)
-    otherwise = _default(context, second, hint or item.type.value)
+    with context.comparing():
+        key = context.infer(first, wanted)
+    otherwise = _default(context, second, hint, item.type.value)
 
     def lookup(one: Term) -> Term:
         def found(place: Term) -> Term:
@@ -583,22 +583,17 @@ def _get(context: Context, node: ast.Call, item: Term, hint: Type | None, span: 
     return context.once("map", item, lookup, span)
 
 
-def _default(context: Context, node: ast.expr, kind: Type) -> Term:
-    """Return what stands for an absent value; it may be one that could not be stored there.
-
-    A map that is written down takes a type that is hinted at for that of its place.
-    """
-    if isinstance(node, ast.Dict) and not (isinstance(kind, Map) and kind.total):
-        with suppress(Wrong):  # a name in it that several types have needs the hint
-            return context.infer(node)
-    return context.infer(node, kind)
+def _default(context: Context, node: ast.expr, hint: Type | None, kind: Type) -> Term:
+    """Return what stands for an absent value; it may be one that could not be stored there."""
+    if hint is not None or (isinstance(kind, Map) and kind.total):
+        return context.infer(node, hint or kind)
+    with context.comparing():
+        return context.infer(node, kind)
 
 
 def _count(context: Context, node: ast.Call, item: Term, span: Span) -> Term:
     (argument,) = arguments(context, node, 1, 1)
     assert isinstance(item.type, Bag | Sequence)
-    kind, capacity = item.type.item, item.type.capacity
-    value = context.infer(argument, kind)
-    if not (isinstance(value.type, Range) and isinstance(kind, Range)):
-        value = convert.coerce(value, kind)
-    return t.Count(value, item, Range(0, capacity), span)
+    with context.comparing():
+        value = context.infer(argument, item.type.item)
+    return build.count(value, item, span)

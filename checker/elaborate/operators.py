@@ -62,14 +62,15 @@ def needs_hint(context: Context, node: ast.expr) -> bool:
 def pair(
     context: Context, left: ast.expr, right: ast.expr, hint: Type | None = None
 ) -> tuple[Term, Term]:
-    """Return both terms; the one whose names are clear is elaborated first and hints the other."""
+    """Return both terms; where no type is hinted at, the one whose names are clear hints the other.
+
+    What is expected of both is the hint of both: one may be less than their place.
+    """
     if needs_hint(context, left) and not needs_hint(context, right):
         second = context.infer(right, hint)
-        return context.infer(left, second.type), second
+        return context.infer(left, hint or second.type), second
     first = context.infer(left, hint)
-    if needs_hint(context, right) and (hint is None or not needs_hint(context, left)):
-        hint = first.type
-    return first, context.infer(right, hint)
+    return first, context.infer(right, hint or first.type)
 
 
 # ------------------------------------------------------------------------------- arithmetic
@@ -218,13 +219,15 @@ def comparison(context: Context, node: ast.expr, _hint: Type | None) -> Term:
     if needs_hint(context, node.left):
         clear = (operand for operand in node.comparators if not needs_hint(context, operand))
         hint = next((context.infer(operand).type for operand in clear), None)
-    left = context.infer(node.left, hint)
+    with context.comparing():
+        left = context.infer(node.left, hint)
     return _chain(context, left, node, 0, hint or left.type)
 
 
 def _chain(context: Context, left: Term, node: ast.Compare, index: int, hint: Type | None) -> Term:
     operand = node.comparators[index]
-    right = context.infer(operand, hint)
+    with context.comparing():
+        right = context.infer(operand, hint)
     span = context.span(node)
     if index == len(node.ops) - 1:
         return _operator(context, node.ops[index], left, right, span)
@@ -245,9 +248,11 @@ def _single(context: Context, op: ast.cmpop, left: ast.expr, right: ast.expr, sp
         result = _identity(context, left, right, span)
         return build.negation(result, span) if isinstance(op, ast.IsNot) else result
     if isinstance(op, ast.In | ast.NotIn):
-        item, collection = _membership(context, left, right)
+        with context.comparing():
+            item, collection = _membership(context, left, right)
         return _operator(context, op, item, collection, span)
-    first, second = pair(context, left, right)
+    with context.comparing():
+        first, second = pair(context, left, right)
     return _operator(context, op, first, second, span)
 
 

@@ -329,3 +329,67 @@ def test_what_changes_a_part_of_a_large_record_is_seen_by_who_looks_at_all_of_it
     result = run(tmp_path, LARGE, keep_going=True)
     assert result.exploration.distinct == 5
     assert outcomes(result) == {"same": "violated"}
+
+
+COMPARED = """\
+constants:
+  Room: {ids: [kitchen, cellar]}
+types:
+  Level: one of low, high
+variables:
+  n: {type: 0..3, initial: "2"}
+  q: {type: sequence of 0..1 up to 2, initial: "[1]"}
+  counted: {type: bag of 0..1 up to 2, initial: "[1, 1]"}
+  lists: {type: sequence of sequence of 0..1 up to 2 up to 2, initial: "[[1]]"}
+  m: {type: map of 0..1 to optional 0..3, initial: "{0: none, 1: 2}"}
+  one: {type: optional map of 0..1 to 0..1, initial: "{0: 1}"}
+  all_rooms: {type: total map of Room to 0..1, initial: "{r: 0 for r in Room}"}
+  maps: {type: map of 0..1 to map of 0..1 to 0..1, initial: "{0: {1: 1}}"}
+  wide: {type: map of 0..3 to optional 0..3, initial: "{2: none}"}
+  levels: {type: sequence of optional Level up to 2, initial: "[low]"}
+rows:
+  - row: step
+    when: n > 0
+    do: |
+      n = n - 1
+      wide = m if n == 5 else {n + 1: none}
+terminal: [n == 0]
+properties:
+  displays: {always: "{n + 5: none} != m and [n, n, n] not in lists", why: w.}
+  comprehensions:
+    why: w.
+    always: >-
+      [k for k in range(4)] not in lists
+      and {k: k for k in range(4)} != one
+  options: {always: "one != {k + 3: none for k in range(1)} and one == {0: 1}", why: w.}
+  chains:
+    why: w.
+    always: >-
+      not (q == [k + 4 for k in range(3)] == q)
+      and q == [k + 1 for k in range(1)] == q
+  defaults: {always: "maps.get(1, {n + 7: 9}) == {n + 7: 9} and maps.get(0, {}) == {1: 1}", why: w.}
+  default_maps: {always: "maps.get(1, {k: k for k in range(5)}) != maps.get(0, {})", why: w.}
+  counts: {always: "lists.count([n + 3, 4]) == 0 and lists.count([1]) == 1", why: w.}
+  counted_lists:
+    why: w.
+    always: >-
+      lists.count([k for k in range(4)]) == 0
+      and lists.count(empty) == 0
+  nothing:
+    why: w.
+    always: >-
+      counted.count(none) == 0
+      and counted.count(1) == 2 and levels.count(none) == 0
+  total:
+    why: w.
+    always: >-
+      all_rooms == {r: 0 for r in Room}
+      and all_rooms != {kitchen: 0, cellar: 5}
+  assigned: {always: "n == 2 or wide == {n + 1: none}", why: w.}
+"""
+
+
+def test_what_is_only_compared_may_be_what_could_not_be_stored(tmp_path: Path) -> None:
+    result = run(tmp_path, COMPARED)
+    assert set(outcomes(result).values()) == {"holds"}
+    assert result.verdict.exit_code == exits.HOLDS
