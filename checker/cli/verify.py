@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from checker import library
+from checker import errors, library
 from checker.cli import expectations
 from checker.cli.configuration import SpokenOption
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
@@ -204,7 +204,7 @@ def _write(
     """Write what other tools read: files, and annotations where GitHub runs this.
 
     `nothing` is what is vacuous, where that is an error. A file that cannot be written costs no
-    other: the first OSError is raised when all else is done.
+    other: each is told, and the first OSError is raised when all else is done.
     """
     failures: list[OSError] = []
     found = [problem for outcome in outcomes for problem in outcome.problems]
@@ -223,6 +223,8 @@ def _write(
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for problem in found:
             click.echo(problems.annotation(problem), err=True)
+    for failure in failures[1:]:
+        click.echo(visible(f"error: {errors.told(failure)}"), err=True)
     if failures:
         raise failures[0]
 

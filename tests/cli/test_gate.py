@@ -361,6 +361,15 @@ def test_a_full_disk_for_one_file_costs_no_other(command: Command, toggle: str) 
     assert json.loads(Path("out.sarif").read_text())["version"] == "2.1.0"
 
 
+def test_each_file_that_cannot_be_written_is_told(command: Command, toggle: str) -> None:
+    Path("a_file").touch()
+    done = command("verify", toggle, *ONE, "--junit", "a_file/out.xml", "--sarif", "/dev/full")
+    assert done.code == 2
+    assert "error: /dev/full: no space left on device\n" in done.err
+    assert "error: a_file" in done.err
+
+
+
 def test_a_file_that_is_cut_short_does_not_stay(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
