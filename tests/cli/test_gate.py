@@ -369,7 +369,6 @@ def test_each_file_that_cannot_be_written_is_told(command: Command, toggle: str)
     assert "error: a_file" in done.err
 
 
-
 def test_a_file_that_is_cut_short_does_not_stay(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
