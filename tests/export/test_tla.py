@@ -179,6 +179,45 @@ def test_an_evaluation_error_is_one_of_tlc(tmp_path: Path, row: str, wrong: str)
     assert "system.yaml" in told.output
 
 
+GIVEN_UP = """
+system: given_up
+about: A row that fails before it says that it cannot be taken.
+types:
+  R: {fields: {IN: "0..1", IN_1: "0..1"}}
+variables:
+  m: {type: "map of 0..1 to 0..1", initial: empty}
+  x: {type: 0..1, initial: "0"}
+  r: {type: R, initial: "R(IN=0, IN_1=1)"}
+rows:
+  - row: fails
+    do: |
+      x = m[0]
+      require(r.IN == r.IN_1)
+deadlock: false
+"""
+
+
+def test_a_value_that_may_fail_is_evaluated_where_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(GIVEN_UP)
+    assert "\\E x_1 \\in {m[0]} :" in exported(path)
+
+
+@needs_tlc
+def test_an_error_before_a_step_is_given_up_is_one_of_tlc(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(GIVEN_UP)
+    machine = flow.machine_of(str(path), "default", {})
+    module = module_of(machine, machine.name)
+    assert run_tlc(module, module.configuration).violated == "evaluation error"
+
+
+def test_fields_are_called_apart(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(GIVEN_UP)
+    assert "[IN_2 |-> 0, IN_1 |-> 1]" in exported(path)
+
+
 def test_a_module_reads_like_the_specification(tmp_path: Path) -> None:
     text = exported(lamp(tmp_path, "properties:\n  low: {always: n <= 4, why: it is small.}"))
     assert text.startswith("-------")
