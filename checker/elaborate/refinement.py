@@ -88,6 +88,7 @@ def chosen(
         entry,
         settings=tuple(item for item in settings if item[0].text not in shared),
         properties=None,
+        without=(),
         symmetry=None,
         expect=None,
     )
