@@ -325,11 +325,13 @@ class Actions:
     def _fresh(self, statement: t.Fresh, scope: Scope, exits: Exits, then: After) -> Lines:
         kind = statement.type
         drawn = DRAWN + kind.name
-        found = [
-            text
+        # As the step found it, and as it is now.
+        held = {
+            (variable.type, state[variable.name]): None
             for variable in self._machine.variables
-            if (text := self._occurring(kind, variable.type, scope.state[variable.name])) != "{}"
-        ]
+            for state in (exits.start, scope.state)
+        }
+        found = [text for one in held if (text := self._occurring(kind, *one)) != "{}"]
         found += [scope.names[drawn]] if drawn in scope.names else []
         free = f"{self._values.set_of(kind)} \\ ({_union(found) or '{}'})"
         left, inside = scope.aside("unused")

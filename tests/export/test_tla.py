@@ -218,6 +218,34 @@ def test_fields_are_called_apart(tmp_path: Path) -> None:
     assert "[IN_2 |-> 0, IN_1 |-> 1]" in exported(path)
 
 
+FRESH = """
+system: fresh
+about: Ids are taken away and drawn in one step.
+constants:
+  Member: {ids: 3}
+variables:
+  h: {type: optional Member, initial: none}
+  n: {type: 0..2, initial: "0"}
+initial:
+  do: h = fresh(Member)
+rows:
+  - row: anew
+    when: n < 2
+    do: |
+      h = none
+      h = fresh(Member)
+      n += 1
+deadlock: false
+properties:
+  another: {always: n != 1 or h == member2, why: It has just been somebody's.}
+"""
+
+
+@needs_tlc
+def test_what_a_step_takes_away_is_not_fresh_in_it(tmp_path: Path) -> None:
+    assert recounted(tmp_path, FRESH) == []
+
+
 def test_a_module_reads_like_the_specification(tmp_path: Path) -> None:
     text = exported(lamp(tmp_path, "properties:\n  low: {always: n <= 4, why: it is small.}"))
     assert text.startswith("-------")
