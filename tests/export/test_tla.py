@@ -286,6 +286,8 @@ def test_names_are_never_those_of_tla() -> None:
     assert identifier("THEN") == "THEN_1"
     assert identifier("none") == "none_1"
     assert identifier("Gather") == "Gather_1"
+    assert identifier("Sequences") == "Sequences_1"
+    assert identifier(LIBRARY) == f"{LIBRARY}_1"
     assert identifier("client.state", {"client_state"}) == "client_state_1"
     assert "SumOver" in library_text()
 
