@@ -477,4 +477,5 @@ def _sort(kind: Type) -> str:
             return f"bag({_sort(item)})"
         case Map(key, value, _):
             return f"map({_sort(key)}, {_sort(value)})"
-    return "record"
+    # Of two records TLC compares fields, whichever comes first, until two of them differ.
+    return f"record({', '.join(sorted(shape.name for shape in variants_of(kind)))})"

@@ -246,6 +246,34 @@ def test_what_a_step_takes_away_is_not_fresh_in_it(tmp_path: Path) -> None:
     assert recounted(tmp_path, FRESH) == []
 
 
+APART = """
+system: apart
+about: Messages hold records that have a field of one name and two kinds.
+types:
+  P: {fields: {a: "0..1"}}
+  Q: {fields: {a: bool}}
+messages:
+  M1: {x: P}
+  M2: {x: Q}
+channels:
+  c: {carries: [M1, M2], order: retained}
+variables:
+  x: {type: 0..1, initial: "0"}
+rows:
+  - row: sends
+    for: {k: "0..1"}
+    do: |
+      send(c, M1(x=P(a=k)))
+      send(c, M2(x=Q(a=true)))
+deadlock: false
+"""
+
+
+@needs_tlc
+def test_records_of_two_kinds_are_told_apart(tmp_path: Path) -> None:
+    assert recounted(tmp_path, APART) == []
+
+
 def test_a_module_reads_like_the_specification(tmp_path: Path) -> None:
     text = exported(lamp(tmp_path, "properties:\n  low: {always: n <= 4, why: it is small.}"))
     assert text.startswith("-------")
