@@ -171,7 +171,8 @@ def _without_budgets(document: Document, unlimited: tuple[Word, ...]) -> Documen
         replace(fault, budget="unlimited") if fault.name.text in names else fault
         for fault in document.faults
     )
-    return replace(document, faults=faults, properties=())
+    instances = tuple(entry.unjudged for entry in document.instances)
+    return replace(document, faults=faults, properties=(), instances=instances)
 
 
 def _refuse_unknown(words: tuple[Word, ...], known: set[str], code: str, kind: str) -> None:

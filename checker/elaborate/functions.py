@@ -385,7 +385,7 @@ def _sum(context: Context, node: ast.Call, _hint: Type | None) -> Term:
     assert isinstance(body.type, Range)
     kind = Range(min(0, most * body.type.low), max(0, most * body.type.high))
     if max(abs(kind.low), abs(kind.high)) > INTEGER_LIMIT:
-        raise Wrong("Y307", "this sum can be too large", span, expected="at most 2**62")
+        raise Wrong("Y307", "this sum can be too large", span, expected="less than 2**62")
     return t.Fold("sum", clauses, body, None, kind, span)
 
 

@@ -163,7 +163,7 @@ def _power(context: Context, node: ast.BinOp, span: Span) -> Term:
     if values[1] < 0:
         raise Wrong("Y303", "the exponent is negative", span, expected="0 or more")
     if abs(values[0]) > 1 and values[1] * (abs(values[0]).bit_length() - 1) > _POWER_BITS:
-        raise Wrong("Y307", "this number is too large", span, expected="at most 2**62")
+        raise Wrong("Y307", "this number is too large", span, expected="less than 2**62")
     if abs(values[0]) <= 1 and values[1] > 1:
         return convert.integer(values[0] ** (2 + values[1] % 2), span)
     return convert.integer(values[0] ** values[1], span)

@@ -85,11 +85,9 @@ def chosen(
     if gone:
         _require_ids(document, shared, frozenset(gone))
     return replace(document, constants=constants, properties=()), replace(
-        entry,
+        entry.unjudged,
         settings=tuple(item for item in settings if item[0].text not in shared),
-        properties=None,
         symmetry=None,
-        expect=None,
     )
 
 

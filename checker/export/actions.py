@@ -8,7 +8,7 @@ operator whose parameters are what the ways may have changed; a loop is a recurs
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from checker.errors import InternalError
@@ -100,6 +100,7 @@ class Actions:
         self._values = expressions.values
         self._moves = moves
         self._kinds = {variable.name: variable.type for variable in machine.variables}
+        self._there: set[str] = set()
 
     def condition(self, term: Term, scope: Scope) -> Lines:
         """Return what must hold for the rest to happen.
@@ -121,28 +122,37 @@ class Actions:
         """
         exits = Exits(leaf, cut, scope.state)
         lines: Lines = []
+        self._there.clear()
         for name, value in action.lets:
             bound, scope = self._bind(name, self._write.text(value, scope), scope, may_fail(value))
             lines += bound
         lines += self.condition(action.guard, scope)
-        return tidy([*lines, *self._block(action.body, scope, exits, leaf)])
+        return tidy([*lines, *self._block(action.body, scope, exits, leaf)], self._there)
 
     # -------------------------------------------------------------------------- binding
 
-    def _bind(self, name: str, text: str, scope: Scope, now: bool = True) -> tuple[Lines, Scope]:
+    def _bind(self, name: str, text: str, scope: Scope, now: bool) -> tuple[Lines, Scope]:
         """Let a name stand for an expression, evaluated `now` or where it is used."""
         if atomic(text) and not now:
             return [], scope.named(name, text)
         own, inside = scope.aside(name.strip("#"))
-        return [f"\\E {own} \\in {listed(text)} :"], inside.named(name, own)
+        return self._value(own, text, now=now), inside.named(name, own)
 
-    def _set(self, variable: str, text: str, scope: Scope) -> tuple[Lines, Scope]:
-        """Let a variable have a new value."""
+    def _value(self, own: str, text: str, *, now: bool) -> Lines:
+        """Return the line that binds an identifier to a value, which is to be evaluated `now`."""
+        if now:
+            self._there.add(own)
+        return [f"\\E {own} \\in {listed(text)} :"]
+
+    def _set(
+        self, variable: str, text: str, scope: Scope, *, now: bool = False
+    ) -> tuple[Lines, Scope]:
+        """Let a variable have a new value, which is evaluated `now` if it may be an error."""
         if re.fullmatch(r'\w+|"[^"]*"', text):
             return [], replace(scope, state={**scope.state, variable: text})
         own, inside = scope.aside(variable)
         inside = replace(inside, state={**scope.state, variable: own})
-        return [f"\\E {own} \\in {listed(text)} :"], inside
+        return self._value(own, text, now=now), inside
 
     def _join(
         self,
@@ -315,11 +325,13 @@ class Actions:
     def _fresh(self, statement: t.Fresh, scope: Scope, exits: Exits, then: After) -> Lines:
         kind = statement.type
         drawn = DRAWN + kind.name
-        found = [
-            text
+        # As the step found it, and as it is now.
+        held = {
+            (variable.type, state[variable.name]): None
             for variable in self._machine.variables
-            if (text := self._occurring(kind, variable.type, scope.state[variable.name])) != "{}"
-        ]
+            for state in (exits.start, scope.state)
+        }
+        found = [text for one in held if (text := self._occurring(kind, *one)) != "{}"]
         found += [scope.names[drawn]] if drawn in scope.names else []
         free = f"{self._values.set_of(kind)} \\ ({_union(found) or '{}'})"
         left, inside = scope.aside("unused")
@@ -389,8 +401,8 @@ class Actions:
 
     def _simple(self, statement: Statement, scope: Scope) -> tuple[Lines, Scope]:
         match statement:
-            case t.Assign(place_, value, _):
-                return self._assign(place_, self._write.text(value, scope), scope)
+            case t.Assign():
+                return self._assign(statement, scope)
             case t.Transition():
                 return self._transition(statement, scope)
             case t.Delete(place_, _):
@@ -417,13 +429,15 @@ class Actions:
                 return self._receive(statement, scope)
         raise InternalError(f"{statement} is no statement")
 
-    def _assign(self, at: Place, value: str, scope: Scope) -> tuple[Lines, Scope]:
+    def _assign(self, statement: t.Assign, scope: Scope) -> tuple[Lines, Scope]:
+        at, value = statement.place, self._write.text(statement.value, scope)
         way = self._way(at, scope, inserts=True)
         if way.last:
             text = way.changed(lambda old: f"Put({old}, {way.last}, {value})")
         else:
             text = way.changed(lambda _: value)
-        lines, scope = self._set(at.variable, text, scope)
+        now = may_fail(statement.value, *_keys(at))
+        lines, scope = self._set(at.variable, text, scope, now=now)
         return [*way.checks, *lines], scope
 
     def _transition(self, statement: t.Transition, scope: Scope) -> tuple[Lines, Scope]:
@@ -440,22 +454,23 @@ class Actions:
         before = scope.names.get(LEGAL, "TRUE")
         scope = scope.named(LEGAL, legal if before == "TRUE" else f"{before} /\\ {legal}")
         text = way.changed(lambda _: value)
-        lines, scope = self._set(statement.place.variable, text, scope)
+        now = may_fail(statement.value, *_keys(statement.place))
+        lines, scope = self._set(statement.place.variable, text, scope, now=now)
         return [*way.checks, *lines], scope
 
     def _send(self, statement: t.Send, scope: Scope) -> tuple[Lines, Scope]:
         way = self._way(statement.place, scope)
         message = self._write.text(statement.message, scope)
         kind = statement.place.type
-        lines = list(way.checks)
+        lines, now = list(way.checks), may_fail(*_keys(statement.place))
         if not re.fullmatch(r"\w+", message):
             own, scope = scope.aside("message")
-            lines.append(f"\\E {own} \\in {listed(message)} :")
+            lines += self._value(own, message, now=may_fail(statement.message))
             message = own
         match kind:
             case Set():
                 text = way.changed(lambda old: f"{old} \\cup {{{message}}}")
-                bound, scope = self._set(statement.place.variable, text, scope)
+                bound, scope = self._set(statement.place.variable, text, scope, now=now)
                 return [*lines, *bound], scope
             case Sequence(_, capacity):
                 size, put = f"Len({way.read})", f"Append(@@, {message})"
@@ -472,7 +487,7 @@ class Actions:
             case "drop":
                 put = f"IF {room} THEN {put} ELSE @@"
         text = way.changed(lambda old: put.replace("@@", old))
-        bound, scope = self._set(statement.place.variable, text, scope)
+        bound, scope = self._set(statement.place.variable, text, scope, now=now)
         return [*lines, *bound], scope
 
     def _receive(self, statement: t.Receive, scope: Scope) -> tuple[Lines, Scope]:
@@ -585,20 +600,23 @@ def _branch(word: str, lines: Lines) -> Lines:
     return [f"  {word}", *indented(lines, 4)]
 
 
-_FAILING = re.compile(
-    r"\b(Error|Within|Some|Covered|Slice|AtMost|Quotient|Remainder|Least|Greatest"
-    r"|BagUpTo|Only)\("
-)
+def _keys(at: Place) -> list[Term]:
+    """Return the keys that lead into a place."""
+    return [step.key for step in at.steps if step.key is not None]
 
 
-def tidy(lines: Lines) -> Lines:
-    """Return a formula in which what is used once, as a variable's new value, stands there."""
+def tidy(lines: Lines, there: Collection[str]) -> Lines:
+    """Return a formula in which what is used once, as a variable's new value, stands there.
+
+    But not what is `there` because it may be an evaluation error: what follows may say that there
+    is no such step, and the error would not be met.
+    """
     text = "\n".join(lines)
     kept: Lines = []
     values: dict[str, str] = {}
     for line in lines:
         match = re.fullmatch(r" *\\E (\w+) \\in \{(.*)\} :", line)
-        if match and not _FAILING.search(match[2]):
+        if match and match[1] not in there:
             uses = re.findall(rf"\b{match[1]}\b", text)
             target = re.search(rf"^ */\\ (\w+'?) = {match[1]}$", text, re.MULTILINE)
             if len(uses) == 2 and target:

@@ -7,10 +7,11 @@ from dataclasses import field, replace
 
 from checker.errors import InternalError
 from checker.export.names import atomic, bracketed, identifier, listed, place, quoted
-from checker.export.values import Values, included
+from checker.export.values import Values
 from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.builtins import NAMED
+from checker.machine.certain import certain
 from checker.machine.relations import bare, variants_of
 from checker.machine.terms import Generator, Term
 from checker.machine.types import (
@@ -25,7 +26,6 @@ from checker.machine.types import (
     Set,
     Type,
 )
-from checker.machine.walk import walk
 
 ROW = "#row"
 """The name under which a scope keeps the row whose step is judged."""
@@ -72,33 +72,9 @@ def bound(name: str) -> str:
     return f"{ROW} {name}"
 
 
-def may_fail(*nodes: object) -> bool:
+def may_fail(*items: Term) -> bool:
     """Return whether a term's value may be an evaluation error."""
-    return any(_fails(node) for node in walk(*nodes))
-
-
-def _fails(node: object) -> bool:
-    match node:
-        case t.Cast():
-            return not included(node.item.type, node.type)
-        case t.At():
-            kind = node.item.type
-            return not (isinstance(kind, Map) and kind.total)
-        case t.Field(item, name) | t.With(item, name):
-            return not all(name in dict(shape.fields) for shape in variants_of(bare(item.type)))
-        case t.Arithmetic():
-            return node.operator in {"//", "%"}
-        case t.Fold():
-            return node.operator in {"min", "max", "sequence"} or _total(node.type)
-        case t.MapOf():
-            return _total(node.type)
-        case t.Slice():
-            return True
-    return False
-
-
-def _total(kind: Type) -> bool:
-    return isinstance(kind, Map) and kind.total
+    return not all(map(certain, items))
 
 
 def members(kind: Type, text: str) -> str:

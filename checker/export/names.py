@@ -23,6 +23,10 @@ _KEYWORDS = (
 )
 
 
+_MODULES = frozenset(("Naturals", "Integers", "Sequences", "FiniteSets", "TLC", LIBRARY))
+"""What a written module rests on: none is called like one of them."""
+
+
 def library_text() -> str:
     """Return the TLA+ module that every written module extends."""
     return resources.files("checker.export").joinpath(f"{LIBRARY}.tla").read_text("utf-8")
@@ -33,7 +37,7 @@ def _library_names() -> frozenset[str]:
     return frozenset(re.findall(r"^(?:CONSTANT |)(\w+)(?=\(| ==|$)", library_text(), re.MULTILINE))
 
 
-RESERVED = frozenset(_KEYWORDS.split()) | _library_names()
+RESERVED = frozenset(_KEYWORDS.split()) | _library_names() | _MODULES
 """What no identifier of a module may be."""
 
 _AUXILIARY = "v_"

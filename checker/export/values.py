@@ -109,7 +109,8 @@ class Values:
         fields = {name for record in records for name, _ in record.fields}
         choices = ("kind", "variant", "message")
         self.tag = next((name for name in choices if name not in fields), "kind_of_record")
-        self._split = _split_fields([item for item in records if item.name in self.tagged])
+        split = _split_fields([item for item in records if item.name in self.tagged])
+        self._fields = _called(self.tag, fields, records, self.tagged, split)
         for kind in kinds:
             if isinstance(kind, Enum | Id):
                 self._declare(kind)
@@ -133,9 +134,7 @@ class Values:
         TLC cannot compare values of different kinds: where two messages have a field of the same
         name and different kinds, it is called after its message too.
         """
-        if record in self.tagged and name in self._split:
-            return identifier(f"{record}_{name}")
-        return identifier(name)
+        return self._fields.get((record, name)) or self._fields["", name]
 
     def record(self, name: str, fields: Iterable[tuple[str, str]]) -> str:
         """Return a record with these fields and expressions."""
@@ -436,6 +435,29 @@ def _split_fields(records: list[Record]) -> set[str]:
     return {name for name, found in kinds.items() if len(found) > 1}
 
 
+def _called(
+    tag: str, fields: set[str], records: list[Record], tagged: set[str], split: set[str]
+) -> dict[tuple[str, str], str]:
+    """Return how fields are called: those that are `split` by record, all others by "".
+
+    No two of them alike, nor like the tag. Those that can be called as they are come first.
+    """
+    wanted = [("", name, name) for name in fields]
+    wanted += [
+        (record.name, name, f"{record.name}_{name}")
+        for record in records
+        if record.name in tagged
+        for name, _ in record.fields
+        if name in split
+    ]
+    found: dict[tuple[str, str], str] = {}
+    for record, name, text in sorted(
+        set(wanted), key=lambda one: (bool(one[0]), identifier(one[2]) != one[2], one)
+    ):
+        found[record, name] = identifier(text, {tag, *found.values()})
+    return found
+
+
 def _sort(kind: Type) -> str:
     """Return what TLC compares a value of the type with."""
     match kind:
@@ -455,4 +477,5 @@ def _sort(kind: Type) -> str:
             return f"bag({_sort(item)})"
         case Map(key, value, _):
             return f"map({_sort(key)}, {_sort(value)})"
-    return "record"
+    # Of two records TLC compares fields, whichever comes first, until two of them differ.
+    return f"record({', '.join(sorted(shape.name for shape in variants_of(kind)))})"

@@ -24,8 +24,8 @@ from checker.machine.types import (
 NEVER = Enum("nothing", ())
 """The type without values: the item of a bare `none` or `empty` until a place says more."""
 
-INTEGER_LIMIT = 1 << 62
-"""No computed integer may lie beyond plus or minus this."""
+INTEGER_LIMIT = (1 << 62) - 1
+"""No computed integer may lie beyond plus or minus this: so many codes, and one more, fit int64."""
 
 WIDEST_RANGE = 1 << 40
 VALUES_MAX = 4096

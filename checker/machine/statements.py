@@ -120,9 +120,9 @@ class Pick:
 class Fresh:
     """`name` becomes the least id of `type` that occurs nowhere in the state.
 
-    Occurs: in any variable, however deep, in the state as it is now; ids that an earlier Fresh of
-    the same row drew count as occurring. Where every id occurs the successor is *cut*: dropped,
-    counted in `cuts` and in `generated`, never an error.
+    Occurs: in any variable, however deep, in the state as it is now or as the step found it; ids
+    that an earlier Fresh of the same row drew count as occurring. Where every id occurs the
+    successor is *cut*: dropped, counted in `cuts` and in `generated`, never an error.
     """
 
     name: str

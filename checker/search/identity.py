@@ -1,8 +1,8 @@
 """What a search is a search of: the parts that must agree before it goes on from a checkpoint.
 
-The last part, the digest of the generated code, decides: it covers tables, rows, bounds, constants
-and the place of every variable. The parts before it are there to say *what* differs. A comment or
-a sentence of prose is no part of it.
+The last part, a digest, decides: of the generated code, which covers tables, rows, bounds,
+constants and the place of every variable, and of the kinds of properties. The parts before it are
+there to say *what* differs. A comment or a sentence of prose is no part of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAMES = {
     "constants": "the constants",
     "properties": "the selected properties",
     "symmetry": "the symmetry reduction",
-    CODE: "the specification's tables, rows or bounds",
+    CODE: "the specification's tables, rows, bounds or properties",
 }
 
 
@@ -38,13 +38,15 @@ def identity_of(machine: Machine, kernel: Kernel) -> dict[str, object]:
         "constants": {name: format_value(value) for name, value in machine.constants},
         "properties": [*judged, "deadlock"] if machine.deadlock else judged,
         "symmetry": kernel.canonical_address != 0,
-        CODE: _digest(kernel),
+        CODE: _digest(machine, kernel),
     }
 
 
-def _digest(kernel: Kernel) -> str:
+def _digest(machine: Machine, kernel: Kernel) -> str:
+    # That no state is so is asked by the same code as whether one is.
+    kinds = [item.kind for item in machine.properties]
     digest = hashlib.sha256(kernel.ir.encode())
-    for names in (kernel.actions, kernel.checks, kernel.steps, kernel.observed):
+    for names in (kernel.actions, kernel.checks, kernel.steps, kernel.observed, kinds):
         digest.update("\x1e".join(("", *names)).encode())
     return digest.hexdigest()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -552,6 +552,11 @@ class InstanceEntry:
     symmetry: bool | None
     expect: ExpectEntry | None
     without: tuple[Word, ...] = ()
+
+    @property
+    def unjudged(self) -> InstanceEntry:
+        """The same of a system without its properties, which names none of them."""
+        return replace(self, properties=None, without=(), expect=None)
 
     def judges(self, names: AbstractSet[str]) -> bool:
         """Whether it judges a property that has these names."""

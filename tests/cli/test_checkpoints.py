@@ -57,8 +57,9 @@ def test_the_checkpoint_is_named_in_the_object(command: Command, toggle: str) ->
 @pytest.mark.parametrize(
     ("change", "words", "reason"),
     [
-        (("when: presses == most", "when: presses >= most"), (), "tables, rows or bounds"),
-        (("do: presses = 0", "do: presses = 1"), (), "tables, rows or bounds"),
+        (("when: presses == most", "when: presses >= most"), (), "rows, bounds or properties"),
+        (("do: presses = 0", "do: presses = 1"), (), "rows, bounds or properties"),
+        (("sometimes: on", "always: not on"), (), "rows, bounds or properties"),
         (("", ""), ("--set", "most=2"), "constant most differs: 3 there, 2 here"),
         (("", ""), ("--property", "few"), "the selected properties differ"),
         (("", ""), ("--instance", "broken"), "the instance differs: default there, broken here"),

@@ -190,6 +190,22 @@ def test_what_does_not_fit_is_told_with_its_place() -> None:
         assert diagnostic.span.source.name.endswith("conformance.yaml")
 
 
+@pytest.mark.parametrize(
+    "instance",
+    [
+        "properties: [there_is_a_lease]",
+        "without: [there_is_a_lease]",
+        "expect: {verdict: violated, property: there_is_a_lease}",
+    ],
+)
+def test_a_fault_without_a_budget_in_an_instance_that_names_properties(instance: str) -> None:
+    fault = "faults:\n  crash: {budget: '1'}\n"
+    text = SPEC.replace("  - row: expire\n", "  - row: expire\n    fault: crash\n")
+    text = text.replace("rows:\n", f"{fault}rows:\n", 1)
+    Path("leases.yaml").write_text(f"{text}instances:\n  default: {{{instance}}}\n")
+    assert verdict(turns(1), MAPPING + WINDOW + "unlimited: [crash]\n") == "explained"
+
+
 # ----------------------------------------------------------------------------------------- time
 
 

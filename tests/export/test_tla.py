@@ -179,6 +179,101 @@ def test_an_evaluation_error_is_one_of_tlc(tmp_path: Path, row: str, wrong: str)
     assert "system.yaml" in told.output
 
 
+GIVEN_UP = """
+system: given_up
+about: A row that fails before it says that it cannot be taken.
+types:
+  R: {fields: {IN: "0..1", IN_1: "0..1"}}
+variables:
+  m: {type: "map of 0..1 to 0..1", initial: empty}
+  x: {type: 0..1, initial: "0"}
+  r: {type: R, initial: "R(IN=0, IN_1=1)"}
+rows:
+  - row: fails
+    do: |
+      x = m[0]
+      require(r.IN == r.IN_1)
+deadlock: false
+"""
+
+
+def test_a_value_that_may_fail_is_evaluated_where_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(GIVEN_UP)
+    assert "\\E x_1 \\in {m[0]} :" in exported(path)
+
+
+@needs_tlc
+def test_an_error_before_a_step_is_given_up_is_one_of_tlc(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(GIVEN_UP)
+    machine = flow.machine_of(str(path), "default", {})
+    module = module_of(machine, machine.name)
+    assert run_tlc(module, module.configuration).violated == "evaluation error"
+
+
+def test_fields_are_called_apart(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(GIVEN_UP)
+    assert "[IN_2 |-> 0, IN_1 |-> 1]" in exported(path)
+
+
+FRESH = """
+system: fresh
+about: Ids are taken away and drawn in one step.
+constants:
+  Member: {ids: 3}
+variables:
+  h: {type: optional Member, initial: none}
+  n: {type: 0..2, initial: "0"}
+initial:
+  do: h = fresh(Member)
+rows:
+  - row: anew
+    when: n < 2
+    do: |
+      h = none
+      h = fresh(Member)
+      n += 1
+deadlock: false
+properties:
+  another: {always: n != 1 or h == member2, why: It has just been somebody's.}
+"""
+
+
+@needs_tlc
+def test_what_a_step_takes_away_is_not_fresh_in_it(tmp_path: Path) -> None:
+    assert recounted(tmp_path, FRESH) == []
+
+
+APART = """
+system: apart
+about: Messages hold records that have a field of one name and two kinds.
+types:
+  P: {fields: {a: "0..1"}}
+  Q: {fields: {a: bool}}
+messages:
+  M1: {x: P}
+  M2: {x: Q}
+channels:
+  c: {carries: [M1, M2], order: retained}
+variables:
+  x: {type: 0..1, initial: "0"}
+rows:
+  - row: sends
+    for: {k: "0..1"}
+    do: |
+      send(c, M1(x=P(a=k)))
+      send(c, M2(x=Q(a=true)))
+deadlock: false
+"""
+
+
+@needs_tlc
+def test_records_of_two_kinds_are_told_apart(tmp_path: Path) -> None:
+    assert recounted(tmp_path, APART) == []
+
+
 def test_a_module_reads_like_the_specification(tmp_path: Path) -> None:
     text = exported(lamp(tmp_path, "properties:\n  low: {always: n <= 4, why: it is small.}"))
     assert text.startswith("-------")
@@ -219,6 +314,8 @@ def test_names_are_never_those_of_tla() -> None:
     assert identifier("THEN") == "THEN_1"
     assert identifier("none") == "none_1"
     assert identifier("Gather") == "Gather_1"
+    assert identifier("Sequences") == "Sequences_1"
+    assert identifier(LIBRARY) == f"{LIBRARY}_1"
     assert identifier("client.state", {"client_state"}) == "client_state_1"
     assert "SumOver" in library_text()
 

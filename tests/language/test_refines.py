@@ -30,8 +30,11 @@ rows:
       holder = h
       passed += 1
 deadlock: false
+properties:
+  few: {always: passed <= most, why: It says so.}
 instances:
   once: {set: {most: 1}}
+  once_and_no_word: {set: {most: 1}, without: [few]}
 """
 
 FINE = """\
@@ -86,6 +89,7 @@ def test_every_step_is_one_of_the_coarse_system_or_changes_nothing_there(tmp_pat
     [
         ("2", "instance: once", "violated"),
         ("1", "instance: once", "holds"),
+        ("1", "instance: once_and_no_word", "holds"),
         ("times", "set: {most: times}", "holds"),
         ("times + 1", "set: {most: times}", "violated"),
         ("3", "set: {most: 3}", "holds"),

@@ -393,3 +393,26 @@ def test_what_is_only_compared_may_be_what_could_not_be_stored(tmp_path: Path) -
     result = run(tmp_path, COMPARED)
     assert set(outcomes(result).values()) == {"holds"}
     assert result.verdict.exit_code == exits.HOLDS
+
+
+WIDEST = """\
+constants:
+  most: MOST
+variables:
+  a: {type: "-most..most", initial: most}
+  b: {type: "-most..most", initial: -most}
+rows:
+  - {row: turn, when: a > 0, do: a = -a}
+deadlock: false
+properties:
+  some_is_not_less: {always: "max(a * b * k for k in range(-1, 2)) > 0", why: w.}
+  some_is_not_more: {always: "min(a * b * k for k in range(-1, 2)) < 0", why: w.}
+"""
+
+
+def test_the_widest_numbers_are_compared(tmp_path: Path) -> None:
+    result = run(tmp_path, WIDEST.replace("MOST", "2147483647"))
+    assert set(outcomes(result).values()) == {"holds"}
+    with pytest.raises(SpecificationError) as caught:
+        run(tmp_path, WIDEST.replace("MOST", "2147483648"))
+    assert {item.code for item in caught.value.diagnostics} == {"Y307"}

@@ -144,7 +144,7 @@ def test_another_search_is_refused_by_what_differs(kept: Path) -> None:
     other = {**IDENTITY, "constants": {"size": "7"}}
     assert "constant size differs: 6 there, 7 here" in refused(kept, identity=other)
     other = {**IDENTITY, "code": "2"}
-    assert "tables, rows or bounds changed" in refused(kept, identity=other)
+    assert "tables, rows, bounds or properties changed" in refused(kept, identity=other)
     other = {**IDENTITY, "symmetry": True}
     assert "symmetry reduction differs: none there, on here" in refused(kept, identity=other)
     with pytest.raises(UsageError, match="states already, more than the limit of 2"):
