@@ -321,8 +321,11 @@ def _message(entry: Unhandled) -> str:
 
 
 def _covers(entry: Unhandled, machine: str, state: str) -> bool:
-    here = [item for item in entry.inside if _plain(item) == machine]
-    return all(any(word.text == state for word in item.states) for item in here)
+    """Whether an entry holds wherever a machine is in a state, whatever others are in."""
+    return all(
+        _plain(item) == machine and any(word.text == state for word in item.states)
+        for item in entry.inside
+    )
 
 
 def _plain(entry: InState) -> str:

@@ -139,3 +139,29 @@ def test_check_prints_what_is_vacuous(tmp_path: Path, capfd: pytest.CaptureFixtu
     path.write_text(LIGHT)
     assert command(["check", str(path), "--vacuity", "error"]) == exits.UNWITNESSED
     assert "blow: this row never fires" in " ".join(capfd.readouterr().out.split())
+
+
+BROKEN = """\
+system: broken
+about: A property that is false of one number, and has no value for a later one.
+variables:
+  n: {type: 0..3, initial: "0"}
+rows:
+  - {row: up, when: n < 3, do: n += 1}
+deadlock: false
+properties:
+  small:
+    always: all(implies(6 // (2 - k) > 9, false) and k < 1 for k in range(0, 4))
+    why: it is a test.
+"""
+
+
+@pytest.mark.parametrize("engine", ["local", "reference"])
+def test_asking_goes_no_further_than_the_property(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_text(BROKEN)
+    results = [
+        flow.check(flow.Request(str(path), engine=engine, workers=1, vacuity=asked), flow.Silent())
+        for asked in ("off", "warn")
+    ]
+    assert [result.verdict.overall for result in results] == ["violated", "violated"]
