@@ -294,8 +294,10 @@ def question(request: Request, predicate: str, observer: Observer) -> tuple[Mach
     machine = elaborate(document, request.instance, request.overrides)
     asking_of = nameable(document) if request.symmetry is False else document
     asked = elaborate(with_predicate(asking_of, predicate), request.instance, request.overrides)
-    chosen = select(asked, (QUERY,))
-    return reduced(machine, request.symmetry), reduced(chosen, request.symmetry)
+    whole = reduced(machine, request.symmetry)
+    chosen = reduced(select(asked, (QUERY,)), request.symmetry)
+    # A property that tells ids apart has kept all states of the graph; without it they stay all.
+    return whole, replace(chosen, symmetry=chosen.symmetry and whole.symmetry)
 
 
 def machine_of(spec: str, instance: str, overrides: Mapping[str, int | bool | str]) -> Machine:

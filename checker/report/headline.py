@@ -79,12 +79,16 @@ def broken_text(item: PropertyVerdict) -> str:
 
 
 def _counts(machine: Machine, exploration: Exploration) -> str:
-    states = plural(exploration.distinct, "distinct state")
-    if reduces(machine):
-        states += f" up to renaming {' and '.join(kind.name for kind in symmetric_ids(machine))}"
+    states = plural(exploration.distinct, "distinct state") + up_to_renaming(machine)
     if machine.unlike:
         states += f" without symmetry ({place(machine.unlike[0].span)})"
     return f"{states}, depth {exploration.depth}"
+
+
+def up_to_renaming(machine: Machine) -> str:
+    """Return what is said after a number of states where one stands for all of its orbit."""
+    kinds = symmetric_ids(machine) if reduces(machine) else ()
+    return f" up to renaming {' and '.join(kind.name for kind in kinds)}" if kinds else ""
 
 
 def _extent(exploration: Exploration) -> str:
