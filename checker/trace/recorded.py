@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
@@ -69,10 +70,14 @@ class Recorded:
 
 def read_recorded(path: Path) -> Recorded:
     """Read an ITF file; one of another tool has steps without names. UsageError if it is none."""
-    data = load(text_of(path, SIZE_MAX), str(path))
+    return recorded_of(load(text_of(path, SIZE_MAX), str(path)), str(path))
+
+
+def recorded_of(data: Json, name: str) -> Recorded:
+    """Return an ITF object as a trace; `name` is what it is called in messages."""
     meta = _object(data.get("#meta"))
     return Recorded(
-        name=str(path),
+        name=name,
         spec=str(meta.get("spec", "")),
         spec_hash=str(meta.get("spec_hash", "")),
         instance=str(meta.get("instance", "default")),
@@ -235,7 +240,15 @@ def _says_its_step(meta: Any, number: int) -> bool:
     )
 
 
+def the_step(choices: Sequence[Successor], state: State, step: RecordedStep) -> int | None:
+    """Return which of some steps leads to a state, as a file tells it where one is as it says."""
+    places = [place for place, choice in enumerate(choices) if choice.state == state]
+    told = (place for place in places if _is_step(choices[place], step))
+    return next(told, next(iter(places), None))
+
+
 def _is_step(found: Successor, step: RecordedStep) -> bool:
+    """Whether a step is the one that a file tells."""
     bindings = tuple((name, format_value(value)) for name, value in found.bindings)
     picks = tuple((name, format_value(value)) for name, value in found.picks)
     return (found.action, bindings, picks) == (step.row, step.bindings, step.picks)
