@@ -198,6 +198,7 @@ def _written(name: str, context: Context) -> str:
 def _atom(term: Term, context: Context, depth: int, *, after: bool) -> Reason:
     """A part that is not taken apart further: with the values of what stands in it."""
     shown: dict[str, str] = {}
+    several: set[str] = set()  # a parameter of two calls, say, has no one value
     whole, value = _text(term), format_value(evaluate(term, context))
     sides = _sides(term, whole)
     for part, inside in _parts(term, context):
@@ -205,15 +206,17 @@ def _atom(term: Term, context: Context, depth: int, *, after: bool) -> Reason:
         hidden = len(text) > INNER_SHOWN and text not in whole
         later = after or (context.following is not None and inside.following is None)
         text = _said(text, part, after=later)
-        if text and text not in shown and not hidden and len(shown) < VALUES_SHOWN:
+        if text and not hidden and (text in shown or len(shown) < VALUES_SHOWN):
             try:
-                shown[text] = format_value(evaluate(part, inside))
+                told = format_value(evaluate(part, inside))
             except EvaluationError:
                 continue
+            if shown.setdefault(text, told) != told:
+                several.add(text)
     values = tuple(
         (text, value)
         for text, value in shown.items()
-        if text != whole and _members(text) != _members(value)
+        if text != whole and text not in several and _members(text) != _members(value)
     )
     reads = tuple(dict.fromkeys(_places(term, context)))
     told = _said(whole, term, after=after)

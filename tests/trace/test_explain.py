@@ -1,8 +1,11 @@
 """Goal: a failed property is explained by the part that decides it, with witnesses and values."""
 
+from pathlib import Path
+
 import pytest
 from machines import BOOL, at, both, everything, lit, read
 
+from checker import flow
 from checker.machine import terms as t
 from checker.machine.types import Id, Map, Range
 from checker.semantics.evaluate import Context
@@ -147,3 +150,26 @@ def test_what_is_read_in_the_next_state_is_told_as_that() -> None:
     (reason,) = explain(inside, context)
     assert reason.text == "next(n < 2)"
     assert ("next(n)", "3") in reason.values
+
+
+CALLED_TWICE = """\
+system: called_twice
+about: A definition that is called with two values.
+variables:
+  x: {type: "0..3", initial: "0"}
+definitions:
+  twice(n): n + n
+rows:
+  - {row: up, when: x < 3, do: x += 1}
+properties:
+  small: {always: twice(x + 1) <= twice(3 - x), why: it is a test.}
+"""
+
+
+def test_a_parameter_that_stands_for_two_values_has_none(tmp_path: Path) -> None:
+    (tmp_path / "called_twice.yaml").write_text(CALLED_TWICE)
+    request = flow.Request(str(tmp_path / "called_twice.yaml"), engine="reference")
+    (reason,) = flow.check(request, flow.Silent()).traces[0].reasons
+    told = dict(reason.values)
+    assert (told["twice(x + 1)"], told["twice(3 - x)"]) == ("6", "2")
+    assert "n" not in told
