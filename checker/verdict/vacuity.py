@@ -178,7 +178,7 @@ def _untouched(machine: Machine, fired: set[str], never: bool | None) -> Iterato
             continue
         if item.kind in LIVENESS or item.kind in ("always", *OF_STEPS):
             touched = bool(variables_read(*said) & changed)
-            message = "nothing that it reads is ever changed by a step"
+            message = "nothing that it depends on is ever changed by a step"
             yield Looked(item.declared or item.name, message, item.span, True if touched else never)
 
 

@@ -50,7 +50,7 @@ NEVER = {
     "steps_of_none": "the left side of `implies` never holds",
     "over_nothing": "`all` runs over nothing, ever",
     "follows": "`from` never holds, so that nothing has to follow",
-    "untouched": "nothing that it reads is ever changed by a step",
+    "untouched": "nothing that it depends on is ever changed by a step",
     "blow": "this row never fires",
 }
 
@@ -165,3 +165,14 @@ def test_asking_goes_no_further_than_the_property(engine: str, tmp_path: Path) -
         for asked in ("off", "warn")
     ]
     assert [result.verdict.overall for result in results] == ["violated", "violated"]
+
+
+def test_what_constants_decide_depends_on_nothing_that_changes(tmp_path: Path) -> None:
+    """It reads `n`, which steps change: as it is written, not where `most` has decided."""
+    decided = BROKEN.replace("deadlock", "constants: {most: 2}\ndeadlock")
+    path = tmp_path / "broken.yaml"
+    path.write_text(decided.partition("    always")[0] + "    always: implies(n == 1, most > 1)\n")
+    path.write_text(path.read_text() + "    why: it is a test.\n")
+    request = flow.Request(str(path), engine="reference", vacuity="warn")
+    found = [str(item) for item in vacuous(flow.check(request, flow.Silent()).looked)]
+    assert found == ["small: nothing that it depends on is ever changed by a step"]
