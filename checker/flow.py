@@ -31,7 +31,6 @@ from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.search.options import CHECKPOINT_SECONDS, Compact, Options
 from checker.search.progress import Interrupt, Progress, interrupted
-from checker.semantics.successor import State
 from checker.semantics.symmetry import RENAMINGS_MAX, reduces
 from checker.spark.session import Cluster
 from checker.table import Document, read
@@ -194,14 +193,17 @@ def others(
         count = request.others
         ask = partial(calmest, count=count, interrupt=interrupt)
         return tuple(run for trace in traces for run in _if_found(ask, trace, interrupt)), ()
-    found: dict[tuple[State, ...], tuple[Trace, ...]] = {}
-    for trace in traces:
-        if trace.kind != "sometimes" and trace.states not in found:
-            ask = partial(near, interrupt=interrupt)
-            found[trace.states] = _if_found(ask, trace, interrupt)
-    calm = [it for it in traces if any(one.states == it.states for one in found.get(it.states, ()))]
-    further = [run for path, runs in found.items() for run in runs if run.states != path]
-    return tuple(further), tuple(trace.property_name for trace in calm)
+    asked = {trace.states: trace for trace in reversed(traces) if trace.kind != "sometimes"}
+    calm: list[str] = []
+    further: list[Trace] = []
+    for trace in reversed(asked.values()):
+        for run in _if_found(partial(near, interrupt=interrupt), trace, interrupt):
+            # Other rows may lead through the same states: what is calmest is the run itself.
+            if run is trace:
+                calm.append(trace.property_name)
+            else:
+                further.append(run)
+    return tuple(further), tuple(calm)
 
 
 def _if_found(
@@ -294,8 +296,10 @@ def question(request: Request, predicate: str, observer: Observer) -> tuple[Mach
     machine = elaborate(document, request.instance, request.overrides)
     asking_of = nameable(document) if request.symmetry is False else document
     asked = elaborate(with_predicate(asking_of, predicate), request.instance, request.overrides)
-    chosen = select(asked, (QUERY,))
-    return reduced(machine, request.symmetry), reduced(chosen, request.symmetry)
+    whole = reduced(machine, request.symmetry)
+    chosen = reduced(select(asked, (QUERY,)), request.symmetry)
+    # A property that tells ids apart has kept all states of the graph; without it they stay all.
+    return whole, replace(chosen, symmetry=chosen.symmetry and whole.symmetry)
 
 
 def machine_of(spec: str, instance: str, overrides: Mapping[str, int | bool | str]) -> Machine:

@@ -42,7 +42,8 @@ SIZES_MAX = 1000
 class Size:
     """What one search found, or why there was none (`refused`).
 
-    `fired` are the rows that fired, `control` the states that machines were in: names and values.
+    `fired` are the rows that fired, `control` the states that machines were in: names and values,
+    None where the states were not kept to be looked at.
     """
 
     settings: tuple[tuple[str, Value], ...]
@@ -53,7 +54,7 @@ class Size:
     seconds: float = 0.0
     stopped_by: str | None = None
     fired: frozenset[str] = frozenset()
-    control: frozenset[tuple[str, int]] = frozenset()
+    control: frozenset[tuple[str, int]] | None = frozenset()
     refused: str = ""
 
     @property
@@ -64,7 +65,8 @@ class Size:
     @property
     def whole(self) -> bool:
         """Whether all of its behaviour is known: the search was not stopped by a limit."""
-        return not self.refused and self.stopped_by in {None, "violation", "evaluation_error"}
+        ended = self.stopped_by in {None, "violation", "evaluation_error"}
+        return not self.refused and ended and self.control is not None
 
 
 def ranges(settings: Sequence[str]) -> dict[str, list[Value]]:
@@ -200,7 +202,7 @@ def _searched(
     request: flow.Request,
     observer: flow.Observer,
     interrupt: Interrupt | None,
-) -> tuple[Exploration, Verdict, frozenset[tuple[str, int]]]:
+) -> tuple[Exploration, Verdict, frozenset[tuple[str, int]] | None]:
     layout = pack(machine)
     kernel = build(machine, layout, prompt=True)
     limits, workers = request.limits, request.workers
@@ -219,7 +221,7 @@ def _searched(
     )
     findings = (*exploration.findings, *liveness.findings)
     states = exploration.states
-    control = _control(machine, layout, states) if isinstance(states, np.ndarray) else frozenset()
+    control = _control(machine, layout, states) if isinstance(states, np.ndarray) else None
     exploration = replace(exploration, findings=findings)
     return exploration, judge(machine, exploration, liveness.outcomes), control
 
@@ -251,6 +253,8 @@ def settled(found: Sequence[Size], name: str) -> list[tuple[str, Value | None, i
         groups.setdefault(others, []).append((dict(size.settings)[name], size))
     answers: list[tuple[str, Value | None, int]] = []
     for others, members in groups.items():
+        if all(type(value) is int for value, _ in members):
+            members.sort(key=lambda member: int(member[0]))  # in whatever order they were asked for
         same = 0
         last = members[-1][1]
         for _, size in reversed(members):
@@ -285,7 +289,7 @@ def as_object(
                 "seconds": round(size.seconds, 6),
                 "stopped_by": size.stopped_by,
                 "fired": len(size.fired),
-                "control_states": len(size.control),
+                "control_states": None if size.control is None else len(size.control),
                 "refused": size.refused or None,
             }
             for size in found

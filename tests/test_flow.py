@@ -7,6 +7,7 @@ import pytest
 
 from checker import flow, library
 from checker.errors import SpecificationError, UsageError
+from checker.report.headline import up_to_renaming
 from checker.search.limits import Limits
 from checker.search.progress import Progress
 
@@ -184,3 +185,42 @@ def test_initial_states_that_do_not_fit_the_memory_end_the_search(tmp_path: Path
     result = flow.check(request, flow.Silent())
     assert (result.verdict.overall, result.exploration.stopped_by) == ("inconclusive", "memory")
     assert result.exploration.distinct == 0
+
+
+COARSE = """\
+system: coarse
+about: Three switches that are told apart.
+constants:
+  Room: {ids: 3}
+variables:
+  on: {type: set of Room, initial: empty}
+rows:
+  - row: turns
+    for: {r: Room}
+    do: on = on | {r}
+"""
+FINE = """\
+system: fine
+about: Three switches, held to others that are told apart or to nothing.
+constants:
+  Room: {ids: 3, symmetric: true}
+variables:
+  on: {type: set of Room, initial: empty}
+rows:
+  - row: turns
+    for: {r: Room}
+    do: on = on | {r}
+properties:
+  some: {eventually: len(on) > 1, why: it is a test.}
+"""
+HELD = "  coarse: {refines: {system: coarse}, why: it is a test.}\n"
+
+
+def test_a_question_keeps_as_many_states_as_the_graph_it_is_asked_of(tmp_path: Path) -> None:
+    (tmp_path / "coarse.yaml").write_text(COARSE)
+    for text, alike in ((FINE, " up to renaming Room"), (FINE + HELD, "")):
+        (tmp_path / "fine.yaml").write_text(text)
+        request = flow.Request(str(tmp_path / "fine.yaml"))
+        machine, asked = flow.question(request, "len(on) == 2", flow.Silent())
+        assert machine.symmetry == asked.symmetry == bool(alike)
+        assert up_to_renaming(asked) == alike

@@ -30,6 +30,7 @@ from checker.semantics.values import format_value
 from checker.source import Span
 from checker.table import Document
 from checker.table.problems import nearest
+from checker.verdict.judge import PropertyVerdict
 
 if TYPE_CHECKING:
     from checker.graph.difference import Difference, Side
@@ -117,11 +118,12 @@ def diff(
         verdicts = [_verdicts(request, interrupt) for request in requests]
         if interrupted(interrupt):
             raise Interruption("properties were being judged")
-    names = [*verdicts[0], *(name for name in verdicts[1] if name not in verdicts[0])]
+    outcomes = [{item.name: item.outcome for item in found} for found in verdicts]
+    names = dict.fromkeys((*outcomes[0], *outcomes[1]))
     changed = tuple(
-        (name, verdicts[0].get(name, "-"), verdicts[1].get(name, "-"))
+        (name, outcomes[0].get(name, "-"), outcomes[1].get(name, "-"))
         for name in names
-        if verdicts[0].get(name) != verdicts[1].get(name)
+        if outcomes[0].get(name) != outcomes[1].get(name)
     )
     documents = [document for document, _ in prepared]
     rewritten, untaken = _rewritten(documents, answer)
@@ -181,15 +183,21 @@ def _rewritten(
 
 
 def _reworded(
-    documents: list[Document], before: Mapping[str, str], after: Mapping[str, str]
+    documents: list[Document],
+    before: tuple[PropertyVerdict, ...],
+    after: tuple[PropertyVerdict, ...],
 ) -> tuple[tuple[str, str], ...]:
-    """Return the properties of both sides that say something else, though their verdict stayed."""
+    """Return the properties of both sides that say something else, though their verdict stayed.
+
+    One that `for:` makes several of is named as each of those.
+    """
     old, new = ({it.name.text: _texts(it) for it in document.properties} for document in documents)
+    outcomes = {item.name: item.outcome for item in before}
     return tuple(
-        (name, after[name])
-        for name, texts in new.items()
-        if name in old and texts != old[name] and name in after
-        if before.get(name) == after[name]
+        (item.name, item.outcome)
+        for item in after
+        if item.declared in old and item.declared in new
+        if old[item.declared] != new[item.declared] and outcomes.get(item.name) == item.outcome
     )
 
 
@@ -197,6 +205,8 @@ def _texts(item: object) -> tuple[str, ...]:
     """Return what is written in a row or property that counts: cells, not prose and places."""
     if isinstance(item, str):
         return (" ".join(item.split()),)
+    if isinstance(item, bool):
+        return (str(item),)
     if isinstance(item, tuple):
         return tuple(text for part in item for text in _texts(part))
     if is_dataclass(item) and not isinstance(item, Span):
@@ -205,10 +215,9 @@ def _texts(item: object) -> tuple[str, ...]:
     return ()
 
 
-def _verdicts(request: flow.Request, interrupt: Interrupt | None) -> dict[str, str]:
+def _verdicts(request: flow.Request, interrupt: Interrupt | None) -> tuple[PropertyVerdict, ...]:
     whole = replace(request, limits=Limits(keep_going=True))
-    result = flow.check(whole, flow.Silent(), interrupt)
-    return {item.name: item.outcome for item in result.verdict.properties}
+    return flow.check(whole, flow.Silent(), interrupt).verdict.properties
 
 
 def _pairs(settings: tuple[str, ...]) -> dict[str, str]:

@@ -43,8 +43,9 @@ def explore(
     explorer = Explorer(request, document, machine)
     begin = explorer.first
     if file is not None:
-        data = read_recorded(file).data
-        begin = explorer.follow(itf.read_states(machine, data, str(file)))
+        told = read_recorded(file)
+        states = itf.read_states(machine, told.data, told.name)
+        begin = explorer.follow(states, told.steps)
     try:
         server = Server(explorer, begin, port)
     except OSError as error:

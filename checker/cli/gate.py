@@ -205,11 +205,14 @@ def expectation_text(expectation: Expectation | None) -> str:
 def verdict_text(result: Result) -> str:
     """Return what was found in a few words, what was not judged included."""
     verdict = result.verdict
-    if verdict.broken:
-        return "violated: " + ", ".join(item.name for item in verdict.broken)
+    broken = ", ".join(item.name for item in verdict.broken)
+    if verdict.error is not None:
+        return "evaluation error" + f" ({broken} violated before)" * bool(broken)
+    if broken:
+        return f"violated: {broken}"
     if verdict.unknown_liveness and verdict.safety_holds:
         return f"{verdict.overall} (safety holds, liveness unknown)"
-    return "evaluation error" if verdict.error is not None else verdict.overall
+    return verdict.overall
 
 
 def _printed(result: Result) -> str:

@@ -22,7 +22,7 @@ from checker.cli.options import (
 )
 from checker.cli.progress import Style, observing
 from checker.errors import UsageError
-from checker.report.headline import plural
+from checker.report.headline import plural, up_to_renaming
 from checker.search.options import Options
 from checker.spark.session import require_extra
 from checker.spark.tables import write_graph
@@ -108,7 +108,9 @@ def graph(
         sizes = {"out": out, "states": states, "edges": edges, "terminal": asdict(ends)}
         print_object(sizes)
     else:
-        click.echo(f"{plural(states, 'state')} and {plural(edges, 'edge')} written to {out}")
+        # Endless runs are not judged here: what they need does not keep states apart.
+        alike = up_to_renaming(replace(machine, properties=()))
+        click.echo(f"{plural(states, 'state')}{alike} and {plural(edges, 'edge')} written to {out}")
         click.echo(_where_it_ends(ends))
     return 0
 

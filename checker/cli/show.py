@@ -158,8 +158,8 @@ def _reached(document: Document, machine: Machine) -> list[StateMatrix]:
         raise UsageError(
             f"{machine.instance} has more than {STATES_MAX:,} states; give a smaller instance"
         )
-    moves = reached(graph)
-    return [marked(item, moves) for item in matrices_of(document, [machine])]
+    found = reached(graph)
+    return [marked(item, found) for item in matrices_of(document, [machine])]
 
 
 def _page(spec: str, instance: str | None, settings: tuple[str, ...], *, reached: bool) -> str:

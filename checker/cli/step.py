@@ -70,7 +70,7 @@ def step(
     document, machine = flow.prepare(request, flow.Silent())
     walk = Walk(machine)
     if file is not None:
-        walk.follow(itf.read_states(machine, read_recorded(file).data, str(file)))
+        walk.follow(read_recorded(file))
     session = _Session(document, request, walk, random.Random(seed))  # noqa: S311 - a walk
     session.run()
     return exits.HOLDS
@@ -225,6 +225,7 @@ class _Session:
         """Write the steps so far as a trace."""
         if not name:
             raise UsageError("save takes the name of a file")
+        self.here()
         steps = tuple(taken.step for taken in self.walk.path)
         trace = Trace(self.machine, "", "sometimes", "", steps, (), None, ())
         origin = flow.provenance(self.request, self.document)

@@ -204,7 +204,7 @@ def _rows(found: Sequence[Size]) -> list[tuple[str, ...]]:
             str(item.depth),
             f"{item.seconds:.2f}",
             str(len(item.fired)),
-            str(len(item.control)),
+            "" if item.control is None else str(len(item.control)),
         )
         cells = ("",) * len(figures) if item.refused else figures
         rows.append((_settings(item), *cells, _verdict(item)))

@@ -381,7 +381,8 @@ def _print(
             if text:
                 click.echo(f"\n{outcome.task.system} {outcome.task.instance}\n{text.rstrip()}")
     for system, item in nothing:
-        click.echo(f"\nvacuous in every instance of {system}: {item}\n  at {item.span}")
+        where = f"every instance of {system} that was searched whole"
+        click.echo(f"\nvacuous in {where}: {item}\n  at {item.span}")
     bad = sum(outcome.exit_code != exits.HOLDS for outcome in outcomes)
     parts = [plural(wanted, "instance"), f"{bad} not as declared" if bad else "all as declared"]
     if len(outcomes) < wanted:

@@ -278,8 +278,8 @@ class Session:
             if self.counting:
                 self.counts.known_tried[number] = self.counts.known_tried.get(number, 0) + 1
             declared = {word.text for word in self.space.bound.known[number].differs}
-            if items and names <= declared and found is None:
-                found = number
+            if items and names <= declared:
+                found = number if found is None else found
                 if self.counting:
                     self.counts.known[number] = self.counts.known.get(number, 0) + 1
         return found

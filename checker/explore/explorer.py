@@ -10,6 +10,7 @@ import json
 import shlex
 import time
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -32,6 +33,7 @@ from checker.trace import itf
 from checker.trace.asked import term_of, value_in
 from checker.trace.naming import event_name, step_name
 from checker.trace.rebuild import make_step
+from checker.trace.recorded import RecordedStep, recorded_of, the_step
 from checker.trace.trace import Step, Trace
 from checker.trace.walking import Mark, choice_name, marks
 
@@ -210,14 +212,18 @@ class Explorer:
             values.append(value_in(self.machine, term, step.state)[0])
         return {"values": values}
 
-    def follow(self, states: tuple[State, ...]) -> Path:
-        """Return the path along some states; UsageError where no step leads to the next."""
+    def follow(self, states: tuple[State, ...], steps: Sequence[RecordedStep] = ()) -> Path:
+        """Return the path along some states; UsageError where no step leads to the next.
+
+        By the `steps` that a file tells, where it tells any.
+        """
         path: Path = ()
         for number, state in enumerate(states):
             choices = self.node(path).choices
-            found = next(
-                (place_ for place_, choice in enumerate(choices) if choice.state == state), None
-            )
+            if steps:
+                found = the_step(choices, state, steps[number])
+            else:
+                found = next((n for n, one in enumerate(choices) if one.state == state), None)
             if found is None:
                 raise UsageError(f"the trace does not fit {self.machine.name}: no step {number}")
             path = (*path, found)
@@ -226,7 +232,8 @@ class Explorer:
     def load(self, text: str) -> Path:
         """Return the path of a recorded trace."""
         data = itf.load(text, "the trace")
-        return self.follow(itf.read_states(self.machine, data, "the trace"))
+        states = itf.read_states(self.machine, data, "the trace")
+        return self.follow(states, recorded_of(data, "the trace").steps)
 
     def seek(self, path: Path, predicate: str, *, start: bool) -> Json:
         """Return a shortest path to a state that satisfies a predicate, or what is known instead.
@@ -277,21 +284,25 @@ class Explorer:
         begun = time.monotonic()
         start = self.node(path).state
         assert start is not None
-        met = {start}
-        waiting: deque[tuple[State, Path]] = deque([(start, path)])
+        met, beyond, fails = {start}, set[State](), False
+        waiting: deque[tuple[State, Path, bool]] = deque([(start, path, True)])
         while waiting:
-            state, way = waiting.popleft()
+            state, way, inside = waiting.popleft()
             if evaluate(term, Context(as_mapping(self.machine, state), {})) is True:
                 return {"path": list(way)}
             if len(met) > STATES_FROM_HERE or time.monotonic() - begun > SECONDS_FROM_HERE:
-                steps = len(way) - len(path)
+                # Of those as far from here as this one others may be left.
+                steps = max(len(way) - len(path) - 1, 0)
                 said = f"not found within {steps} steps from here ({len(met):,} states)"
                 return {"path": None, "said": said}
-            for number, choice in enumerate(successors(self.machine, state)):
-                if choice.state is not None and choice.cut is None and choice.state not in met:
-                    met.add(choice.state)
-                    waiting.append((choice.state, (*way, number)))
-        return {"path": None, "said": f"no state from here on satisfies it ({len(met):,} states)"}
+            for number, choice in enumerate(successors(self.machine, state) if inside else ()):
+                fails = fails or choice.error is not None
+                known = met if choice.cut is None else beyond
+                if choice.state is not None and choice.state not in known:
+                    known.add(choice.state)
+                    waiting.append((choice.state, (*way, number), choice.cut is None))
+        said = f"no state from here on satisfies it ({len(met | beyond):,} states)"
+        return {"path": None, "said": said + "; a step fails, so more is not known" * fails}
 
 
 def path_of(text: str) -> Path:

@@ -6,6 +6,8 @@ such a one are compared with those of the specification where both have states o
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from checker.elaborate import elaborate
@@ -17,7 +19,7 @@ from checker.kernel.kernel import Kernel, Words
 from checker.layout import pack
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
-from checker.mutation.sights import Sight, Usual, flags, refused, search, seen, usual
+from checker.mutation.sights import Sight, Usual, flags, refused, search, seen, usual, ways
 from checker.search.exploration import Exploration
 from checker.search.limits import Limits
 from checker.table import Document
@@ -61,9 +63,11 @@ class Apart:
             return refused(self.instance, error.diagnostics[0])
         if machine.unlike and self.built.machine.symmetry:
             return refused(self.instance, machine.unlike[0])
-        if self._same_steps(built):
+        same, as_often = self._same_steps(built)
+        if same and as_often:
             return Sight(self.instance, "same")
-        return seen(self.usual, *self._searched(built, self.usual.most))
+        found = seen(self.usual, *self._searched(built, self.usual.most))
+        return found if not same or found.seen == "counted" else Sight(self.instance, "same")
 
     def _built(self, machine: Machine) -> Built:
         layout = pack(machine)
@@ -76,18 +80,31 @@ class Apart:
         limits = Limits(states=most, memory_bytes=self.memory)
         return search(built.machine, built.layout, built.kernel, limits, keep=keep)
 
-    def _same_steps(self, built: Built) -> bool:
-        """Whether no step and no property is another in all that the specification reaches."""
+    def _same_steps(self, built: Built) -> tuple[bool, bool]:
+        """Whether no step and no property is another in all that the specification reaches.
+
+        Also whether each step is made in as many ways.
+        """
         here, there = self.built, built
         if _said(here) != _said(there):
-            return False
+            return False, False
         one, two = _Steps(here.kernel), _Steps(there.kernel)
         if not all(map(np.array_equal, one.initial(), two.initial())):
-            return False
+            return False, False
         states = self.usual.exploration.states
         assert isinstance(states, np.ndarray)
-        chunks = (states[start : start + CHUNK] for start in range(0, len(states), CHUNK))
-        return all(all(map(np.array_equal, one.of(chunk), two.of(chunk))) for chunk in chunks)
+        as_often = True
+        for start in range(0, len(states), CHUNK):
+            chunk = states[start : start + CHUNK]
+            mine, theirs = one.of(chunk), two.of(chunk)
+            if all(map(np.array_equal, mine, theirs)):
+                continue
+            made, made_there = one.ways(mine), two.ways(theirs)
+            alike = all(map(np.array_equal, mine[3:], theirs[3:]))
+            if not alike or made.keys() != made_there.keys():
+                return False, False
+            as_often = as_often and made == made_there
+        return True, as_often
 
 
 def _said(built: Built) -> tuple[object, ...]:
@@ -115,4 +132,8 @@ class _Steps:
         steps = self.calls.expand(states)
         meta = steps.meta & ((1 << self.kernel.meta_bits) - 1)
         told = flags(self.kernel, self.calls, states, steps)
-        return (steps.status, steps.ends, meta, self.calls.canonical(steps.words), *told)
+        return (steps.ends, meta, steps.words, steps.status, *told)
+
+    def ways(self, made: tuple[Words, ...]) -> Counter[tuple[int, int, bytes]]:
+        """Return how often each of some steps is made."""
+        return ways(self.calls, *made[:3])

@@ -5,9 +5,12 @@ The search is that of every check, by one worker.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
+
+import numpy as np
 
 from checker.errors import Diagnostic, UsageError
 from checker.frozen import frozen
@@ -90,6 +93,16 @@ def flags(kernel: Kernel, calls: Calls, states: Words, steps: Expansion) -> tupl
     if kernel.observed:
         found.append(calls.observe(states))
     return tuple(found)
+
+
+def ways(calls: Calls, ends: Words, meta: Words, words: Words) -> Counter[tuple[int, int, bytes]]:
+    """Return how often each step is made: the place of its source, how, what it leads to."""
+    sources = np.searchsorted(ends, np.arange(len(meta)), side="right")
+    targets = calls.canonical(words)
+    return Counter(
+        (source, how, bytes(target))
+        for source, how, target in zip(sources.tolist(), meta.tolist(), targets, strict=True)
+    )
 
 
 def usual(machine: Machine, exploration: Exploration, verdict: Verdict) -> Usual:

@@ -9,7 +9,6 @@ with the engine of every other search, and its verdict compared with what the in
 from __future__ import annotations
 
 import ctypes
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -23,7 +22,7 @@ from checker.layout import pack
 from checker.layout.codec import decode_all
 from checker.llvm.meta import ACTION_MASK
 from checker.mutation.parts import VARIABLE
-from checker.mutation.sights import Sight, flags, search, seen, usual
+from checker.mutation.sights import Sight, flags, search, seen, usual, ways
 from checker.mutation.weaver import Mutant
 from checker.mutation.weaving import Woven
 from checker.search.exploration import Exploration
@@ -144,24 +143,15 @@ class Subject:
             and np.array_equal(usual.words, words)
         ):
             return None
-        one = self.steps(usual.ends, usual.meta & mask, usual.words)
-        two = self.steps(own.ends, own.meta & mask, words)
-        if one != two and not self.kernel.canonical_address:
-            self.recounted.add(number)  # with symmetry two ways to one state are one step
+        one = ways(self.calls, usual.ends, usual.meta & mask, usual.words)
+        two = ways(self.calls, own.ends, own.meta & mask, words)
+        if one != two:
+            self.recounted.add(number)
         other = sorted(one.keys() ^ two.keys())
         places = np.flatnonzero(usual.status != own.status)
         if other and (not len(places) or other[0][0] <= places[0]):
             return other[0][0], self.kernel.actions[other[0][1] & ACTION_MASK]
         return (int(places[0]), "") if len(places) else None
-
-    def steps(self, ends: Words, meta: Words, words: Words) -> Counter[tuple[int, int, bytes]]:
-        """Return how often each step is made: the place of its source, how, what it leads to."""
-        sources = np.searchsorted(ends, np.arange(len(meta)), side="right")
-        targets = self.calls.canonical(words)
-        return Counter(
-            (source, how, bytes(target))
-            for source, how, target in zip(sources.tolist(), meta.tolist(), targets, strict=True)
-        )
 
     # ---------------------------------------------------------------------------- other verdicts
 

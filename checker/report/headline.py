@@ -7,7 +7,7 @@ from itertools import groupby
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration, RowCoverage
 from checker.search.outcome import WITHIN_BOUNDS
-from checker.semantics.symmetry import reduces, symmetric_ids
+from checker.semantics.symmetry import drawn_ids, reduces, symmetric_ids
 from checker.source import heading_over
 from checker.trace.calmness import calmness
 from checker.trace.naming import excerpt, place
@@ -79,12 +79,16 @@ def broken_text(item: PropertyVerdict) -> str:
 
 
 def _counts(machine: Machine, exploration: Exploration) -> str:
-    states = plural(exploration.distinct, "distinct state")
-    if reduces(machine):
-        states += f" up to renaming {' and '.join(kind.name for kind in symmetric_ids(machine))}"
+    states = plural(exploration.distinct, "distinct state") + up_to_renaming(machine)
     if machine.unlike:
         states += f" without symmetry ({place(machine.unlike[0].span)})"
     return f"{states}, depth {exploration.depth}"
+
+
+def up_to_renaming(machine: Machine) -> str:
+    """Return what is said after a number of states where one stands for all of its orbit."""
+    kinds = symmetric_ids(machine) if reduces(machine) else ()
+    return f" up to renaming {' and '.join(kind.name for kind in kinds)}" if kinds else ""
 
 
 def _extent(exploration: Exploration) -> str:
@@ -106,8 +110,10 @@ def _cuts(machine: Machine, exploration: Exploration) -> str:
     if not exploration.cuts:
         return ""
     declared = (*machine.bounds, *machine.step_bounds)
-    bounds = " and ".join(filter(None, (excerpt(bound.span) for bound in declared)))
-    bounds = bounds or ("the bounds" if declared else "the ids available")
+    texts = [excerpt(bound.span) for bound in declared]
+    # A step is also cut where `fresh` finds no id: which of them it was is not counted.
+    texts += ["the ids available"] if drawn_ids(machine) else []
+    bounds = " and ".join(filter(None, texts)) or "the bounds"
     return f"within {bounds} ({plural(exploration.cuts, 'cut')})"
 
 
@@ -196,6 +202,9 @@ def _way_out_text(way: WayOut) -> str:
         why = f"step {way.elsewhere} is the same, at another moment or with another outcome"
     elif way.promise == "none":
         why = f"{first} is possible {where}, and nothing promises that it happens"
+    elif way.kept is not None:
+        why = f"{first} is possible {where}, but what is promised is any row of {way.group}"
+        why += f", as in step {way.kept}"
     else:
         why = f"{first} is possible {where}; weak fairness is for what is possible all the time"
     return f"it would come after step {way.after} by {steps}: {why}"

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from checker.machine.machine import Machine
+from checker.machine.machine import OF_STEPS, Machine
 from checker.report.causes import LEFT, OUTSIDE, SENT, causes, reads_of
 from checker.report.headline import (
     CALM,
@@ -168,7 +168,9 @@ def _traces(traces: Sequence[Trace], files: Mapping[str, str], parties: Lanes) -
         if failure is not None:
             lines += [f"**{failure.code}**: {text(failure.message)}, {text(failure.place)}", ""]
         if trace.reasons:
-            lines += ["In the last state:", "", *fenced("text", "\n".join(_reason_lines(trace)))]
+            where = "step" if trace.kind in OF_STEPS and trace.length else "state"
+            reasons = fenced("text", "\n".join(_reason_lines(trace)))
+            lines += [f"In the last {where}:", "", *reasons]
         lines += [f"* {text(str(waiting))}" for waiting in trace.waiting]
         lines += [f"* {text(note)}" for note in trace.notes]
         lines += [""] if trace.notes or trace.waiting else []

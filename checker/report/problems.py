@@ -17,7 +17,9 @@ from urllib.parse import quote
 from checker import __version__
 from checker.errors import Diagnostic
 from checker.frozen import frozen
+from checker.machine.machine import Machine
 from checker.report.files import encoded, put
+from checker.report.headline import plural
 from checker.report.result import Result
 from checker.report.telling import sentence
 from checker.source import NOWHERE, Span
@@ -83,24 +85,12 @@ def of_result(
     at = Place(file, line, 1)
     if not wrong:
         return ()
-    found: list[Problem] = []
-    spans = {item.name: item.span for item in machine.properties}
     about_verdict = any(item.what in {"verdict", "property"} for item in wrong)
-    for trace in result.traces if about_verdict else ():
-        if trace.kind == "sometimes" or trace.property_name == _declared(result):
-            continue
-        where = spans.get(trace.property_name)
-        text = f"{machine.instance}: {trace.property_name} is violated after {trace.length} steps"
-        found.append(
-            Problem(
-                machine.name,
-                machine.instance,
-                trace.property_name,
-                f"{text}. {sentence(trace.why)}".strip(),
-                at if where is None else _place(where),
-                _steps(trace),
-            )
-        )
+    found = [
+        _shown(machine, trace, at)
+        for trace in (result.traces if about_verdict else ())
+        if trace.kind != "sometimes" and not _is_declared(machine, trace.property_name)
+    ]
     if found:
         return tuple(found)
     # Beside another verdict, other figures say nothing of their own.
@@ -113,13 +103,36 @@ def of_result(
 
 def of_vacuous(system: str, item: Looked) -> Problem:
     """Return what no instance of a system ever met, where that is an error, as a problem."""
-    message = f"vacuous in every instance: {item}"
+    message = f"vacuous in every instance that was searched whole: {item}"
     return Problem(system, EVERY_INSTANCE, item.name, message, _place(item.span))
 
 
-def _declared(result: Result) -> str | None:
-    expectation = result.machine.expectation
-    return None if expectation is None else expectation.property
+def _shown(machine: Machine, trace: Trace, at: Place) -> Problem:
+    """Return what a trace shows as a problem: a property at its place, an error at its row's."""
+    steps = plural(trace.length, "step")
+    if trace.failure is None:
+        rule, spans = trace.property_name, {item.name: item.span for item in machine.properties}
+        text = f"{rule} is violated after {steps}. {sentence(trace.why)}".strip()
+        where = spans.get(rule)
+    else:
+        failure, rule = trace.failure, trace.failure.code
+        spans = {item.name: item.span for item in machine.properties}
+        spans |= {item.name: item.span for item in machine.actions}
+        where = spans.get(failure.row or failure.property or "")
+        in_what = f" in {failure.row or failure.property}" if where is not None else ""
+        text = f"evaluation error{in_what} after {steps}. {sentence(failure.message)}"
+    message = f"{machine.instance}: {text}"
+    place = at if where is None else _place(where)
+    return Problem(machine.name, machine.instance, rule, message, place, _steps(trace))
+
+
+def _is_declared(machine: Machine, name: str) -> bool:
+    """Whether an instance declares that a property may break."""
+    if machine.expectation is None:
+        return False
+    allowed = {machine.expectation.property, *machine.expectation.also}
+    names = {item.declared or item.name for item in machine.properties if item.name == name}
+    return bool(allowed & {name, *names})
 
 
 def _steps(trace: Trace) -> tuple[Place, ...]:

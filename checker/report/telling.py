@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from checker.semantics.successor import Successor
 from checker.trace.blocked import waiting_at_the_end
 from checker.trace.claim import contradiction, property_context
 from checker.trace.explain import explain
 from checker.trace.refinement import strays
-from checker.trace.trace import Reason, Trace
+from checker.trace.trace import Reason, Step, Trace
 
 
 def sentence(text: str) -> str:
@@ -41,19 +42,27 @@ def grouped(failures: Iterable[Trace]) -> list[list[Trace]]:
 
 def _told_by(shown: Trace, trace: Trace) -> Trace | None:
     """Return `trace` as what is wrong with the run of `shown`; None where that shows no such."""
-    if (shown.states, shown.length, shown.loop) == (trace.states, trace.length, trace.loop):
+    same = (shown.states, shown.length, shown.loop) == (trace.states, trace.length, trace.loop)
+    if same and _called(shown.steps[-1:]) == _called(trace.steps[-1:]):
         return trace
     unlike = shown.failure is not None or trace.failure is not None or not shown.states
     if unlike or shown.length != trace.length or (shown.loop is None) != (trace.loop is None):
         return None
     loop = None if shown.loop is None else shown.loop.start
     machine, name = shown.machine, trace.property_name
-    if contradiction(machine, name, trace.kind, shown.states, loop) is not None:
+    last = _called(shown.steps[-1:])
+
+    def made(step: Successor) -> bool:
+        return [(step.action, step.bindings, step.picks)] == last
+
+    told = made if shown.length else None
+    if contradiction(machine, name, trace.kind, shown.states, loop, told) is not None:
         return None
     declared = next((item for item in machine.properties if item.name == name), None)
     reasons: tuple[Reason, ...] = ()
     if declared is not None and trace.reasons:
-        reasons = explain(declared.condition, property_context(machine, shown.states, declared))
+        context = property_context(machine, shown.states, declared, told)
+        reasons = explain(declared.condition, context)
     notes = trace.notes
     if declared is not None and trace.kind == "refines":
         notes = strays(machine, declared, shown.states)
@@ -61,6 +70,11 @@ def _told_by(shown: Trace, trace: Trace) -> Trace | None:
     return replace(
         trace, steps=shown.steps, reasons=reasons, notes=notes, waiting=waiting, way_out=None
     )
+
+
+def _called(steps: Iterable[Step]) -> list[tuple[object, ...]]:
+    """Return by what steps are told from others between the same states."""
+    return [(step.row, step.bindings, step.picks) for step in steps]
 
 
 def other_file(trace: Trace, number: int) -> str:

@@ -48,6 +48,7 @@ class Effect:
     moves: bool
     sends: tuple[str, ...]
     never: tuple[str, ...] = ()
+    named: bool = True
 
 
 @frozen()
@@ -222,10 +223,16 @@ def _effects(action: Action, variable: Variable) -> list[Effect]:
             found.targets,
             found.moves,
             found.sends,
+            named=not isinstance(variable.type, Map) or _is_shown(action, key),
         )
         for key, ways in followed.items()
         for state, found in ways.items()
     ]
+
+
+def _is_shown(action: Action, key: Key) -> bool:
+    """Whether the name of a step has the key of its machine in it."""
+    return key[:1] == ("local",) and key[1] in action.shown
 
 
 def _which(key: Key) -> str:
@@ -270,7 +277,8 @@ def _merged(old: StateMatrix, new: StateMatrix) -> StateMatrix:
 def _union(one: Effect, two: Effect, states: tuple[str, ...]) -> Effect:
     targets = tuple(state for state in states if state in {*one.targets, *two.targets})
     sends = tuple(dict.fromkeys((*one.sends, *two.sends)))
-    return replace(one, targets=targets, moves=one.moves or two.moves, sends=sends)
+    named = one.named and two.named
+    return replace(one, targets=targets, moves=one.moves or two.moves, sends=sends, named=named)
 
 
 def _judged(document: Document, matrix: StateMatrix, rows: list[str]) -> StateMatrix:
@@ -313,8 +321,11 @@ def _message(entry: Unhandled) -> str:
 
 
 def _covers(entry: Unhandled, machine: str, state: str) -> bool:
-    here = [item for item in entry.inside if _plain(item) == machine]
-    return all(any(word.text == state for word in item.states) for item in here)
+    """Whether an entry holds wherever a machine is in a state, whatever others are in."""
+    return all(
+        _plain(item) == machine and any(word.text == state for word in item.states)
+        for item in entry.inside
+    )
 
 
 def _plain(entry: InState) -> str:

@@ -13,7 +13,7 @@ from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Variable
 from checker.machine.terms import Statement, Term
-from checker.machine.types import Enum, Record, Union
+from checker.machine.types import Enum, Option, Record, Union
 from checker.machine.walk import statements_inside, walk
 
 SUBJECT = ""
@@ -376,7 +376,9 @@ class _Row:
                         return (f"{name}({next(iter(found or ()))})" if one else name,)
                 return (name,)
             case _:
-                return (term.type.name,) if isinstance(term.type, Record) else ()
+                kind = term.type.item if isinstance(term.type, Option) else term.type
+                shapes = kind.variants if isinstance(kind, Union) else (kind,)
+                return tuple(shape.name for shape in shapes if isinstance(shape, Record))
 
 
 def _unstable(action: Action) -> Iterator[str]:

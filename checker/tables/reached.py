@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.graph.labelled import LabelledGraph
+from checker.frozen import frozen
+from checker.graph.labelled import CUT_OFF, LabelledGraph
 from checker.machine.machine import Variable
 from checker.semantics.values import MapValue, format_value
 from checker.tables.matrix import Cell, Effect, StateMatrix
@@ -20,21 +21,36 @@ from checker.tables.matrix import Cell, Effect, StateMatrix
 Move = tuple[str, str, str, str]
 """A machine's name, a row, the state before its step, the state after it."""
 
+At = tuple[str, str, str]
+"""A machine's name, a row, the state before its step."""
+
 _CHUNK = 1 << 14
 
 
-def reached(graph: LabelledGraph) -> frozenset[Move]:
-    """Return the moves of machines that the steps of a graph make.
+@frozen()
+class Reached:
+    """What the steps of a graph do to machines.
 
-    A step in which a machine stays where it is counts as one of it where the row has only one
-    machine of this name, or names it in its bindings.
+    A step in which a machine stays where it is is one of `moves` where there is only one machine
+    of this name, or the step names it in its bindings; in `stays` whichever machine it is. The
+    steps in `beyond` lead to states that the graph has not, so they may be any moves.
     """
+
+    moves: frozenset[Move]
+    stays: frozenset[At]
+    beyond: frozenset[At]
+
+
+def reached(graph: LabelledGraph) -> Reached:
+    """Return the moves of machines that the steps of a graph make."""
     rows = sorted({label.row for label in graph.labels})
     place = {row: number for number, row in enumerate(rows)}
     row_of = np.array([place[label.row] for label in graph.labels], np.int64)
-    taken = graph.targets >= 0
+    taken, cut = graph.targets >= 0, graph.targets == CUT_OFF
     names, sources, targets = graph.names[taken], graph.sources[taken], graph.targets[taken]
     found: set[Move] = set()
+    stays: set[At] = set()
+    beyond: set[At] = set()
     for variable, values in _values(graph):
         states = tuple(name for name, _ in graph.machine.table(variable.table or "").states)
         for key, column in _columns(values, states):
@@ -46,7 +62,16 @@ def reached(graph: LabelledGraph) -> frozenset[Move]:
                 rest, last = divmod(code, len(states))
                 row, first = divmod(rest, len(states))
                 found.add((variable.name, rows[row], states[first], states[last]))
-    return frozenset(found)
+            for places, rows_there, met in (
+                (before, row_of[names], (before >= 0) & (before == after)),
+                (column[graph.sources[cut]], row_of[graph.names[cut]], None),
+            ):
+                inside = places >= 0 if met is None else met
+                told = beyond if met is None else stays
+                for code in np.unique(rows_there[inside] * len(states) + places[inside]).tolist():
+                    row, first = divmod(code, len(states))
+                    told.add((variable.name, rows[row], states[first]))
+    return Reached(frozenset(found), frozenset(stays), frozenset(beyond))
 
 
 def _names(bindings: Iterable[tuple[str, str]], key: str | None) -> bool:
@@ -81,19 +106,26 @@ def _columns(
         yield format_value(key), np.array(column, np.int64)
 
 
-def marked(matrix: StateMatrix, moves: frozenset[Move]) -> StateMatrix:
+def marked(matrix: StateMatrix, found: Reached) -> StateMatrix:
     """Return a state table whose effects say to which of their targets nothing really went."""
     lines = tuple(
-        replace(line, cells=tuple(_marked(matrix.machine, cell, moves) for cell in line.cells))
+        replace(line, cells=tuple(_marked(matrix.machine, cell, found) for cell in line.cells))
         for line in matrix.lines
     )
     return replace(matrix, lines=lines)
 
 
-def _marked(machine: str, cell: Cell, moves: frozenset[Move]) -> Cell:
+def _marked(machine: str, cell: Cell, found: Reached) -> Cell:
     def never(effect: Effect) -> tuple[str, ...]:
-        gone = (machine, effect.row, effect.state)
-        return tuple(target for target in effect.targets if (*gone, target) not in moves)
+        at = machine, effect.row, effect.state
+        if at in found.beyond:
+            return ()
+        stays = at in found.stays and not effect.named
+        return tuple(
+            target
+            for target in effect.targets
+            if (*at, target) not in found.moves and not (stays and target == effect.state)
+        )
 
     effects = tuple(replace(effect, never=never(effect)) for effect in cell.effects)
     return replace(cell, effects=effects)

@@ -97,6 +97,8 @@ def _instances(action: Action, values: Mapping[str, object]) -> Iterator[tuple[i
 def _waiting(action: Action, names: Mapping[str, object], reasons: tuple[Reason, ...]) -> Waiting:
     shown = ", ".join(format_value(names[name]) for name in action.shown)
     decisive = deciding(reasons)
+    # What decides which part counts is as it is; the part is what has to become another.
+    lacking = next((reason for reason in reasons if not reason.given), reasons[0])
     values = {
         part: value
         for reason in decisive
@@ -106,7 +108,7 @@ def _waiting(action: Action, names: Mapping[str, object], reasons: tuple[Reason,
     return Waiting(
         name=f"{action.name}({shown})" if shown else action.name,
         about=action.about,
-        lacks=" is ".join(plainly(reasons[0])),
+        lacks=" is ".join(plainly(lacking)),
         values=tuple(values.items()),
         reads=tuple(dict.fromkeys(name for reason in decisive for name in reason.reads)),
     )

@@ -11,6 +11,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from checker.graph.labelled import LabelledGraph, labelled_graph
 from checker.machine.machine import Machine
 from checker.search.finding import Finding
 from checker.search.progress import Interrupt, interrupted
-from checker.semantics.successor import State
+from checker.semantics.successor import State, Successor
 from checker.trace.calmest_lasso import calmest_lassos
 from checker.trace.calmness import TRIED_MAX, Cost, as_taken, calmness, parties
 from checker.trace.claim import contradiction
@@ -77,9 +78,16 @@ def calmest(
 
 
 def near(trace: Trace, interrupt: Interrupt | None = None) -> tuple[Trace, ...]:
-    """Return the calmest run where it is soon found: `trace` itself where none is calmer."""
+    """Return the calmest run where it is soon found: `trace` itself where none is calmer.
+
+    None where a run that ends beyond the bounds may be calmer: those are not looked at.
+    """
     states = NEAR_STATES if trace.loop is None else NEAR_STATES // 5
     found = calmest(trace, 1, interrupt, states, NEAR_JUDGED)
+    machine = trace.machine
+    bounded = trace.loop is None and trace.kind != "deadlock"
+    if bounded and (machine.bounds or machine.step_bounds):
+        return tuple(one for one in found if calmness(one) < calmness(trace))
     return tuple(one if calmness(one) < calmness(trace) else trace for one in found)
 
 
@@ -94,20 +102,25 @@ def _ends(
     sources = graph.sources
     last = (graph.depths[sources] == trace.length - 1) & (graph.targets >= 0)
     steps = np.flatnonzero(last)
-    steps = steps[graph.depths[graph.targets[steps]] == trace.length]
     by_edge = trace.kind in {"step", "refines", "legal"}
-    keys = np.stack([sources[steps] if by_edge else steps * 0, graph.targets[steps]], axis=1)
+    if not by_edge:
+        steps = steps[graph.depths[graph.targets[steps]] == trace.length]
+    # One row may break what another one between the same states does not.
+    edge = [sources[steps], graph.names[steps]] if by_edge else [steps * 0, steps * 0]
+    keys = np.stack([*edge, graph.targets[steps]], axis=1)
     different, which = np.unique(keys, axis=0, return_inverse=True)
     if not len(steps) or len(different) > judged_max:
         return {}
     shows = np.zeros(len(different), bool)
-    for number, (source, target) in enumerate(different.tolist()):
+    for number, (source, label, target) in enumerate(different.tolist()):
         if interrupted(interrupt):
             raise Interruption(f"{number:,} of {len(different):,} ends of runs were judged")
         path: tuple[State, ...] = (graph.state(target),)
+        made = None
         if by_edge:
             path = (graph.state(source), *path)
-        said = contradiction(machine, trace.property_name, trace.kind, path)
+            made = partial(_is_of, graph.labels[label].row)
+        said = contradiction(machine, trace.property_name, trace.kind, path, None, made)
         shows[number] = said is None
     found: dict[Edge, list[Edge]] = defaultdict(list)
     for step in steps[shows[which.reshape(-1)]].tolist():
@@ -115,6 +128,10 @@ def _ends(
             (int(graph.targets[step]), int(graph.names[step]))
         )
     return found
+
+
+def _is_of(row: str, step: Successor) -> bool:
+    return step.action == row
 
 
 class _Search:

@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from checker.frozen import frozen
-from checker.machine.machine import Machine
-from checker.semantics.successor import State
+from checker.machine.machine import OF_STEPS, Machine
+from checker.semantics.successor import State, Successor
 from checker.semantics.successors import successors
+from checker.trace.claim import breaks
 from checker.trace.rebuild import make_step
 from checker.trace.trace import Step, Trace
 
@@ -63,12 +64,21 @@ def as_taken(
         before = path[step.number - 1]
         chosen = step
         if step.row != row:
-            found = (
+            found = [
                 item
                 for item in successors(trace.machine, before)
                 if item.action == row and item.state == path[step.number]
-            )
-            made = next(found, None)
+            ]
+            if step.number == trace.length and trace.loop is None:
+                found.sort(key=lambda item: not _is_shown_by(trace, before, item))
+            made = next(iter(found), None)
             chosen = step if made is None else make_step(trace.machine, step.number, before, made)
         steps.append(chosen)
     return replace(trace, steps=tuple(steps))
+
+
+def _is_shown_by(trace: Trace, before: State, step: Successor) -> bool:
+    """Whether a last step shows what its run shows, where that is something of steps."""
+    if trace.kind == "legal":
+        return bool(step.illegal)
+    return trace.kind in OF_STEPS and breaks(trace.machine, before, step, trace.property_name)

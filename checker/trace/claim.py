@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from checker.errors import EvaluationError
 from checker.machine.machine import LIVENESS, OF_STEPS, Machine, Property
 from checker.machine.terms import Term
@@ -16,13 +18,22 @@ from checker.semantics.successors import (
 )
 from checker.trace.lasso import NoLasso, loop_of
 
+Made = Callable[[Successor], bool]
+"""Whether a step is the one that a run tells last, of those that lead to its state."""
+
 
 def contradiction(
-    machine: Machine, name: str, kind: str, path: tuple[State, ...], loop: int | None = None
+    machine: Machine,
+    name: str,
+    kind: str,
+    path: tuple[State, ...],
+    loop: int | None = None,
+    made: Made | None = None,
 ) -> str | None:
     """Return why `path` does not show `kind` of the property `name`; None where it does.
 
-    `loop` is where a path that shows something of endless runs goes round from. An evaluation
+    `loop` is where a path that shows something of endless runs goes round from. Where it is told
+    which step comes last, that step has to show it. An evaluation
     error has no claim about states; `checker.trace.rebuild` finds it again itself.
     """
     if kind == "deadlock":
@@ -30,18 +41,22 @@ def contradiction(
         return None if stuck else "its last state is no deadlock"
     if kind == "legal":
         steps = successors(machine, path[-2]) if len(path) > 1 else initial_steps(machine)
-        illegal = any(step.illegal for step in steps if step.state == path[-1])
+        ends = (step for step in steps if step.state == path[-1])
+        illegal = any(step.illegal for step in ends if made is None or made(step))
         return None if illegal else "its last step is legal"
     if kind not in {"always", "step", "refines", "sometimes", *LIVENESS}:
         return None
     declared = next((item for item in machine.properties if item.name == name), None)
     if declared is None:
         return f"the specification has no property {name}"
+    if declared.kind != kind:
+        return f"{name} is `{declared.kind}` in the specification, not `{kind}`"
     try:
         if kind in LIVENESS:
             loop_of(machine, declared, path, -1 if loop is None else loop)
             return None
-        value = evaluate(claimed(declared, path), property_context(machine, path, declared))
+        context = property_context(machine, path, declared, made)
+        value = evaluate(claimed(declared, path), context)
     except EvaluationError as error:
         return f"{name} cannot be evaluated: {error}"
     except NoLasso as error:
@@ -55,18 +70,22 @@ def claimed(item: Property, path: tuple[State, ...]) -> Term:
     return item.premise if begins and item.premise is not None else item.condition
 
 
-def property_context(machine: Machine, path: tuple[State, ...], item: Property) -> Context:
+def property_context(
+    machine: Machine, path: tuple[State, ...], item: Property, made: Made | None = None
+) -> Context:
     """Return where a property is evaluated at the end of `path`: its last state, or last step.
 
-    Of several rows that made the last step it is the first of which the property is false.
+    Of several steps that lead there, of those only that are `made`, it is the first of which the
+    property is false.
     """
     last = as_mapping(machine, path[-1])
     if item.kind not in OF_STEPS or (item.kind == "refines" and len(path) == 1):
         return Context(last, {})
     before = path[-2] if len(path) > 1 else path[-1]
-    steps = [step for step in successors(machine, before) if step.state == path[-1]]
-    made = next((step for step in steps if breaks(machine, before, step, item.name)), None)
-    step = made or next(iter(steps), None)
+    ends = (step for step in successors(machine, before) if step.state == path[-1])
+    steps = [step for step in ends if made is None or made(step)]
+    broken = next((step for step in steps if breaks(machine, before, step, item.name)), None)
+    step = broken or next(iter(steps), None)
     made_by = None if step is None else MadeBy(step.action, dict(step.bindings))
     return Context(as_mapping(machine, before), {}, last, made_by)
 

@@ -63,59 +63,63 @@ def _without_echoes(found: list[Reason]) -> tuple[Reason, ...]:
     return tuple(kept)
 
 
-def _why(term: Term, context: Context, depth: int) -> Iterator[Reason]:
+def _why(term: Term, context: Context, depth: int, *, after: bool = False) -> Iterator[Reason]:
+    """Yield the parts; `after`: they stand in a `next`, so that what they read is afterwards."""
     if depth > DEPTH_SHOWN:
         return
     value = evaluate(term, context)
     match term:
         case terms.Not(item) if _is_compound(item) or not _text(term):
-            yield from _why(item, context, depth)
+            yield from _why(item, context, depth, after=after)
         case terms.Next(item):
             assert context.following is not None
-            yield from _why(item, Context(context.following, context.names), depth)
+            yield from _why(item, Context(context.following, context.names), depth, after=True)
         case terms.And(items) | terms.Or(items):
-            yield from _why_junction(term, items, context, depth)
+            yield from _why_junction(term, items, context, depth, after=after)
         case terms.Implies(left, right) if not value:
-            yield _headed(term, value, depth)
-            yield from _given(left, context, depth + 1)
-            yield from _why(right, context, depth + 1)
+            yield _headed(term, value, depth, after=after)
+            yield from _given(left, context, depth + 1, after=after)
+            yield from _why(right, context, depth + 1, after=after)
         case terms.Implies(left, right):
             holds = evaluate(left, context)
-            yield from _why(right if holds else left, context, depth)
+            yield from _why(right if holds else left, context, depth, after=after)
         case terms.Choose(condition, then, otherwise):
-            yield from _given(condition, context, depth)
-            yield from _why(then if evaluate(condition, context) else otherwise, context, depth + 1)
+            yield from _given(condition, context, depth, after=after)
+            part = then if evaluate(condition, context) else otherwise
+            yield from _why(part, context, depth + 1, after=after)
         case terms.Let(name, bound, body):
             held = evaluate(bound, context)
-            found = list(_why(body, context.bind(name, held), depth))
+            found = list(_why(body, context.bind(name, held), depth, after=after))
             if found:
-                found[-1] = _with_bound(found[-1], bound, held, context)
+                found[-1] = _with_bound(found[-1], bound, held, context, after=after)
             yield from found
         case terms.Cast(item, Bool()):
-            yield from _why(item, context, depth)
+            yield from _why(item, context, depth, after=after)
         case terms.Fold(operator, generators, body) if operator in {"all", "any"}:
             decides = operator == "any"
             witness = next(
                 (row for row in each(generators, context) if evaluate(body, row) is decides), None
             )
             if witness is None:
-                yield replace(_atom(term, context, depth), wide=True)
+                yield replace(_atom(term, context, depth, after=after), wide=True)
             else:
-                yield _quantifier(term, decides, witness, context, depth)
-                yield from _why(body, witness, depth + 1)
+                yield _quantifier(term, decides, witness, context, depth, after=after)
+                yield from _why(body, witness, depth + 1, after=after)
         case _:
-            yield _atom(term, context, depth)
+            yield _atom(term, context, depth, after=after)
 
 
-def _given(term: Term, context: Context, depth: int) -> Iterator[Reason]:
+def _given(term: Term, context: Context, depth: int, *, after: bool) -> Iterator[Reason]:
     """Yield why what a condition presupposes has the value it has."""
-    for reason in _why(term, context, depth):
+    for reason in _why(term, context, depth, after=after):
         yield replace(reason, given=True)
 
 
-def _with_bound(reason: Reason, bound: Term, held: object, context: Context) -> Reason:
+def _with_bound(
+    reason: Reason, bound: Term, held: object, context: Context, *, after: bool
+) -> Reason:
     """Return a reason with the value of what stands in it by a name that nobody wrote."""
-    text, value = _text(bound), format_value(held)
+    text, value = _said(_text(bound), bound, after=after), format_value(held)
     reads = tuple(dict.fromkeys((*reason.reads, *_places(bound, context))))
     known = dict(reason.values)
     if not text or text in known or text in {value, reason.text}:
@@ -124,17 +128,17 @@ def _with_bound(reason: Reason, bound: Term, held: object, context: Context) -> 
 
 
 def _why_junction(
-    term: Term, items: tuple[Term, ...], context: Context, depth: int
+    term: Term, items: tuple[Term, ...], context: Context, depth: int, *, after: bool
 ) -> Iterator[Reason]:
     """One part decides a false `and` and a true `or`; otherwise every part matters."""
     decides = isinstance(term, terms.Or)
     deciding = next((item for item in items if evaluate(item, context) is decides), None)
     if deciding is not None:
-        yield from _why(deciding, context, depth)
+        yield from _why(deciding, context, depth, after=after)
         return
-    yield _headed(term, not decides, depth)
+    yield _headed(term, not decides, depth, after=after)
     for item in items:
-        yield from _why(item, context, depth + 1)
+        yield from _why(item, context, depth + 1, after=after)
 
 
 def _is_compound(term: Term) -> bool:
@@ -154,12 +158,25 @@ def _outline(text: str) -> str:
     return f"{head} ... {tail}"
 
 
-def _headed(term: Term, value: object, depth: int) -> Reason:
-    return Reason(_outline(_text(term)), format_value(value), place(term.span), depth, (), ())
+def _headed(term: Term, value: object, depth: int, *, after: bool) -> Reason:
+    text = _said(_outline(_text(term)), term, after=after)
+    return Reason(text, format_value(value), place(term.span), depth, (), ())
+
+
+def _said(text: str, term: Term, *, after: bool) -> str:
+    """Return the text of a part; what it reads in the state afterwards stands in a `next`."""
+    reads = after and any(isinstance(node, terms.Read) for node in walk(term))
+    return f"next({text})" if text and reads else text
 
 
 def _quantifier(
-    term: terms.Fold, value: object, witness: Context, context: Context, depth: int
+    term: terms.Fold,
+    value: object,
+    witness: Context,
+    context: Context,
+    depth: int,
+    *,
+    after: bool,
 ) -> Reason:
     names = tuple(
         (_written(generator.name, witness), format_value(witness.names[generator.name]))
@@ -168,7 +185,7 @@ def _quantifier(
     reads = tuple(
         dict.fromkeys(name for part in term.generators for name in _places(part.domain, context))
     )
-    text = _outline(_text(term))
+    text = _said(_outline(_text(term)), term, after=after)
     return Reason(text, format_value(value), place(term.span), depth, names, (), reads)
 
 
@@ -178,26 +195,32 @@ def _written(name: str, context: Context) -> str:
     return name if not plain or plain in context.names else plain
 
 
-def _atom(term: Term, context: Context, depth: int) -> Reason:
+def _atom(term: Term, context: Context, depth: int, *, after: bool) -> Reason:
     """A part that is not taken apart further: with the values of what stands in it."""
     shown: dict[str, str] = {}
+    several: set[str] = set()  # a parameter of two calls, say, has no one value
     whole, value = _text(term), format_value(evaluate(term, context))
     sides = _sides(term, whole)
     for part, inside in _parts(term, context):
         text = sides.get(id(part)) or _text(part)
         hidden = len(text) > INNER_SHOWN and text not in whole
-        if text and text not in shown and not hidden and len(shown) < VALUES_SHOWN:
+        later = after or (context.following is not None and inside.following is None)
+        text = _said(text, part, after=later)
+        if text and not hidden and (text in shown or len(shown) < VALUES_SHOWN):
             try:
-                shown[text] = format_value(evaluate(part, inside))
+                told = format_value(evaluate(part, inside))
             except EvaluationError:
                 continue
+            if shown.setdefault(text, told) != told:
+                several.add(text)
     values = tuple(
         (text, value)
         for text, value in shown.items()
-        if text != whole and _members(text) != _members(value)
+        if text != whole and text not in several and _members(text) != _members(value)
     )
     reads = tuple(dict.fromkeys(_places(term, context)))
-    return Reason(whole, value, place(term.span), depth, (), values, reads)
+    told = _said(whole, term, after=after)
+    return Reason(told, value, place(term.span), depth, (), values, reads)
 
 
 def _sides(term: Term, whole: str) -> dict[int, str]:

@@ -204,17 +204,23 @@ def format_state(machine: Machine, state: State) -> str:
 
 def _failure(machine: Machine, finding: Finding) -> tuple[Failure, Step | None]:
     """Find an evaluation error again: in a row of the last state, or in a condition over it."""
-    path = finding.path
-    tried = successors(machine, path[-1]) if path else initial_steps(machine)
-    if not path or finding.action is not None:
-        for found in tried:
-            if found.error is not None and finding.action in {None, found.action}:
+    for found in failures(machine, finding.path, finding.action):
+        return found
+    raise InternalError(f"the reference semantics finds no evaluation error ({finding.property})")
+
+
+def failures(
+    machine: Machine, path: tuple[State, ...], row: str | None
+) -> Iterator[tuple[Failure, Step | None]]:
+    """Yield what fails at the end of a path: steps of a row, or else conditions over its state."""
+    if not path or row is not None:
+        for found in successors(machine, path[-1]) if path else initial_steps(machine):
+            if found.error is not None and row in {None, found.action}:
                 step = make_step(machine, len(path), path[-1] if path else (), found)
-                return _as_failure(found.error, found.action, None), step
+                yield _as_failure(found.error, found.action, None), step
     else:
         for name, error in _condition_errors(machine, path):
-            return _as_failure(error, None, name), None
-    raise InternalError(f"the reference semantics finds no evaluation error ({finding.property})")
+            yield _as_failure(error, None, name), None
 
 
 def _condition_errors(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
@@ -11,12 +12,13 @@ from checker.errors import UsageError
 from checker.frozen import frozen
 from checker.machine.machine import LIVENESS, Machine
 from checker.search.finding import FindingKind
-from checker.semantics.successor import Successor
+from checker.semantics.successor import State, Successor
 from checker.semantics.successors import initial_steps, successors
 from checker.semantics.values import format_value
 from checker.table.looks import text_of
 from checker.trace.claim import contradiction
 from checker.trace.itf import Json, load, read_states
+from checker.trace.rebuild import failures
 
 SIZE_MAX = 64 << 20
 """Bytes of a file that is read as a trace."""
@@ -68,10 +70,14 @@ class Recorded:
 
 def read_recorded(path: Path) -> Recorded:
     """Read an ITF file; one of another tool has steps without names. UsageError if it is none."""
-    data = load(text_of(path, SIZE_MAX), str(path))
+    return recorded_of(load(text_of(path, SIZE_MAX), str(path)), str(path))
+
+
+def recorded_of(data: Json, name: str) -> Recorded:
+    """Return an ITF object as a trace; `name` is what it is called in messages."""
     meta = _object(data.get("#meta"))
     return Recorded(
-        name=str(path),
+        name=name,
         spec=str(meta.get("spec", "")),
         spec_hash=str(meta.get("spec_hash", "")),
         instance=str(meta.get("instance", "default")),
@@ -115,15 +121,21 @@ def replay(machine: Machine, recorded: Recorded) -> str | None:
     """Run a trace's steps on `machine`; return the first thing that does not fit, or None.
 
     Each state must follow from the one before by the row, bindings and picks on record, and the
-    last one must show what the trace claims to show.
+    last one must show what the trace claims to show. A run that shows something stays within the
+    bounds until then: a walk, which claims nothing, may leave them.
     """
     states = read_states(machine, recorded.data, recorded.name)
     if recorded.property_name and recorded.kind not in get_args(FindingKind):
         return f"it claims to show {recorded.kind!r}, which is no kind of property"
     if recorded.loop is not None and recorded.kind not in LIVENESS:
         return f"it has a loop, but to show {recorded.kind} takes none"
-    if all(item.state != states[0] for item in initial_steps(machine)):
+    kept = _goes_on(recorded)
+    begun = (item for item in initial_steps(machine) if item.state == states[0])
+    first = next(begun, None)
+    if first is None:
         return "state 0 is not an initial state of the specification"
+    if kept > 0 and first.cut is not None:
+        return "state 0 is beyond the bounds, where no run goes on"
     met: set[tuple[object, ...]] = set()
     made: dict[int, list[Successor]] = {}  # equal states of a file are one object
     for before, after, step in zip(states, states[1:], recorded.steps[1:], strict=False):
@@ -139,9 +151,44 @@ def replay(machine: Machine, recorded: Recorded) -> str | None:
         if not any(_is_step(found, step) for found in following):
             others = ", ".join(dict.fromkeys(found.action for found in following))
             return f"step {step.number}, {step.name}: now it is {others} that leads to this state"
+        if step.number < kept and all(found.cut for found in following if _is_step(found, step)):
+            return f"step {step.number}, {step.name}: it leaves the bounds, where no run goes on"
     if not recorded.property_name:  # a walk, which claims nothing
         return None
-    return contradiction(machine, recorded.property_name, recorded.kind, states, recorded.loop)
+    if recorded.kind == "error":
+        return _fails_otherwise(machine, recorded, states)
+    last = (lambda found: _is_step(found, recorded.steps[-1])) if len(states) > 1 else None
+    return contradiction(
+        machine, recorded.property_name, recorded.kind, states, recorded.loop, last
+    )
+
+
+def _goes_on(recorded: Recorded) -> int:
+    """Return how many states of a trace something follows, so that they lie within the bounds.
+
+    What a state shows by what can follow, a deadlock or a row that fails, counts as such.
+    """
+    if not recorded.property_name:
+        return 0
+    follows = recorded.loop is not None or recorded.kind == "deadlock" or _failing_row(recorded)
+    return len(recorded.steps) if follows else len(recorded.steps) - 1
+
+
+def _failing_row(recorded: Recorded) -> str | None:
+    """Return the row that fails at the end of a trace, as its file says."""
+    row = _object(_object(recorded.data.get("#meta")).get("failure")).get("row")
+    return row if isinstance(row, str) else None
+
+
+def _fails_otherwise(machine: Machine, recorded: Recorded, states: tuple[State, ...]) -> str | None:
+    """Return why the end of a trace does not fail as its file says; None where it does."""
+    said = _object(_object(recorded.data.get("#meta")).get("failure"))
+    wanted = tuple(said.get(name) for name in ("code", "row", "property"))
+    found = [failure for failure, _ in failures(machine, states, _failing_row(recorded))]
+    if any((it.code, it.row, it.property) == wanted for it in found):
+        return None
+    others = ", ".join(dict.fromkeys(it.code for it in found))
+    return "nothing fails at its end any more" if not found else f"its end fails with {others} now"
 
 
 def require_sound(recorded: Recorded) -> None:
@@ -193,7 +240,15 @@ def _says_its_step(meta: Any, number: int) -> bool:
     )
 
 
+def the_step(choices: Sequence[Successor], state: State, step: RecordedStep) -> int | None:
+    """Return which of some steps leads to a state, as a file tells it where one is as it says."""
+    places = [place for place, choice in enumerate(choices) if choice.state == state]
+    told = (place for place in places if _is_step(choices[place], step))
+    return next(told, next(iter(places), None))
+
+
 def _is_step(found: Successor, step: RecordedStep) -> bool:
+    """Whether a step is the one that a file tells."""
     bindings = tuple((name, format_value(value)) for name, value in found.bindings)
     picks = tuple((name, format_value(value)) for name, value in found.picks)
     return (found.action, bindings, picks) == (step.row, step.bindings, step.picks)

@@ -122,7 +122,9 @@ class WayOut:
     """How what a loop owes could come about: `steps`, by name, that go on from after step `after`.
 
     `promise` is what is promised to the first of them: `none`, `weak`, `strong`. It can happen in
-    `possible` of the `states` of the loop; `elsewhere` is a step of the loop that it is, too.
+    `possible` of the `states` of the loop; `elsewhere` is a step of the loop that it is, too. Where
+    nothing is promised to it but as one of a `group` of rows, `kept` is a step of the loop that
+    keeps that promise.
     """
 
     after: int
@@ -131,6 +133,8 @@ class WayOut:
     possible: int
     states: int
     elsewhere: int | None
+    group: str = ""
+    kept: int | None = None
 
 
 @frozen()

@@ -15,8 +15,10 @@ from checker.semantics.successors import (
     successors,
 )
 from checker.semantics.values import format_value
+from checker.trace.itf import read_states
 from checker.trace.naming import successor_name
 from checker.trace.rebuild import make_step
+from checker.trace.recorded import Recorded, the_step
 from checker.trace.trace import Step
 
 
@@ -75,15 +77,18 @@ class Walk:
         del self.path[max(len(self.path) - count, 1) :]
         self.look()
 
-    def follow(self, states: tuple[State, ...]) -> None:
-        """Walk along the states of a trace; UsageError where no step leads from one to the next."""
+    def follow(self, recorded: Recorded) -> None:
+        """Walk along a trace by the steps that it tells; UsageError where it does not fit."""
+        states = read_states(self.machine, recorded.data, recorded.name)
         self.path.clear()
         self.look()
-        for number, state in enumerate(states):
-            found = next((item for item in self.choices if item.state == state), None)
+        for state, step in zip(states, recorded.steps, strict=True):
+            found = the_step(self.choices, state, step)
             if found is None:
-                raise UsageError(f"the trace does not fit {self.machine.name}: no step {number}")
-            self.take(found)
+                raise UsageError(
+                    f"the trace does not fit {self.machine.name}: no step {step.number}"
+                )
+            self.take(self.choices[found])
 
 
 Mark = tuple[str, bool]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
 from operator import itemgetter
 
 from checker.errors import EvaluationError
@@ -51,7 +52,30 @@ def way_out(machine: Machine, item: Property, path: Sequence[State], start: int)
     able = sum(map(bool, changes.values()))
     steps = zip(turn, path[start + 1 :], strict=False)
     taken = (number + 1 for number, after in steps if after in changes[number])
-    return WayOut(found.after, found.names, promise, able, len(turn), next(taken, None))
+    group, kept = _instead(machine, path[start:], found.first, fair)
+    if kept is not None:
+        kept += start
+    return WayOut(
+        found.after, found.names, promise, able, len(turn), next(taken, None), group, kept
+    )
+
+
+def _instead(
+    machine: Machine, loop: Sequence[State], wanted: Successor, fair: FairRows
+) -> tuple[str, int | None]:
+    """Return a group whose promise a step of the loop keeps, and which step of it that is.
+
+    Nothing where something is promised to the instance that made `wanted` by itself.
+    """
+    promised = {number: fair.instance(number).row for number in fair.of(wanted)}
+    if wanted.action in promised.values():
+        return "", None
+    for place, (before, after) in enumerate(pairwise(loop), 1):
+        for step in successors_by(machine, machine.actions, before) if before != after else ():
+            kept = [number for number in fair.of(step) if number in promised]
+            if kept and step.state == after and step.cut is None:
+                return fair.instance(kept[0]).name, place
+    return "", None
 
 
 def _nearest(machine: Machine, item: Property, begin: dict[State, int]) -> tuple[_Way | None, bool]:

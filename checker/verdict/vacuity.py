@@ -110,11 +110,22 @@ def _sides(term: t.Term) -> Iterator[tuple[t.Term, str]]:
             for side, message in _sides(otherwise):
                 yield t.And((t.Not(condition, span), side), side.span), message
         case t.Fold("all", generators, body, _, _, span):
-            inside = list(_sides(body))
+            inside = [
+                (_up_to_the_first_false(side, body), message) for side, message in _sides(body)
+            ]
             if not inside and any(_may_be_empty(generator) for generator in generators):
                 inside = [(t.Literal(True, _BOOL, span), "`all` runs over nothing, ever")]
             for side, message in inside:
                 yield t.Fold("any", generators, side, None, _BOOL, side.span), message
+
+
+def _up_to_the_first_false(side: t.Term, body: t.Term) -> t.Term:
+    """Return a side that an `any` asks for as far as the `all` of the body looks, no further.
+
+    What comes after a value of which the body is false is never evaluated, and may fail. Where the
+    body is false without its side, the property is broken, and nobody asks whether it says nothing.
+    """
+    return t.Or((side, t.Not(body, body.span)), side.span)
 
 
 def _both(before: tuple[t.Term, ...], side: t.Term) -> t.Term:
@@ -167,7 +178,7 @@ def _untouched(machine: Machine, fired: set[str], never: bool | None) -> Iterato
             continue
         if item.kind in LIVENESS or item.kind in ("always", *OF_STEPS):
             touched = bool(variables_read(*said) & changed)
-            message = "nothing that it reads is ever changed by a step"
+            message = "nothing that it depends on is ever changed by a step"
             yield Looked(item.declared or item.name, message, item.span, True if touched else never)
 
 

@@ -194,6 +194,15 @@ def test_a_property_that_says_something_else_is_named(
     told = capsys.readouterr().out
     assert told.startswith("equal: ")
     assert "property low: written otherwise; holds, as before\n" in told
+    claim = "\n    for: {k: 0..1}\n    eventually: n < 3\n    why: three is too many.\n"
+    each = SYSTEM.partition(" {always")[0] + claim
+    first = tmp_path / "each.yaml"
+    first.write_text(each)
+    for before, after in (("n < 3", "n < 4"), ("    why", "    within_bounds: true\n    why")):
+        assert before in each
+        other.write_text(each.replace(before, after, 1))
+        assert diff(str(first), str(other)) == 0
+        assert "property low(1): written otherwise; holds, as before\n" in capsys.readouterr().out
     other.write_text(SYSTEM.replace("three is too many", "three are too many"))
     assert diff(spec, str(other)) == 0
     assert "property" not in capsys.readouterr().out

@@ -139,6 +139,35 @@ def test_sarif_has_the_counterexample_as_a_code_flow(command: Command, toggle: s
     assert TOGGLE.splitlines().index("  - row: press") + 1 in lines
 
 
+FAILS = """\
+system: fails
+about: A property that may break, and then a range that is left.
+variables:
+  x: {type: "0..2", initial: "0"}
+rows:
+  - row: up
+    do: x += 1
+instances:
+  default: {about: It is a test., expect: {verdict: violated, property: whole, also: [small]}}
+properties:
+  small: {for: {n: 1..2}, always: x < 2, why: it is a test.}
+  whole: {always: x < 3, why: it is a test.}
+"""
+
+
+def test_an_error_is_not_called_a_violation(command: Command, toggle: str) -> None:
+    fails = Path(toggle).with_name("fails.yaml")
+    fails.write_text(FAILS)
+    (result,) = sarif(command, str(fails))
+    assert result["ruleId"] == "E501"
+    text = result["message"]["text"]
+    assert "evaluation error in up after 3 steps. 3 is outside 0..2" in text
+    line = FAILS.splitlines().index("  - row: up") + 1
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == line
+    done = command("verify", str(fails), "--fresh", "--format", "json", "--progress", "none")
+    assert '"verdict": "evaluation error (small violated before)"' in done.out
+
+
 def test_a_file_elsewhere_is_a_whole_uri_in_sarif(
     command: Command, toggle: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

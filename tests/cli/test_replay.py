@@ -221,3 +221,59 @@ def test_a_file_without_an_end_is_not_read(command: Command, traces: dict[str, P
         done = command(*words)
         assert (done.code, done.err) == (2, "error: large.json is larger than 64 MiB\n")
     assert traces
+
+
+OTHERWISE: list[tuple[str, str, str, str]] = [
+    ("small", "rows:", "bounds:\n  - count < 2\nrows:", "leaves the bounds, where no run goes on"),
+    ("small", "rows:", "bounds:\n  - count > 0\nrows:", "state 0 is beyond the bounds"),
+    ("settles", "rows:", "bounds:\n  - count < 9\nrows:", "leaves the bounds"),
+    ("small", "always: count < 3", "sometimes: count > 9", "is `sometimes` in the specification"),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after", "said"), OTHERWISE)
+def test_what_the_specification_shows_no_more_differs(
+    command: Command, traces: dict[str, Path], name: str, before: str, after: str, said: str
+) -> None:
+    Path("steps.yaml").write_text(SPEC.replace(before, after))
+    done = command("trace", traces[name], "--replay")
+    assert done.code == 1
+    assert said in done.out
+
+
+FAILING = """\
+system: fails
+about: A row that leaves its range, or does not.
+constants:
+  step: 2
+variables:
+  count: {type: "0..9", initial: "0"}
+rows:
+  - row: up
+    do: count += step
+properties:
+  whole: {always: "10 // (count - 20) < 9", why: it is a test.}
+"""
+
+
+def test_an_error_that_does_not_happen_any_more_does_not_replay(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fails.yaml").write_text(FAILING)
+    words = ("--engine", "reference", "--progress", "none", "--report")
+    assert command("check", "fails.yaml", *words, "out").code == 75
+    file = Path("out", "error.itf.json")
+    done = command("trace", file, "--replay")
+    assert (done.code, done.err) == (0, "")
+    Path("fails.yaml").write_text(FAILING.replace("count += step", "count = (count + step) % 9"))
+    done = command("trace", file, "--replay")
+    assert done.code == 1
+    assert "nothing fails at its end any more" in done.out
+    Path("fails.yaml").write_text(FAILING.replace("count - 20", "count - 8"))
+    done = command("trace", file, "--replay")
+    assert done.code == 0, "the row fails there all the same"
+    assert command("check", "fails.yaml", *words, "other").code == 75
+    assert command("trace", "other/error.itf.json", "--replay").code == 0
+    Path("fails.yaml").write_text(FAILING)
+    assert "nothing fails" in command("trace", "other/error.itf.json", "--replay").out

@@ -128,3 +128,13 @@ def test_from_where_on_nothing_changed(
         for place, verdict in enumerate(verdicts, start=1)
     ]
     assert settled(found, "n") == [("other=7", since, more)]
+
+
+def test_sizes_grow_in_whatever_order_they_were_asked_for() -> None:
+    found = [Size((("n", place),), verdict=str(place > 2)) for place in (3, 1, 2)]
+    assert settled(found, "n") == [("", None, 0)]
+
+
+def test_of_states_that_were_not_kept_nothing_is_said() -> None:
+    found = [Size((("n", place),), verdict="holds", control=None) for place in (1, 2, 3)]
+    assert settled(found, "n") == [("", None, 0)]

@@ -193,6 +193,19 @@ def test_a_declared_difference_that_is_gone_is_an_error(lease: Path) -> None:
     assert "the known difference epoch_is_forgotten (LEASE-7) no longer occurs" in squeezed(out)
 
 
+def test_what_was_not_tried_to_the_end_is_not_said_to_be_gone(lease: Path) -> None:
+    (lease / "conformance.yaml").write_text(MAPPING + KNOWN)
+    code, found = run_json(adapter(lease, "pass"), "--limit-steps", "20")
+    assert (code, found["known_gone"]) == (20, [])
+
+
+def test_two_declarations_of_one_difference_both_occur(lease: Path) -> None:
+    again = KNOWN.split("\n", 1)[1].replace("epoch_is_forgotten", "epoch_is_not_raised")
+    (lease / "conformance.yaml").write_text(MAPPING + KNOWN + again)
+    _, found = run_json(adapter(lease, FORGETFUL))
+    assert found["known_gone"] == []
+
+
 def test_a_declared_difference_in_one_field_hides_no_other(lease: Path) -> None:
     (lease / "conformance.yaml").write_text(MAPPING + KNOWN.replace("[epoch]", "[holder]"))
     code, found = run_json(adapter(lease, FORGETFUL))

@@ -127,3 +127,41 @@ def test_the_command_line_takes_the_same_steps() -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "\n  2\n" in done.stdout
+
+
+TWO_WAYS = """\
+system: two_ways
+about: Two rows that lead from one state to another, and a bound.
+variables:
+  x: {type: "0..9", initial: "0"}
+  y: {type: "0..9", initial: "0"}
+bounds: [x < 2]
+rows:
+  - {row: a, when: x < 9, do: x += 1}
+  - {row: b, when: x < 9, do: x += 1}
+  - {row: c, when: y < 3, do: y += 1}
+deadlock: false
+"""
+
+
+def test_a_trace_is_followed_by_its_own_steps(tmp_path: Path) -> None:
+    (tmp_path / "two_ways.yaml").write_text(TWO_WAYS)
+    request = flow.Request(str(tmp_path / "two_ways.yaml"))
+    explorer = Explorer(request, *flow.prepare(request, flow.Silent()))
+    path = (*explorer.first, 1)
+    assert explorer.load(explorer.as_itf(path)) == path
+    assert [step["name"] for step in explorer.here(path)["steps"]] == ["initial state", "b"]
+
+
+def test_what_lies_beyond_the_bounds_is_looked_at_from_here_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "two_ways.yaml").write_text(TWO_WAYS)
+    request = flow.Request(str(tmp_path / "two_ways.yaml"))
+    explorer = Explorer(request, *flow.prepare(request, flow.Silent()))
+    for start in (True, False):
+        assert len(explorer.seek(explorer.first, "x == 2", start=start)["path"]) == 3
+        assert explorer.seek(explorer.first, "x == 3", start=start)["path"] is None
+    monkeypatch.setattr("checker.explore.explorer.STATES_FROM_HERE", 2)
+    said = explorer.seek(explorer.first, "y == 3", start=False)["said"]
+    assert said == "not found within 0 steps from here (3 states)", "c, one step away, is not seen"

@@ -50,7 +50,7 @@ NEVER = {
     "steps_of_none": "the left side of `implies` never holds",
     "over_nothing": "`all` runs over nothing, ever",
     "follows": "`from` never holds, so that nothing has to follow",
-    "untouched": "nothing that it reads is ever changed by a step",
+    "untouched": "nothing that it depends on is ever changed by a step",
     "blow": "this row never fires",
 }
 
@@ -139,3 +139,40 @@ def test_check_prints_what_is_vacuous(tmp_path: Path, capfd: pytest.CaptureFixtu
     path.write_text(LIGHT)
     assert command(["check", str(path), "--vacuity", "error"]) == exits.UNWITNESSED
     assert "blow: this row never fires" in " ".join(capfd.readouterr().out.split())
+
+
+BROKEN = """\
+system: broken
+about: A property that is false of one number, and has no value for a later one.
+variables:
+  n: {type: 0..3, initial: "0"}
+rows:
+  - {row: up, when: n < 3, do: n += 1}
+deadlock: false
+properties:
+  small:
+    always: all(implies(6 // (2 - k) > 9, false) and k < 1 for k in range(0, 4))
+    why: it is a test.
+"""
+
+
+@pytest.mark.parametrize("engine", ["local", "reference"])
+def test_asking_goes_no_further_than_the_property(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_text(BROKEN)
+    results = [
+        flow.check(flow.Request(str(path), engine=engine, workers=1, vacuity=asked), flow.Silent())
+        for asked in ("off", "warn")
+    ]
+    assert [result.verdict.overall for result in results] == ["violated", "violated"]
+
+
+def test_what_constants_decide_depends_on_nothing_that_changes(tmp_path: Path) -> None:
+    """It reads `n`, which steps change: as it is written, not where `most` has decided."""
+    decided = BROKEN.replace("deadlock", "constants: {most: 2}\ndeadlock")
+    path = tmp_path / "broken.yaml"
+    path.write_text(decided.partition("    always")[0] + "    always: implies(n == 1, most > 1)\n")
+    path.write_text(path.read_text() + "    why: it is a test.\n")
+    request = flow.Request(str(path), engine="reference", vacuity="warn")
+    found = [str(item) for item in vacuous(flow.check(request, flow.Silent()).looked)]
+    assert found == ["small: nothing that it depends on is ever changed by a step"]

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from checker.cli.main import run as command
 from checker.cli.schema import schema_of
 from checker.errors import SpecificationError, UsageError
+from checker.mutation.apart import Apart
 from checker.mutation.batches import Job, judge_batch
 from checker.mutation.bugs import FILE, KEYS, by_key, read_bugs
 from checker.mutation.edits import edited
@@ -331,3 +332,45 @@ def test_a_bug_that_only_leaves_ways_out_is_noticed_by_figures_that_count_them(
     )
     _, out = judged(path, capsys, "--format", "json")
     assert [item["fate"] for item in json.loads(out)["list"]] == [fate]
+
+
+CHOICES = """
+system: choices
+about: Clients that are used alike ask, and one of two keys is chosen.
+constants:
+  Client: {ids: 2, symmetric: true}
+  Key: {ids: [k1, k2]}
+variables:
+  asked: {type: set of Client, initial: empty}
+  chosen: {type: Key, initial: k1}
+rows:
+  - row: asks
+    for: {c: Client}
+    do: asked = asked | {c}
+  - row: choose
+    for: {k: Key}
+    do: chosen = pick(Key)
+deadlock: false
+properties:
+  other: {sometimes: chosen == k2, why: It is reached.}
+instances:
+  default: {expect: {verdict: holds%s}}
+"""
+
+
+@pytest.mark.parametrize(("figures", "seen"), [(", generated: 37", "counted"), ("", "same")])
+def test_ways_are_counted_with_symmetry_too_and_in_a_text_of_its_own(
+    tmp_path: Path, figures: str, seen: str
+) -> None:
+    """Each key is chosen by the row for that key alone, no longer by that for the other one."""
+    path = tmp_path / "choices.yaml"
+    path.write_text(CHOICES % figures)
+    (tmp_path / FILE).write_text(
+        "bugs: choices\nlist:\n  own: {about: Own., in: choose, replace: pick(Key), by: k}\n"
+    )
+    document = read(path)
+    ((key, bug),) = by_key(read_bugs(tmp_path / FILE, document)).items()
+    job = Job(str(path), "default", (key,), 1 << 30, texts_of(document), (bug,))
+    together = judge_batch(job)[key]
+    alone = Apart(document, "default", 1 << 30).sight(read(path, edited(document, bug.edits)))
+    assert (together.seen, alone.seen) == (seen, seen)

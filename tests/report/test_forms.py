@@ -3,11 +3,13 @@
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from machines import KNOWN, TRUE, bounded_counter, counter, lamp, overflow, prop
 from results import result_of
 
+from checker import flow
 from checker.errors import Diagnostic
 from checker.report import files, terminal
 from checker.report.headline import headline
@@ -157,3 +159,25 @@ def test_every_known_machine_has_a_report() -> None:
     for known in KNOWN:
         result = result_of(known.machine)
         assert report(result, files.trace_files(result)).startswith(f"# {known.machine.name}")
+
+
+def test_cuts_are_not_said_to_be_of_the_bounds_where_ids_may_run_out(tmp_path: Path) -> None:
+    (tmp_path / "cuts.yaml").write_text(
+        """\
+system: cuts
+about: There are two ids, and a bound that cuts nothing.
+constants:
+  Id: {ids: 2}
+variables:
+  got: {type: set of Id, initial: empty}
+bounds:
+  - len(got) < 3
+rows:
+  - row: takes
+    do: got.add(fresh(Id))
+"""
+    )
+    request = flow.Request(str(tmp_path / "cuts.yaml"), engine="reference")
+    result = flow.check(request, flow.Silent())
+    line = headline(result.machine, result.exploration, result.verdict)
+    assert line.endswith("within len(got) < 3 and the ids available (1 cut)")

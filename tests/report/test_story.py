@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 from machines import counter, lamp
 from results import result_of
@@ -17,6 +18,7 @@ from checker.report.lanes import Lanes, lanes
 from checker.report.phases import LEAST, MOST, phases
 from checker.report.result import Result
 from checker.report.story import flattened, states_data, story_views
+from checker.report.telling import grouped
 from checker.report.travels import journey
 from checker.report.variants import designs_read, mended
 from checker.semantics.successor import Event
@@ -219,6 +221,33 @@ def test_what_an_earlier_run_breaks_too_is_told_with_it() -> None:
     assert len(views) < len(told)
     for view in views:
         assert all(answer.decisive for answer in view.answers)
+
+
+TWO_WAYS = """\
+system: two_ways
+about: Two rows that lead from one state to another.
+variables:
+  x: {type: "0..1", initial: "0"}
+rows:
+  - row: a
+    when: x == 0
+    do: x = 1
+  - row: b
+    when: x == 0
+    do: x = 1
+deadlock: false
+properties:
+  not_a: {step: not ran(a), why: it is a test.}
+  not_b: {step: not ran(b), why: it is a test.}
+  small: {always: x == 0, why: it is a test.}
+"""
+
+
+def test_a_row_is_not_blamed_for_what_another_one_breaks(tmp_path: Path) -> None:
+    (tmp_path / "two_ways.yaml").write_text(TWO_WAYS)
+    result = checked(str(tmp_path / "two_ways.yaml"), "default")
+    groups = [[trace.property_name for trace in group] for group in grouped(result.failures)]
+    assert groups == [["not_a", "small"], ["not_b"]]
 
 
 def test_prose_says_which_designs_are_other_than_the_default() -> None:

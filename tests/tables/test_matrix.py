@@ -201,3 +201,47 @@ def test_a_part_replaces_the_one_before() -> None:
     assert once.startswith("# s\n\nProse.\n\n<!-- state tables")
     assert with_part(once, "s", part) == once
     assert with_part(once + "After.\n", "s", part) == once + "After.\n"
+
+
+TWO = """\
+system: two
+about: Two lamps, and a message of which one says in which states nobody heeds it.
+types:
+  Said: Ask or Tell
+messages:
+  Ask: {}
+  Tell: {}
+channels:
+  said: {carries: [Ask], order: bag, capacity: "1"}
+  heard: {carries: [Ask, Tell], order: bag, capacity: "1"}
+machines:
+  left: {table: lamp}
+  right: {table: lamp}
+variables:
+  held: {type: optional Said, initial: none}
+rows:
+  - row: hears
+    on: said.Ask
+    in: {left: Dark, right: Dark}
+    do: right = Lit
+  - row: passes
+    in: {left: Dark}
+    when: held is not none
+    do: |
+      left = Lit
+      send(heard, held)
+unhandled:
+  - {message: said.Ask, in: {left: Lit}, is: ignored, why: nobody listens.}
+"""
+
+
+def test_what_is_ignored_in_states_of_another_machine_is_not_ignored_in_all(tmp_path: Path) -> None:
+    (tmp_path / "lamp.yaml").write_text(LAMP)
+    (tmp_path / "two.yaml").write_text(TWO)
+    found = {
+        matrix.machine: {line.trigger: line.cells for line in matrix.lines}
+        for matrix in state_matrices(read(tmp_path / "two.yaml"))
+    }
+    assert [cell.mark for cell in found["left"]["Ask"]] == ["rows", "ignored"]
+    assert [cell.mark for cell in found["right"]["Ask"]] == ["rows", "unhandled"]
+    assert found["left"]["passes"][0].effects[0].sends == ("Ask", "Tell")

@@ -106,3 +106,29 @@ def test_so_does_a_run_that_may_stay_where_it_is_for_ever(locks: str) -> None:
     assert trace.loop is not None
     assert trace.loop.start == trace.length
     assert [item.name for item in trace.waiting] == ["take_second(ann)", "take_second(bob)"]
+
+
+CHOICE = """\
+system: choice
+about: What a row waits for depends on a flag.
+variables:
+  x: {type: "0..3", initial: "0"}
+  y: {type: "0..3", initial: "0"}
+  flag: {type: bool, initial: "true"}
+rows:
+  - row: begins
+    when: x == 0
+    do: x = 1
+  - row: waits
+    when: x == 1 and ((y == 3) if flag else (y == 2))
+    do: y = 1
+"""
+
+
+def test_what_decides_which_part_counts_is_not_what_is_lacking(tmp_path: Path) -> None:
+    (tmp_path / "choice.yaml").write_text(CHOICE)
+    result = flow.check(
+        flow.Request(str(tmp_path / "choice.yaml"), engine="reference"), flow.Silent()
+    )
+    (waiting,) = result.traces[0].waiting
+    assert str(waiting) == "waits cannot happen: y == 3 is false, where y is 0"

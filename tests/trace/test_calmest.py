@@ -261,3 +261,43 @@ def test_who_interrupts_gets_the_verdict_without_other_runs(tmp_path: Path, pati
     assert (found.verdict.overall, found.others) == ("violated", ())
     assert [trace.property_name for trace in found.failures] == ["far"]
     assert flow.check(request, flow.Silent()).others
+
+
+UNLIKE = """\
+system: unlike
+about: Two rows lead from one state to another, of which one is a fault, and one breaks something.
+variables:
+  x: {type: "0..3", initial: "0"}
+faults:
+  push: {budget: unlimited}
+BOUNDS
+rows:
+  - {row: moves, when: x < 2, do: x += 1}
+  - {row: pushed, when: x < 2, do: x += 1, fault: push}
+  - {row: rests, when: x == 1, do: x = 0}
+deadlock: false
+properties:
+  PROPERTY
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "bounds", "rows", "calm"),
+    [
+        ('step: "not ran(pushed)"', "", ["pushed"], True),
+        ('always: "x < 2"', "", ["moves", "moves"], True),
+        ('step: "not (x == 1 and next(x) == 0)"', "", ["moves", "rests"], True),
+        ('step: "not (x == 1 and next(x) != x)"', "bounds: [x < 2]", ["moves", "moves"], False),
+    ],
+)
+def test_a_run_is_called_calm_by_rows_that_break_it_and_only_where_all_were_looked_at(
+    tmp_path: Path, claim: str, bounds: str, rows: list[str], calm: bool
+) -> None:
+    text = UNLIKE.replace("PROPERTY", f"it: {{{claim}, why: it is a test.}}")
+    (tmp_path / "unlike.yaml").write_text(text.replace("BOUNDS", bounds))
+    request = flow.Request(str(tmp_path / "unlike.yaml"), workers=1, report=tmp_path / "out")
+    result = flow.check(request, flow.Silent())
+    assert rows_of(result.traces[0]) == rows
+    assert result.calm == (("it",) if calm else ())
+    for run in calmest(result.traces[0], 5):
+        assert rows_of(run)[-1] == rows[-1] or "ran" not in claim

@@ -1,8 +1,11 @@
 """Goal: a failed property is explained by the part that decides it, with witnesses and values."""
 
+from pathlib import Path
+
 import pytest
 from machines import BOOL, at, both, everything, lit, read
 
+from checker import flow
 from checker.machine import terms as t
 from checker.machine.types import Id, Map, Range
 from checker.semantics.evaluate import Context
@@ -126,3 +129,47 @@ def test_a_side_that_calls_a_definition_is_told_as_it_was_written() -> None:
     assert found == [
         ("many(c) <= 1", "false", {}, {"many(c)": "4", "n[leader]": "2", "leader": "c1"})
     ]
+
+
+def test_what_is_read_in_the_next_state_is_told_as_that() -> None:
+    text = "next(n) <= n and next(n < 2)"
+    source = Source("spec.yaml", text)
+
+    def place(start: int, end: int) -> Span:
+        return Span(source, 1, start + 1, 1, end + 1)
+
+    kind = Range(0, 9)
+    now = t.Read("n", kind, place(11, 12))
+    total = t.Arithmetic("+", now, lit(0, Range(0, 0)), kind, place(5, 6))
+    later = t.Next(total, kind, place(0, 7))
+    compared = t.Compare("<=", later, now, place(0, 12))
+    context = Context({"n": 1}, {}, {"n": 3})
+    (reason,) = explain(compared, context)
+    assert dict(reason.values)["n"] == "1"
+    inside = t.Next(t.Compare("<", now, lit(2, kind), place(22, 27)), BOOL, place(17, 28))
+    (reason,) = explain(inside, context)
+    assert reason.text == "next(n < 2)"
+    assert ("next(n)", "3") in reason.values
+
+
+CALLED_TWICE = """\
+system: called_twice
+about: A definition that is called with two values.
+variables:
+  x: {type: "0..3", initial: "0"}
+definitions:
+  twice(n): n + n
+rows:
+  - {row: up, when: x < 3, do: x += 1}
+properties:
+  small: {always: twice(x + 1) <= twice(3 - x), why: it is a test.}
+"""
+
+
+def test_a_parameter_that_stands_for_two_values_has_none(tmp_path: Path) -> None:
+    (tmp_path / "called_twice.yaml").write_text(CALLED_TWICE)
+    request = flow.Request(str(tmp_path / "called_twice.yaml"), engine="reference")
+    (reason,) = flow.check(request, flow.Silent()).traces[0].reasons
+    told = dict(reason.values)
+    assert (told["twice(x + 1)"], told["twice(3 - x)"]) == ("6", "2")
+    assert "n" not in told

@@ -21,7 +21,7 @@ from machines import (
 )
 
 from checker.machine import terms as t
-from checker.machine.machine import Action, Machine, Property
+from checker.machine.machine import Action, FairGroup, Machine, Property
 from checker.machine.temporal import Atom
 from checker.machine.types import Range, Set
 from checker.report.headline import WAY_SHOWN, loop_text
@@ -70,6 +70,15 @@ def test_a_weak_promise_does_not_bind_what_is_possible_at_times() -> None:
     made = ring(go("out", 1, 9, "weak"))
     assert way_out(made, ARRIVE, ROUND, 1) == WayOut(1, ("out",), "weak", 1, 2, None)
     assert "weak fairness is for what is possible all the time" in told(made)
+
+
+def test_a_promise_to_a_group_may_be_kept_by_another_row() -> None:
+    made = ring(replace(go("out", 2, 9), fair="none"))
+    group = FairGroup("leaves", (("out", ()), ("back", ())), (), strong=False, span=NOWHERE)
+    assert told(replace(made, fair_groups=(group,))) == (
+        "it would come after step 2 by out: this is possible in 1 of the 2 states of the loop, "
+        "but what is promised is any row of leaves, as in step 3"
+    )
 
 
 def test_the_loop_may_take_the_same_row_with_another_outcome() -> None:
