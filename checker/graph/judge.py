@@ -13,7 +13,7 @@ import numpy as np
 
 from checker.frozen import frozen
 from checker.graph.automata import no_run_of
-from checker.graph.lasso import Lasso
+from checker.graph.lasso import Lasso, reachable
 from checker.graph.liveness import Judgement, eventually, leads_to
 from checker.graph.quotient import NoRoomError
 from checker.graph.space import Space
@@ -147,13 +147,19 @@ def _judge(space: Space, item: Property, place: int) -> Judgement:
     condition = space.flag(CONDITION + place)
     condition[-1] = True
     graph = replace(space.graph, cut=space.beyond(place))
+    outside = space.outside
     if item.kind == "eventually":
         begins = None if item.initially is None else space.flag(PREMISE + place)
         judgement = eventually(graph, condition, begins)
     else:
-        graph = _from(graph, space, item, place)
-        judgement = leads_to(graph, space.flag(PREMISE + place), condition)
-    told = int(np.bitwise_or.reduce(space.outside, initial=0))
+        graph, premise = _from(graph, space, item, place), space.flag(PREMISE + place)
+        if item.initially is not None:
+            # What other runs come to is not spoken of, nor what was cut there.
+            spoken = reachable(graph, graph.initial, np.ones(graph.states, np.bool_))
+            premise &= spoken
+            outside = outside[spoken[:-1]]
+        judgement = leads_to(graph, premise, condition)
+    told = int(np.bitwise_or.reduce(outside, initial=0))
     if judgement.verdict == "holds" and owed_beyond(item, place, space.outside_initially, told):
         return Judgement("unknown")
     return judgement
