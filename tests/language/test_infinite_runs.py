@@ -161,6 +161,14 @@ properties:
     wanted = {"leads": "holds", "again": "holds", "formula": "holds"}
     assert {name: found[name] for name in wanted} == wanted
     assert found["all_runs"] == found["wild"] == "violated"
+    # The same where they begin beyond the bounds, but of runs that are spoken of.
+    beyond = run(tmp_path, text.replace("n <= 3", "calm"))
+    found = outcomes(beyond)
+    assert {name: found[name] for name in wanted} == wanted
+    other = run(
+        tmp_path, text.replace("n <= 3", "calm").replace("initially: calm", "initially: not calm")
+    )
+    assert {outcomes(other)[name] for name in wanted} == {"unknown"}
 
 
 def test_runs_within_the_bounds_can_be_asked_for(tmp_path: Path) -> None:
