@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from checker.errors import InternalError
 from checker.frozen import frozen
 from checker.graph import edges as native
-from checker.graph.reference import beyond
+from checker.graph.reference import begun_beyond
 from checker.graph.space import Space
 from checker.graph.state_graph import StateGraph, Stays, Turning
 from checker.kernel.calls import Calls
@@ -351,16 +351,16 @@ class _Builder:
         return found
 
 
-def initially(machine: Machine, layout: Layout, kernel: Kernel) -> tuple[Words, int]:
-    """Return the initial states in order, and what is known of those cut."""
+def initially(machine: Machine, layout: Layout, kernel: Kernel) -> tuple[Words, tuple[int, ...]]:
+    """Return the initial states in order, and what each of those tells that were cut."""
     states, meta = Calls(kernel).initial()
     kept = (meta & (CUT | DROPPED)) == 0
-    outside = 0
+    outside = set[int]()
     for state, word in zip(states[~kept], meta[~kept], strict=True):
         reached = None if word & DROPPED else decode(layout, state)
         cut = Successor(machine.initial.name, (), (), reached, cut="bounds")
-        outside |= beyond(machine, cut)
-    return states[kept], outside
+        outside.add(begun_beyond(machine, cut))
+    return states[kept], tuple(sorted(outside))
 
 
 def _index_size(states: int) -> int:

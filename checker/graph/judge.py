@@ -13,7 +13,7 @@ import numpy as np
 
 from checker.frozen import frozen
 from checker.graph.automata import no_run_of
-from checker.graph.lasso import Lasso
+from checker.graph.lasso import Lasso, reachable
 from checker.graph.liveness import Judgement, eventually, leads_to
 from checker.graph.quotient import NoRoomError
 from checker.graph.space import Space
@@ -22,7 +22,7 @@ from checker.graph.threads import thread
 from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import LIVENESS, Machine, Property
 from checker.machine.temporal import Formula, automaton_of, negation
-from checker.search.beyond import OUTSIDE, OUTSIDE_RAISED
+from checker.search.beyond import NO_STATE, OUTSIDE, OUTSIDE_RAISED
 from checker.search.finding import Finding
 from checker.search.outcome import (
     CUT_OFF,
@@ -147,13 +147,19 @@ def _judge(space: Space, item: Property, place: int) -> Judgement:
     condition = space.flag(CONDITION + place)
     condition[-1] = True
     graph = replace(space.graph, cut=space.beyond(place))
+    outside = space.outside
     if item.kind == "eventually":
         begins = None if item.initially is None else space.flag(PREMISE + place)
         judgement = eventually(graph, condition, begins)
     else:
-        graph = _from(graph, space, item, place)
-        judgement = leads_to(graph, space.flag(PREMISE + place), condition)
-    told = int(np.bitwise_or.reduce(space.outside, initial=0))
+        graph, premise = _from(graph, space, item, place), space.flag(PREMISE + place)
+        if item.initially is not None:
+            # What other runs come to is not spoken of, nor what was cut there.
+            spoken = reachable(graph, graph.initial, np.ones(graph.states, np.bool_))
+            premise &= spoken
+            outside = outside[spoken[:-1]]
+        judgement = leads_to(graph, premise, condition)
+    told = int(np.bitwise_or.reduce(outside, initial=0))
     if judgement.verdict == "holds" and owed_beyond(item, place, space.outside_initially, told):
         return Judgement("unknown")
     return judgement
@@ -173,21 +179,33 @@ def _judge_formula(space: Space, item: Property, formula: Formula, place: int) -
     cut = space.beyond(OUTSIDE.bit_length() - 1)
     graph = replace(_from(space.graph, space, item, place), cut=cut)
     judgement = no_run_of(graph, automaton_of(negation(formula)), atoms)
-    if judgement.verdict == "holds" and space.outside_initially & OUTSIDE:
+    if judgement.verdict == "holds" and any(_spoken(item, place, space.outside_initially)):
         return Judgement("unknown")
     return judgement
 
 
-def owed_beyond(item: Property, place: int, initially: int, told: int) -> bool:
+def owed_beyond(item: Property, place: int, initially: Sequence[int], told: int) -> bool:
     """Whether a state beyond the bounds itself begins to owe a property, the one at `place`.
 
-    `initially` and `told` are what all initial states that were cut, and all cut steps, tell: see
-    `Space.outside`.
+    `initially` and `told` are what each initial state that was cut, and all cut steps, tell: see
+    `Space`.
     """
     if item.kind == "eventually":
         raised = 0 if item.initially is None else OUTSIDE_RAISED
-        return bool(initially >> (raised + place) & 1)
-    return bool((initially | told) >> (OUTSIDE_RAISED + place) & 1)
+        return any(word >> (raised + place) & 1 for word in initially)
+    words = (*_spoken(item, place, initially), told)
+    return any(word >> (OUTSIDE_RAISED + place) & 1 for word in words)
+
+
+def _spoken(item: Property, place: int, initially: Sequence[int]) -> Iterator[int]:
+    """Yield what those initial states tell of which a property speaks, the one at `place`.
+
+    Of one that is no state, because ids ran out, nothing is known.
+    """
+    last = place + len(item.watches) - 1
+    for word in initially:
+        if item.initially is None or word & NO_STATE or not word >> last & 1:
+            yield word
 
 
 def lasso_finding(item: Property, states: list[State], loop: int) -> Finding:

@@ -12,7 +12,7 @@ from checker.graph.space import Named, Space
 from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import Machine
-from checker.search.beyond import OUTSIDE, OUTSIDE_RAISED
+from checker.search.beyond import NO_STATE, OUTSIDE, OUTSIDE_RAISED
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import UNFAIR, fair_rows, strengths
 from checker.semantics.renamings import Renamings, renamings_for
@@ -44,6 +44,11 @@ def beyond(machine: Machine, step: Successor) -> int:
     pending = ~(flags >> CONDITION) & every
     raised = (flags >> PREMISE) & pending
     return OUTSIDE | pending | raised << OUTSIDE_RAISED
+
+
+def begun_beyond(machine: Machine, step: Successor) -> int:
+    """Return what an initial state that was cut tells, as `beyond` does, and NO_STATE."""
+    return beyond(machine, step) | (NO_STATE if step.state is None else 0)
 
 
 class _Places:
@@ -131,9 +136,6 @@ def reference_space(machine: Machine, states: Sequence[State]) -> Space:
     stored = [
         places.number(step.state) for step in initial if step.state is not None and not step.cut
     ]
-    outside_initially = 0
-    for step in initial:
-        outside_initially |= 0 if step.cut is None else beyond(machine, step)
     return Space(
         graph=StateGraph(
             offsets=np.array([*offsets, len(targets)], np.int64),
@@ -146,7 +148,9 @@ def reference_space(machine: Machine, states: Sequence[State]) -> Space:
         ),
         flags=np.array([observe(machine, state) for state in states], np.int64),
         outside=outside,
-        outside_initially=outside_initially,
+        outside_initially=tuple(
+            sorted({begun_beyond(machine, step) for step in initial if step.cut is not None})
+        ),
         state=_named(machine, states, places.renamings),
         properties=None if places.renamings is None else places.renamings.properties,
     )

@@ -30,8 +30,8 @@ class Space:
     The last state of the graph stands for everything that was cut; the others are numbered as the
     search stored them, and `state` gives their values. `flags` int64 (states - 1,) is what
     `Kernel.observe` says of them. `outside` int64 (states - 1,) is what the states that a state's
-    cut steps lead to tell (`search.beyond`), or-ed; `outside_initially` the same of the initial
-    states that were cut.
+    cut steps lead to tell (`search.beyond`), or-ed; `outside_initially` what each of the initial
+    states tells that were cut, every word once, ascending.
 
     Where states stand for their orbits, the graph has a `turning`, and `properties` int64
     (renamings, liveness properties) says which property each becomes by each renaming.
@@ -40,7 +40,7 @@ class Space:
     graph: StateGraph
     flags: NDArray[np.int64]
     outside: NDArray[np.int64]
-    outside_initially: int
+    outside_initially: tuple[int, ...]
     state: Named
     properties: NDArray[np.int64] | None = None
 

@@ -10,6 +10,9 @@ OUTSIDE = 1 << 60
 """Where the bits of `told_by` begin that say more than that a property is owed; and the bit that
 says that there is such a state at all."""
 
+NO_STATE = 1 << 61
+"""What else is told of an initial state that there is none of, because ids ran out."""
+
 
 @compiled
 def told_by(flags: int, properties: int) -> int:

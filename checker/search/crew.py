@@ -299,12 +299,16 @@ class Crew:
                 return False
             self._tell_of_runs(started)
             return True
+        self._enter_all()
+        return True
+
+    def _enter_all(self) -> None:
+        """Put all states of the queue into the table, which has room, in the midst of a level."""
         at = [places.CLAIMED, places.LEVEL_END, places.BLOCK_SIZE]
         before, found = self.board[at], self.total(places.DISTINCT)
         self._enter(0, self.tail)
         self.board[at] = before
         self._count_distinct(found)
-        return True
 
     def _adopt_in_runs(
         self, count: int, load: Callable[[Callable[[int, int], Words]], None]
@@ -497,8 +501,7 @@ class Crew:
         if not self._enter_compact(compact, queue):
             self.store.become_index(queue)
             self.store.capacity, self.store.room = capacity, room
-            if not self._enter_again():
-                raise InternalError("an index cannot be made again")
+            self._enter_all()  # as many slots held them before, however full they were
             return False
         self.compact = compact
         for desk, cutter in zip(self.desks, compact.cutters, strict=True):
@@ -557,7 +560,8 @@ class Crew:
         if not self.store.queue_to(self.disk, self.tail, self.pieces(0, self.tail)):
             return False
         self.compact = None
-        self.board[places.QUEUE] = self.store.queue.ctypes.data
+        # Also where the search ends here: its paths are read from the queue.
+        self.board[places.QUEUE], self.board[places.SPLIT] = self.store.queue.ctypes.data, 0
         self._forget_expanded()
         self.notice(
             f"memory is short: from {self.tail:,} states on the levels are kept on disk, in "

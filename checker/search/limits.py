@@ -11,7 +11,7 @@ class Limits:
 
     `states`: distinct states that may be stored. `depth`: states at this depth are found and
     checked but not expanded. `seconds`: of searching. `memory_bytes`: of the process. With
-    `keep_going` a violation or an evaluation error does not end the search.
+    `keep_going` a violation does not end the search; an evaluation error does all the same.
     """
 
     states: int | None = None

@@ -138,6 +138,39 @@ properties:
 """
 
 
+def test_what_is_cut_of_runs_that_are_not_spoken_of_says_nothing(tmp_path: Path) -> None:
+    text = """\
+variables:
+  calm: {type: bool, initial: "true"}
+  n: {type: 0..5, initial: "0"}
+initial:
+  for: {still: bool}
+  do: calm = still
+rows:
+  - {row: rise, when: not calm and n < 5, do: n += 1}
+  - {row: turn, when: calm, do: n = 1 - n, fair: weak}
+bounds: [n <= 3]
+properties:
+  leads: {leads_to: {from: n != 1, to: n == 1}, initially: calm, why: w.}
+  again: {always_eventually: n == 1, initially: calm, why: w.}
+  formula: {ltl: always(eventually(n == 1)), initially: calm, why: w.}
+  all_runs: {leads_to: {from: n == 2, to: n == 1}, initially: not calm, why: w.}
+  wild: {leads_to: {from: n == 3, to: n == 2}, why: it stays at 3.}
+"""
+    found = outcomes(run(tmp_path, text))
+    wanted = {"leads": "holds", "again": "holds", "formula": "holds"}
+    assert {name: found[name] for name in wanted} == wanted
+    assert found["all_runs"] == found["wild"] == "violated"
+    # The same where they begin beyond the bounds, but of runs that are spoken of.
+    beyond = run(tmp_path, text.replace("n <= 3", "calm"))
+    found = outcomes(beyond)
+    assert {name: found[name] for name in wanted} == wanted
+    other = run(
+        tmp_path, text.replace("n <= 3", "calm").replace("initially: calm", "initially: not calm")
+    )
+    assert {outcomes(other)[name] for name in wanted} == {"unknown"}
+
+
 def test_runs_within_the_bounds_can_be_asked_for(tmp_path: Path) -> None:
     text = COUNTING + "  comes: {leads_to: {from: n >= 3, to: n < 3}, WITHIN why: w.}\n"
     text += "  begins: {ltl: always(eventually(n < 3)), WITHIN why: w.}\n"

@@ -9,6 +9,7 @@ import pytest
 from checker import flow
 from checker.cli.main import run as command
 from checker.report.result import Result
+from checker.search.limits import Limits
 from checker.verdict import exits
 from checker.verdict.vacuity import vacuous
 
@@ -90,6 +91,50 @@ def test_a_search_that_ended_early_says_only_what_it_met(tmp_path: Path) -> None
     seen = {item.name: item.seen for item in result.looked if "implies" in item.message}
     assert seen["holds_of_none"] is True
     assert seen["steps_of_none"] is None
+
+
+STOPS = """\
+system: stops
+about: Behind the first item that decides them, conditions over all items have no value.
+variables:
+  at: {type: 0..2, initial: "0"}
+rows:
+  - {row: go, when: at < 2, do: at = at + 1}
+terminal: [at == 2]
+properties:
+  states:
+    always: >-
+      all((i == 1 or at == 0) and implies(10 // (2 - i - at) >= 0, at + i < 3)
+      for i in range(0, 2))
+    why: of 0 it is false when at is 1, and of 1 it has no value then.
+  steps:
+    step: >-
+      all((i == 1 or at == 0) and implies(10 // (2 - i - at) >= 0, next(at) + i < 4)
+      for i in range(0, 2))
+    why: the same of steps.
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "local"])
+def test_a_question_has_a_value_where_its_property_has_one(tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "stops.yaml"
+    path.write_text(STOPS)
+    plain, asked = (
+        flow.check(
+            flow.Request(
+                spec=str(path),
+                engine=engine,
+                workers=1,
+                vacuity=vacuity,
+                limits=Limits(keep_going=True),
+            ),
+            flow.Silent(),
+        )
+        for vacuity in ("off", "warn")
+    )
+    assert {item.name: item.length for item in plain.verdict.broken} == {"states": 1, "steps": 2}
+    assert asked.verdict == plain.verdict
+    assert asked.exploration.generated == plain.exploration.generated
 
 
 def test_verify_looks_at_all_instances_together(

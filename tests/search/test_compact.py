@@ -18,12 +18,15 @@ from test_explore import machine as graph_machine
 
 import checker.search.crew as crew_module
 import checker.search.local as local_module
+from checker.search import board as places
 from checker.search import compact, halves
+from checker.search.disk import Disk
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.options import Options
 from checker.search.roots import Form
+from checker.search.spill import Spill
 from checker.search.splitting import SAMPLE, pieces_of, split_of
 from checker.search.store import Store
 
@@ -119,6 +122,40 @@ def test_from_whole_states_to_halves_to_the_disk(words: int, workers: int, share
     assert told(found) == plain(words)
     assert "kept in halves" in notices[0]
     assert (len(notices) == 3) == (share == 0.1)
+
+
+@pytest.mark.parametrize("words", [2, 3])
+def test_halves_that_are_not_worth_it_leave_the_search_as_it_was(
+    words: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory is short then, and an index that is fuller than it may become is made again."""
+    monkeypatch.setattr(compact.Compact, "grow", lambda *_: False)
+    limits = Limits(memory_bytes=int(0.3 * 8**5 * (8 * words + 10)) + 16384)
+    assert told(run(words, 1, limits, compact="auto")) == plain(words)
+    monkeypatch.setattr(Disk, "growing", lambda *_: None)
+    notices: list[str] = []
+    found = run(words, 1, limits, compact="auto", notice=notices.append)
+    assert found.stopped_by == "memory"
+    assert found.levels[:-1] == run(words, compact="off").levels[: len(found.levels) - 1]
+    assert notices == []
+
+
+def test_paths_are_read_from_where_the_states_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The queue went from halves to the disk, and there was no room there for the visited set."""
+    monkeypatch.setattr(Spill, "adopt", lambda *_: False)
+    seen: list[tuple[bool, int]] = []
+
+    def rebuild(crew: crew_module.Crew, *_: object) -> list[object]:
+        seen.append((crew.store.file is None, int(crew.board[places.SPLIT])))
+        return []
+
+    monkeypatch.setattr(local_module, "rebuild", rebuild)
+    limits = Limits(memory_bytes=int(0.1 * 8**5 * 26) + 16384)
+    notices: list[str] = []
+    found = run(2, 1, limits, compact="auto", notice=notices.append)
+    assert found.stopped_by == "memory"
+    assert len(notices) == 2
+    assert seen == [(False, 0)]
 
 
 @pytest.mark.parametrize("limit", [500, 5000, 8**5 - 1, 8**5])
