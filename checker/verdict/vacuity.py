@@ -111,9 +111,7 @@ def _sides(term: t.Term) -> Iterator[tuple[t.Term, str]]:
             for side, message in _sides(otherwise):
                 yield t.And((t.Not(condition, span), side), side.span), message
         case t.Fold("all", generators, body, _, _, span):
-            inside = [
-                (_up_to_the_first_false(side, body), message) for side, message in _sides(body)
-            ]
+            inside = list(_sides(body))
             if not inside and any(_may_be_empty(generator) for generator in generators):
                 inside = [(t.Literal(True, _BOOL, span), "`all` runs over nothing, ever")]
             for side, message in inside:
@@ -131,15 +129,6 @@ def _of_any(generators: tuple[t.Generator, ...], side: t.Term, body: t.Term) -> 
         return plain
     ends = t.Or((side, t.Not(body, body.span)), side.span)
     return t.Fold("any", generators, ends, None, _BOOL, side.span)
-
-
-def _up_to_the_first_false(side: t.Term, body: t.Term) -> t.Term:
-    """Return a side that an `any` asks for as far as the `all` of the body looks, no further.
-
-    What comes after a value of which the body is false is never evaluated, and may fail. Where the
-    body is false without its side, the property is broken, and nobody asks whether it says nothing.
-    """
-    return t.Or((side, t.Not(body, body.span)), side.span)
 
 
 def _both(before: tuple[t.Term, ...], side: t.Term) -> t.Term:
