@@ -223,7 +223,7 @@ def _write(
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for problem in found:
             click.echo(problems.annotation(problem), err=True)
-    for later in laters[1:]:
+    for later in failures[1:]:
         click.echo(visible(f"error: {errors.told(later)}"), err=True)
     if failures:
         raise failures[0]
