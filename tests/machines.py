@@ -28,6 +28,8 @@ from checker.machine.types import (
     Type,
     Union,
 )
+from checker.semantics.successor import State
+from checker.semantics.successors import initial_states, successors
 from checker.semantics.values import MapValue
 from checker.source import NOWHERE
 from checker.table.state_table import StateTable, TableTransition
@@ -37,6 +39,22 @@ __all__ = ["KNOWN", "Known", "machines", "seeded_machine"]
 BOOL = Bool()
 TRUE = t.Literal(True, BOOL, NOWHERE)
 FALSE = t.Literal(False, BOOL, NOWHERE)
+
+
+def reachable(machine: Machine, most: int | None = None) -> list[State]:
+    """Return all states within the bounds, or `most` of them, as they are met; no symmetry."""
+    steps = initial_states(machine)
+    found = list(dict.fromkeys(s.state for s in steps if s.state is not None and s.cut is None))
+    seen = set(found)
+    for state in found:
+        if most is not None and len(found) >= most:
+            break
+        for step in successors(machine, state):
+            if step.state is not None and step.cut is None and step.state not in seen:
+                seen.add(step.state)
+                found.append(step.state)
+    return found[:most]
+
 
 # ------------------------------------------------------------------------------------- builders
 

@@ -7,7 +7,7 @@ from math import prod
 
 from checker.machine import terms as t
 from checker.machine.relations import always_fits, bound, variants_of
-from checker.machine.types import Map, Range, Record
+from checker.machine.types import Bool, Map, Range, Record
 from checker.machine.walk import walk
 
 Term = t.Term
@@ -46,6 +46,18 @@ def fails_alone(term: object) -> bool:
             lacking = operator == "map" and total and not _runs_over_all_keys(term)
             return operator in {"min", "max"} or full or lacking
     return False
+
+
+def any_up_to(generators: tuple[t.Generator, ...], side: Term, end: Term) -> Term:
+    """Return whether `side` holds of any value that an `all` or `any` looks at.
+
+    It looks no further than the first value of which `end` holds, and what is behind that may fail.
+    So where something may fail that value ends the question as well, with yes.
+    """
+    plain = t.Fold("any", generators, side, None, Bool(), side.span)
+    if certain(plain):
+        return plain
+    return t.Fold("any", generators, t.Or((side, end), side.span), None, Bool(), side.span)
 
 
 def _runs_over_all_keys(term: t.Fold) -> bool:

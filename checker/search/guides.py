@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from checker.kernel.build import CHECKS_MAX
 from checker.machine import terms as t
+from checker.machine.certain import any_up_to
 from checker.machine.machine import OF_STEPS, Machine, Property
 from checker.machine.types import Bool
 from checker.machine.walk import walk
@@ -73,7 +74,7 @@ def _question(item: Property, number: int, side: t.Term) -> Property:
 
 
 def _sides(term: t.Term, *, wanted: bool) -> Iterator[t.Term]:
-    """Yield conditions that hold wherever `term` is `wanted`, weaker ones first.
+    """Yield conditions of which some hold wherever `term` is `wanted`, weaker ones first.
 
     None can fail where the term itself could not: each looks at no more than the term does.
     """
@@ -100,7 +101,7 @@ def _sides(term: t.Term, *, wanted: bool) -> Iterator[t.Term]:
             if any(generator.condition is not None for generator in generators):
                 yield t.Fold("any", generators, t.Literal(True, _BOOL, span), None, _BOOL, span)
             for side in _sides(body, wanted=wanted):
-                yield t.Fold("any", generators, side, None, _BOOL, side.span)
+                yield any_up_to(generators, side, _as(body, wanted=wanted))
         case t.Compare("<=" | ">=" as operator, left, right, span) if not wanted:
             # One step before it: where they are equal, and beyond.
             yield t.Compare(">=" if operator == "<=" else "<=", left, right, span)

@@ -14,7 +14,7 @@ from typing import Literal
 from checker.frozen import frozen
 from checker.kernel.build import CHECKS_MAX, STEPS_MAX
 from checker.machine import terms as t
-from checker.machine.certain import certain
+from checker.machine.certain import any_up_to
 from checker.machine.machine import LIVENESS, OF_STEPS, Machine, Property
 from checker.machine.types import Bool
 from checker.machine.walk import variables_read, walk
@@ -115,20 +115,7 @@ def _sides(term: t.Term) -> Iterator[tuple[t.Term, str]]:
             if not inside and any(_may_be_empty(generator) for generator in generators):
                 inside = [(t.Literal(True, _BOOL, span), "`all` runs over nothing, ever")]
             for side, message in inside:
-                yield _of_any(generators, side, body), message
-
-
-def _of_any(generators: tuple[t.Generator, ...], side: t.Term, body: t.Term) -> t.Term:
-    """Return whether `side` holds of any that an `all` looks at; it is a side of the `body`.
-
-    Behind the first of which `body` is false `all` looks at none, and what is there may have no
-    value. So where something may fail that one ends the question as well, with yes.
-    """
-    plain = t.Fold("any", generators, side, None, _BOOL, side.span)
-    if certain(plain):
-        return plain
-    ends = t.Or((side, t.Not(body, body.span)), side.span)
-    return t.Fold("any", generators, ends, None, _BOOL, side.span)
+                yield any_up_to(generators, side, t.Not(body, body.span)), message
 
 
 def _both(before: tuple[t.Term, ...], side: t.Term) -> t.Term:

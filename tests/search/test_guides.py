@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from machines import seeded_machine
+from machines import reachable, seeded_machine
 
 from checker import flow
 from checker.errors import EvaluationError
 from checker.kernel.build import CHECKS_MAX
 from checker.machine.machine import Machine, Property
 from checker.search.guides import guided
-from checker.search.limits import Limits
-from checker.search.reference import explore_reference
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import as_mapping
 from checker.table import Document
@@ -26,8 +26,7 @@ def test_what_is_asked_has_a_value_wherever_the_property_has_one(seed: int) -> N
     machine = seeded_machine(seed)
     asked = questions(machine)
     known = {item.name: item for item in machine.properties}
-    states = explore_reference(machine, Limits(states=200)).states or ()
-    for state in states:
+    for state in reachable(machine, 200):
         context = Context(as_mapping(machine, state), {})
         for item in asked:
             try:
@@ -36,6 +35,43 @@ def test_what_is_asked_has_a_value_wherever_the_property_has_one(seed: int) -> N
                     evaluate(claim.condition, context)
             except EvaluationError:
                 continue
+            evaluate(item.condition, context)  # or the test fails
+
+
+LOOKS_NO_FURTHER = """\
+system: probe
+about: A system of a test.
+variables:
+  a: {type: 0..9, initial: "5"}
+  b: {type: 0..9, initial: "0"}
+rows:
+  - {row: on, when: b < 2, do: b = b + 1}
+  - {row: back, when: b > 0, do: b = b - 1}
+properties:
+  p: {CLAIM, why: w.}
+"""
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "always: all(at(i) <= 3 and 10 // (2 - at(i)) <= 9 for i in range(0, 2)) or a == 5",
+        "sometimes: any(at(i) > 3 or (10 // (2 - at(i)) > 2 and b > 1) for i in range(2)) and a < 5",
+    ],
+)
+def test_a_question_looks_no_further_than_what_decides(tmp_path: Path, claim: str) -> None:
+    path = tmp_path / "system.yaml"
+    called = "definitions:\n  at(i): a if i == 0 else b\n"
+    text = LOOKS_NO_FURTHER.replace("CLAIM", claim.replace(": ", ': "', 1) + '"')
+    path.write_text(text.replace("properties:", called + "properties:"))
+    machine = flow.select(flow.machine_of(str(path), "default", {}), ("p",))
+    asked = questions(machine)
+    assert len(asked) > 1
+    states = reachable(machine)
+    assert len(states) == 3
+    for state in states:
+        context = Context(as_mapping(machine, state), {})
+        for item in (*machine.properties, *asked):
             evaluate(item.condition, context)  # or the test fails
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from machines import reachable
 from random_teams import random_team_alike
 from symmetric_machines import symmetric_machine
 
@@ -32,19 +33,6 @@ from checker.table import read
 SEEDS = (*range(29), 67)
 """A machine of each; 67 has a deadlock, which is rare where ids are alike."""
 LIMITS = Limits(keep_going=True)
-
-
-def reachable(machine: Machine) -> list[State]:
-    """All states within the bounds, without symmetry."""
-    steps = initial_states(machine)
-    found = list(dict.fromkeys(s.state for s in steps if s.state is not None and s.cut is None))
-    seen = set(found)
-    for state in found:
-        for step in successors(machine, state):
-            if step.state is not None and step.cut is None and step.state not in seen:
-                seen.add(step.state)
-                found.append(step.state)
-    return found
 
 
 def local(machine: Machine, workers: int) -> Exploration:

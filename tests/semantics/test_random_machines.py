@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from machines import machines, seeded_machine
+from machines import machines, reachable, seeded_machine
 
 from checker.machine import terms, types
 from checker.machine.machine import Machine
@@ -20,26 +20,9 @@ from checker.search.limits import Limits
 from checker.search.reference import explore_reference
 from checker.semantics import evaluate as meaning
 from checker.semantics.evaluate import Context
-from checker.semantics.successor import State
-from checker.semantics.successors import initial_states, successors
 from checker.semantics.values import belongs
 
 SEEDS = range(60)
-
-
-def reachable(machine: Machine, most: int) -> Iterator[State]:
-    """Yield up to `most` reachable states in the order of discovery."""
-    found = [step.state for step in initial_states(machine) if step.state is not None]
-    seen = set(found)
-    for state in found:
-        if most == 0:
-            return
-        most -= 1
-        yield state
-        for step in successors(machine, state):
-            if step.state is not None and step.cut is None and step.state not in seen:
-                seen.add(step.state)
-                found.append(step.state)
 
 
 def parts(thing: object) -> Iterator[object]:
