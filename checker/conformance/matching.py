@@ -38,7 +38,9 @@ Compare = Callable[[Any, Any, Binding, Free], Binding | None]
 class Matcher:
     """Compares values; what compares those of a type is made once for each."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: Bound, alike: frozenset[str] = frozenset()) -> None:
+        self.alike = alike
+        """Types of which any id that nothing holds is as good as any other."""
         self.windows = {
             key: number for number, window in enumerate(bound.windows) for key in window.values
         }
@@ -151,13 +153,17 @@ class Matcher:
             value = str(value)
         if not isinstance(value, str):
             return None
-        if (kind.name, value) in self.declared:
-            return binding if value == expected else None
+        taken = False
         for name, outside, inside in binding.names:
             if name == kind.name and (outside == value or inside == expected):
                 return binding if (outside, inside) == (value, expected) else None
-        if free is not None and (kind.name, self.declared[kind.name, expected]) not in free:
+            taken = taken or (name == kind.name and inside == value)
+        if (kind.name, value) in self.declared and not (taken and kind.name in self.alike):
+            if value != expected:
+                return None
+        elif free is not None and (kind.name, self.declared[kind.name, expected]) not in free:
             return None
+        # An id that the log calls as the model does is no other name's either.
         names = tuple(sorted((*binding.names, (kind.name, value, expected))))
         return Binding(names, binding.bases)
 
@@ -208,7 +214,7 @@ class Matcher:
             case Option(item) if value is not None:
                 return self._translated(item, value, binding, window)
             case Id(name) if isinstance(value, str | int) and not isinstance(value, bool):
-                return _inside(binding.names).get((name, str(value)), str(value))
+                return _translated_id(name, str(value), binding.names)
             case Range() if window is not None and isinstance(value, int) and value > 0:
                 return value - (binding.bases[window] or 0)
             case Set(item) | Sequence(item, _) | Bag(item, _) if isinstance(value, list):
@@ -229,6 +235,13 @@ class Matcher:
                     for name, one in value.items()
                 }
         return value
+
+
+def _translated_id(kind: str, outside: str, names: Names) -> str:
+    found = _inside(names).get((kind, outside))
+    if found is None and any((kind, outside) == (one, inside) for one, _, inside in names):
+        return f"{outside} (another)"  # the model's id of this name is what the log calls otherwise
+    return found or outside
 
 
 @cache

@@ -125,9 +125,9 @@ class Steps:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self.matcher = Matcher(space.bound)
-        self.fitting = Fitting(space, self.matcher)
         self.holding = Holding(space)
+        self.matcher = Matcher(space.bound, self.holding.alike)
+        self.fitting = Fitting(space, self.matcher)
         self.lasting = self.holding.alike & space.bound.enough - drawn_ids(space.bound.machine)
         """Types whose names keep their ids: there is one for each, and no step draws a free one."""
         self.timers = space.bound.timers

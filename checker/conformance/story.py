@@ -201,8 +201,9 @@ def _last(told: Told) -> list[str]:
 
 def _state(told: Told, place: Place) -> str:
     lines = [format_state(told.space.bound.machine, told.space.state(place.key))]
-    if place.binding.names:
-        names = ", ".join(f"{outside} is {inside}" for _, outside, inside in place.binding.names)
+    called = [f"{out} is {inside}" for _, out, inside in place.binding.names if out != inside]
+    if called:
+        names = ", ".join(called)
         lines.append(f"  names: {visible_line(names)}")
     windows = told.space.bound.windows
     for window, base in zip(windows, place.binding.bases, strict=True):

@@ -159,7 +159,77 @@ def test_names_of_the_log_are_bound_when_first_seen() -> None:
     assert run_json(first + other + other.replace("8", "9"))[0] == 1, "there are two clients"
 
 
-@pytest.mark.usefixtures("lease")
+ONE_OF_TWO = """\
+system: lease
+about: A system of a test.
+constants:
+  Client: {ids: [c1, c2]SYMMETRIC}
+variables:
+  holder: {type: optional Client, initial: none}
+  known: {type: set of Client, initial: empty}
+rows:
+  - row: acquire
+    for: {client: Client}
+    when: holder is none
+    do: |
+      holder = client
+      known.add(client)
+  - row: release
+    for: {client: Client}
+    when: holder == client
+    do: holder = none
+  - row: forget
+    for: {client: Client}
+    when: client in known and holder != client
+    do: known.discard(client)
+"""
+
+ONE_OF_TWO_MAPPED = """\
+conformance: lease
+about: A mapping of a test.
+observe: {holder: holder, known: known}
+rows:
+  acquire: {call: acquire, with: {client: client}}
+  release: {call: release, with: {client: client}}
+  forget: {call: forget, with: {client: client}}
+"""
+
+
+@pytest.mark.parametrize("symmetric", ["", ", symmetric: true"])
+@pytest.mark.parametrize(
+    ("words", "explained"),
+    [
+        ("acquire c1 release c1", True),
+        ("acquire c1 release zed", False),
+        ("acquire zed release c1", False),
+        ("acquire c1 release c1 acquire zed release zed", True),
+        ("acquire zed release zed acquire c1 release zed", False),
+        ("acquire zed release zed acquire c1 release c1", True),
+        ("acquire zed release zed acquire c1 known c1", False),
+        ("acquire zed release zed acquire c2 known c2,zed", True),
+        (
+            "acquire zed release zed forget zed acquire yan release yan acquire c1 known c1,yan",
+            True,
+        ),
+        ("acquire zed release zed acquire c1 release c1 acquire yan", False),
+    ],
+)
+def test_an_id_has_one_name_in_the_log_its_own_or_another(
+    lease: Path, symmetric: str, words: str, explained: bool
+) -> None:
+    (lease / "lease.yaml").write_text(ONE_OF_TWO.replace("SYMMETRIC", symmetric))
+    (lease / "conformance.yaml").write_text(ONE_OF_TWO_MAPPED)
+    said = words.split()
+    lines = [
+        {"fields": {"known": who.split(",")}}
+        if do == "known"
+        else {"do": "call", "name": do, "with": {"client": who}}
+        for do, who in zip(said[::2], said[1::2], strict=True)
+    ]
+    code, out = run("\n".join(map(json.dumps, lines)))
+    assert code == (exits.HOLDS if explained else exits.DIFFERENCE), out
+
+
 @pytest.mark.usefixtures("lease")
 def test_of_a_log_without_a_line_nothing_is_decided() -> None:
     code, out = run("")
