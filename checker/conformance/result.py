@@ -8,7 +8,7 @@ from typing import Literal
 
 from checker.conformance.bind import Bound
 from checker.conformance.course import Run
-from checker.conformance.session import Difference, Item, Path
+from checker.conformance.session import STATES_MAX, Difference, Item, Path
 from checker.conformance.space import Key, Space
 from checker.frozen import frozen
 from checker.semantics.successors import initial_steps
@@ -104,6 +104,7 @@ def conformance_of(
         )
     )
     untaken = [row.row for row in rows if run.cover == "rows" and not row.taken]
+    unseen = run.counts.given_up > 0 and run.untaken > 0
     failure = None
     if run.failure is not None:
         start, path, asking = run.failure_path or (b"", (), "")
@@ -112,7 +113,7 @@ def conformance_of(
     verdict: Verdict = "agrees"
     if any(story.known is None for story in stories) or gone:
         verdict = "differs"
-    elif run.stopped is not None or untaken or not any(row.taken for row in rows):
+    elif run.stopped is not None or untaken or unseen or not any(row.taken for row in rows):
         verdict = "undecided"
     return Conformance(
         verdict=verdict,
@@ -160,6 +161,11 @@ def _notes(run: Run, untaken: list[str]) -> list[str]:
     if run.left_open:
         notes.append(
             f"{run.left_open:,} transitions are choices that the implementation made otherwise"
+        )
+    if run.counts.given_up:
+        notes.append(
+            f"{run.counts.given_up:,} paths were given up where more than {STATES_MAX:,} states "
+            "fitted what was seen: observe more"
         )
     if run.cover == "rows" and run.pairs_taken < run.pairs:
         notes.append(
@@ -228,6 +234,7 @@ def as_object(result: Conformance, checker: str) -> dict[str, object]:
         "steps": run.counts.steps,
         "requests": run.counts.requests,
         "resets": run.counts.resets,
+        "given_up": run.counts.given_up,
         "seconds": round(run.seconds, 3),
         "stopped_by": run.stopped,
         "failure": None

@@ -19,8 +19,8 @@ from checker.semantics.plain import as_json, normal
 from checker.semantics.successors import as_mapping
 
 OBSERVE = json.dumps({"do": "observe"})
-STATES_MAX = 64
-"""States that may fit what was seen; more are forgotten, the later ones first."""
+STATES_MAX = 2_000
+"""States that may fit what was seen; where more do, the path is given up: none may be forgotten."""
 
 
 @frozen(eq=False)
@@ -89,6 +89,8 @@ class Counts:
     requests: int = 0
     resets: int = 0
     steps: int = 0
+    given_up: int = 0
+    """Paths that ended where more states fitted than are kept."""
     known: dict[int, int] = field(default_factory=dict)
     known_tried: dict[int, int] = field(default_factory=dict)
 
@@ -102,6 +104,7 @@ class Counts:
         self.requests += other.requests
         self.resets += other.resets
         self.steps += other.steps
+        self.given_up += other.given_up
         for mine, theirs in ((self.known, other.known), (self.known_tried, other.known_tried)):
             for number, times in theirs.items():
                 mine[number] = mine.get(number, 0) + times
@@ -110,7 +113,8 @@ class Counts:
 class Session:
     """The implementation and the states of the model that it may be in.
 
-    `here` is the first of them; None before `begin` and after a difference that ends the path.
+    `here` is the first of them; None before `begin`, after a difference that ends the path, and
+    where it was given up.
     """
 
     def __init__(self, space: Space, adapter: Adapter, counts: Counts) -> None:
@@ -140,7 +144,8 @@ class Session:
     def take(self, choice: Choice, wanted: Edge | None = None) -> Difference | None:
         """Ask for one of the choices of `here`, and follow what the implementation did.
 
-        Of several steps that fit, `wanted` is preferred for `here`.
+        Of several steps that fit, `wanted` is preferred for `here`. No state is left where too many
+        fit.
         """
         assert self.here is not None
         key = self.here
@@ -162,7 +167,10 @@ class Session:
             self.path = []
         else:
             return self._differs(key, choice, found)
-        self.states = tuple(dict.fromkeys(targets))[:STATES_MAX]
+        self.states = tuple(dict.fromkeys(targets))
+        if len(self.states) > STATES_MAX:
+            self.states = ()
+            self.counts.given_up += 1
         return None
 
     def refuse(self, refusals: Sequence[Refused]) -> list[Difference]:

@@ -577,3 +577,55 @@ def test_a_row_that_takes_a_request_sees_its_call_and_labels_are_no_ids(
     rows = found["rows"]
     assert isinstance(rows, list)
     assert all(row["taken"] for row in rows)
+
+
+DRAWN = """\
+system: draw
+about: A system of a test.
+variables:
+  drawn: {type: optional 0..99, initial: none}
+rows:
+  - {row: draw, when: drawn is none, do: drawn = pick(range(100))}
+  - {row: show, when: drawn is not none, do: drawn = none}
+"""
+
+DRAWN_MAPPED = """\
+conformance: draw
+about: A mapping of a test.
+observe: {has: drawn is not none}
+rows:
+  draw: {call: draw}
+  show: {call: show, answer: drawn}
+"""
+
+DRAWS = """\
+from checker.conformance.serve import serve
+
+class Draws:
+    drawn = None
+    def reset(self): self.drawn = None
+    def draw(self): self.drawn = 80
+    def show(self):
+        shown, self.drawn = self.drawn, None
+        return shown
+    def observe(self): return {"has": self.drawn is not None}
+
+serve(Draws, name="Draws", version="1")
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "code", "verdict"),
+    [(100, exits.HOLDS, "agrees"), (99, exits.INCONCLUSIVE, "undecided")],
+)
+def test_no_state_that_fits_is_forgotten(
+    lease: Path, monkeypatch: pytest.MonkeyPatch, kept: int, code: int, verdict: str
+) -> None:
+    monkeypatch.setattr("checker.conformance.session.STATES_MAX", kept)
+    (lease / "lease.yaml").write_text(DRAWN)
+    (lease / "conformance.yaml").write_text(DRAWN_MAPPED)
+    (lease / "draws.py").write_text(DRAWS)
+    ended, found = run_json(f"{sys.executable} draws.py")
+    assert (ended, found["verdict"]) == (code, verdict)
+    assert found["differences"] == []
+    assert (found["given_up"] != 0) == (kept < 100)
