@@ -12,7 +12,6 @@ from checker.cli.options import model_options, overrides, trace_option
 from checker.errors import UsageError
 from checker.explore.explorer import Explorer
 from checker.explore.server import Server
-from checker.trace import itf
 from checker.trace.recorded import read_recorded
 from checker.verdict import exits
 
@@ -43,9 +42,7 @@ def explore(
     explorer = Explorer(request, document, machine)
     begin = explorer.first
     if file is not None:
-        told = read_recorded(file)
-        states = itf.read_states(machine, told.data, told.name)
-        begin = explorer.follow(states, told.steps)
+        begin = explorer.retrace(read_recorded(file))
     try:
         server = Server(explorer, begin, port)
     except OSError as error:

@@ -38,7 +38,7 @@ Compare = Callable[[Any, Any, Binding, Free], Binding | None]
 class Matcher:
     """Compares values; what compares those of a type is made once for each."""
 
-    def __init__(self, bound: Bound, alike: frozenset[str] = frozenset()) -> None:
+    def __init__(self, bound: Bound, alike: frozenset[str]) -> None:
         self.alike = alike
         """Types of which any id that nothing holds is as good as any other."""
         self.windows = {

@@ -92,7 +92,8 @@ def conformance_of(
         (item.name.text, item.ticket)
         for number, item in enumerate(bound.known)
         # Where not everything was tried, it may occur in what is left.
-        if tried.get(number) and not known.get(number) and run.stopped is None
+        if tried.get(number) and not known.get(number)
+        if run.stopped is None and not run.counts.given_up
     )
     unmet = tuple(
         item.name.text for number, item in enumerate(bound.known) if not tried.get(number)

@@ -427,16 +427,7 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
                 found=show(kind),
             )
     numbers = isinstance(item.type, Range) and isinstance(inner, Range)
-    both = inner if numbers else join(item.type, inner)
-    if both is None:
-        raise Wrong(
-            "Y303",
-            f"{show(item.type)} is never in {show(kind)}",
-            span,
-            expected=show(inner),
-            found=show(item.type),
-            help=_of_kinds(item.type, inner),
-        )
+    both = inner if numbers else _type_with(item, inner, kind, span)
     known = _known(collection)
     if isinstance(item, t.Literal) and known is not None:
         return convert.truth(item.value in known, span)
@@ -464,17 +455,23 @@ def count(item: Term, collection: Term, span: Span) -> Term:
     often = Range(0, kind.capacity)
     if isinstance(item.type, Range) and isinstance(kind.item, Range):
         return t.Count(item, collection, often, span)
-    both = join(item.type, kind.item)
+    both = _type_with(item, kind.item, kind, span)
+    return t.Count(convert.coerce(item, both), _widened(collection, both), often, span)
+
+
+def _type_with(item: Term, inner: Type, kind: Type, span: Span) -> Type:
+    """Return the type that an item is compared by with those of a collection of type `kind`."""
+    both = join(item.type, inner)
     if both is None:
         raise Wrong(
             "Y303",
             f"{show(item.type)} is never in {show(kind)}",
             span,
-            expected=show(kind.item),
+            expected=show(inner),
             found=show(item.type),
-            help=_of_kinds(item.type, kind.item),
+            help=_of_kinds(item.type, inner),
         )
-    return t.Count(convert.coerce(item, both), _widened(collection, both), often, span)
+    return both
 
 
 def _widened(collection: Term, item: Type) -> Term:

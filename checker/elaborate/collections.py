@@ -74,25 +74,27 @@ def map_display(context: Context, node: ast.expr, hint: Type | None) -> Term:
     """Return `{k: v}`; for a total map the keys must cover its type."""
     assert isinstance(node, ast.Dict)
     span = context.span(node)
-    wanted = None if hint is None else bare(hint)
-    target = wanted if isinstance(wanted, Map) else None
+    hinted, place = _map_of(hint), _map_of(context.place(hint))
     nodes = [key for key in node.keys if key is not None]
     if not nodes:
-        return t.SetOf((), Set(NEVER), span) if target is None else convert.empty(target, span)
-    keys, key = _items(context, nodes, target.key if target else None)
-    values, value = _items(context, node.values, target.value if target else None)
-    if context.compared:
-        target = None  # it said what names mean; what cannot be there is equal to nothing there
-    if target is not None:
-        key, value = target.key, target.value
+        return t.SetOf((), Set(NEVER), span) if hinted is None else convert.empty(hinted, span)
+    keys, key = _items(context, nodes, hinted.key if hinted else None)
+    values, value = _items(context, node.values, hinted.value if hinted else None)
+    if place is not None:
+        key, value = place.key, place.value
     pairs = tuple(
         (convert.coerce(k, key), convert.coerce(v, value))
         for k, v in zip(keys, values, strict=True)
     )
-    if target is not None and target.total:
-        _cover(pairs, target, span)
-        return t.MapOf(pairs, target, span)
+    if place is not None and place.total:
+        _cover(pairs, place, span)
+        return t.MapOf(pairs, place, span)
     return t.MapOf(pairs, convert.limited(Map(key, value, total=False), span), span)
+
+
+def _map_of(hint: Type | None) -> Map | None:
+    kind = None if hint is None else bare(hint)
+    return kind if isinstance(kind, Map) else None
 
 
 def _cover(pairs: tuple[tuple[Term, Term], ...], kind: Map, span: Span) -> None:
@@ -179,15 +181,13 @@ def map_comprehension(context: Context, node: ast.expr, hint: Type | None) -> Te
     """Return `{k: v for k in s}`, total where a total map is expected (E505 if not covered)."""
     assert isinstance(node, ast.DictComp)
     span = context.span(node)
-    wanted = None if hint is None else bare(hint)
+    hinted, place = _map_of(hint), _map_of(context.place(hint))
     clauses, inner, _ = generators(context, node.generators)
-    place = context.place(hint)
-    if isinstance(place, Map):
+    if place is not None:
         key, value = inner.check(node.key, place.key), inner.check(node.value, place.value)
         return t.Fold("map", clauses, value, key, place, span)
-    target = wanted if isinstance(wanted, Map) else None
-    key = inner.infer(node.key, target.key if target else None)
-    value = inner.infer(node.value, target.value if target else None)
+    key = inner.infer(node.key, hinted.key if hinted else None)
+    value = inner.infer(node.value, hinted.value if hinted else None)
     kind = convert.limited(Map(key.type, value.type, total=False), span)
     return t.Fold("map", clauses, value, key, kind, span)
 

@@ -210,24 +210,22 @@ def conditional(context: Context, node: ast.expr, hint: Type | None) -> Term:
 def comparison(context: Context, node: ast.expr, _hint: Type | None) -> Term:
     """Return a comparison; in a chain each middle operand is evaluated once."""
     assert isinstance(node, ast.Compare)
-    span = context.span(node)
-    if len(node.ops) == 1:
-        return _single(context, node.ops[0], node.left, node.comparators[0], span)
-    if any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
-        raise Wrong("Y310", "`is` does not stand in a chain", span)
-    hint = None
-    if needs_hint(context, node.left):
-        clear = (operand for operand in node.comparators if not needs_hint(context, operand))
-        hint = next((context.infer(operand).type for operand in clear), None)
     with context.comparing():
+        if len(node.ops) == 1:
+            return _single(context, node)
+        if any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
+            raise Wrong("Y310", "`is` does not stand in a chain", context.span(node))
+        hint = None
+        if needs_hint(context, node.left):
+            clear = (operand for operand in node.comparators if not needs_hint(context, operand))
+            hint = next((context.infer(operand).type for operand in clear), None)
         left = context.infer(node.left, hint)
-    return _chain(context, left, node, 0, hint or left.type)
+        return _chain(context, left, node, 0, hint or left.type)
 
 
 def _chain(context: Context, left: Term, node: ast.Compare, index: int, hint: Type | None) -> Term:
     operand = node.comparators[index]
-    with context.comparing():
-        right = context.infer(operand, hint)
+    right = context.infer(operand, hint)
     span = context.span(node)
     if index == len(node.ops) - 1:
         return _operator(context, node.ops[index], left, right, span)
@@ -243,16 +241,13 @@ def _chain(context: Context, left: Term, node: ast.Compare, index: int, hint: Ty
         context.depth -= 1
 
 
-def _single(context: Context, op: ast.cmpop, left: ast.expr, right: ast.expr, span: Span) -> Term:
+def _single(context: Context, node: ast.Compare) -> Term:
+    op, left, right, span = node.ops[0], node.left, node.comparators[0], context.span(node)
     if isinstance(op, ast.Is | ast.IsNot):
         result = _identity(context, left, right, span)
         return build.negation(result, span) if isinstance(op, ast.IsNot) else result
-    if isinstance(op, ast.In | ast.NotIn):
-        with context.comparing():
-            item, collection = _membership(context, left, right)
-        return _operator(context, op, item, collection, span)
-    with context.comparing():
-        first, second = pair(context, left, right)
+    looked_for = isinstance(op, ast.In | ast.NotIn)
+    first, second = (_membership if looked_for else pair)(context, left, right)
     return _operator(context, op, first, second, span)
 
 

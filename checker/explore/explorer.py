@@ -13,6 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from checker import flow
@@ -33,7 +34,7 @@ from checker.trace import itf
 from checker.trace.asked import term_of, value_in
 from checker.trace.naming import event_name, step_name
 from checker.trace.rebuild import make_step
-from checker.trace.recorded import RecordedStep, recorded_of, the_step
+from checker.trace.recorded import Recorded, RecordedStep, recorded_of, the_step
 from checker.trace.trace import Step, Trace
 from checker.trace.walking import Mark, choice_name, marks
 
@@ -218,22 +219,21 @@ class Explorer:
         By the `steps` that a file tells, where it tells any.
         """
         path: Path = ()
-        for number, state in enumerate(states):
-            choices = self.node(path).choices
-            if steps:
-                found = the_step(choices, state, steps[number])
-            else:
-                found = next((n for n, one in enumerate(choices) if one.state == state), None)
+        for number, (state, step) in enumerate(zip_longest(states, steps)):
+            found = the_step(self.node(path).choices, state, step)
             if found is None:
                 raise UsageError(f"the trace does not fit {self.machine.name}: no step {number}")
             path = (*path, found)
         return path
 
     def load(self, text: str) -> Path:
+        """Return the path of a trace in a file's text."""
+        return self.retrace(recorded_of(itf.load(text, "the trace"), "the trace"))
+
+    def retrace(self, recorded: Recorded) -> Path:
         """Return the path of a recorded trace."""
-        data = itf.load(text, "the trace")
-        states = itf.read_states(self.machine, data, "the trace")
-        return self.follow(states, recorded_of(data, "the trace").steps)
+        states = itf.read_states(self.machine, recorded.data, recorded.name)
+        return self.follow(states, recorded.steps)
 
     def seek(self, path: Path, predicate: str, *, start: bool) -> Json:
         """Return a shortest path to a state that satisfies a predicate, or what is known instead.

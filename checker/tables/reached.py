@@ -62,13 +62,13 @@ def reached(graph: LabelledGraph) -> Reached:
                 rest, last = divmod(code, len(states))
                 row, first = divmod(rest, len(states))
                 found.add((variable.name, rows[row], states[first], states[last]))
-            for places, rows_there, met in (
-                (before, row_of[names], (before >= 0) & (before == after)),
-                (column[graph.sources[cut]], row_of[graph.names[cut]], None),
+            stayed = (before >= 0) & (before == after)
+            left = column[graph.sources[cut]]
+            for told, steps, places in (
+                (stays, names[stayed], before[stayed]),
+                (beyond, graph.names[cut][left >= 0], left[left >= 0]),
             ):
-                inside = places >= 0 if met is None else met
-                told = beyond if met is None else stays
-                for code in np.unique(rows_there[inside] * len(states) + places[inside]).tolist():
+                for code in np.unique(row_of[steps] * len(states) + places).tolist():
                     row, first = divmod(code, len(states))
                     told.add((variable.name, rows[row], states[first]))
     return Reached(frozenset(found), frozenset(stays), frozenset(beyond))

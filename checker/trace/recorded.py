@@ -240,10 +240,12 @@ def _says_its_step(meta: Any, number: int) -> bool:
     )
 
 
-def the_step(choices: Sequence[Successor], state: State, step: RecordedStep) -> int | None:
-    """Return which of some steps leads to a state, as a file tells it where one is as it says."""
+def the_step(
+    choices: Sequence[Successor], state: State, step: RecordedStep | None = None
+) -> int | None:
+    """Return which of some steps leads to a state: the one that a file tells, else the first."""
     places = [place for place, choice in enumerate(choices) if choice.state == state]
-    told = (place for place in places if _is_step(choices[place], step))
+    told = (place for place in places if step is not None and _is_step(choices[place], step))
     return next(told, next(iter(places), None))
 
 
