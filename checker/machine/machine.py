@@ -185,6 +185,10 @@ class Expectation:
     span: Span
     rows: tuple[tuple[str, int], ...] = ()
 
+    def allows(self, *names: str | None) -> bool:
+        """Whether a property that has these names may break."""
+        return not {self.property, *self.also}.isdisjoint(names)
+
 
 Part = Action | Property | Term
 """What a machine evaluates: a row, a property, or the term of an initial value or a bound."""

@@ -128,11 +128,8 @@ def _shown(machine: Machine, trace: Trace, at: Place) -> Problem:
 
 def _is_declared(machine: Machine, name: str) -> bool:
     """Whether an instance declares that a property may break."""
-    if machine.expectation is None:
-        return False
-    allowed = {machine.expectation.property, *machine.expectation.also}
-    names = {item.declared or item.name for item in machine.properties if item.name == name}
-    return bool(allowed & {name, *names})
+    declared = (item.declared for item in machine.properties if item.name == name)
+    return machine.expectation is not None and machine.expectation.allows(name, *declared)
 
 
 def _steps(trace: Trace) -> tuple[Place, ...]:

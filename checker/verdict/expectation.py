@@ -71,7 +71,7 @@ def _of_violation(expectation: Expectation, verdict: Verdict) -> list[Difference
     earlier = [
         item.name
         for item in broken.values()
-        if not {item.name, item.declared} & {expectation.property, *expectation.also}
+        if not expectation.allows(item.name, item.declared)
         and item.length is not None
         and (declared.length is None or item.length < declared.length)
     ]
