@@ -64,13 +64,16 @@ def pair(
 ) -> tuple[Term, Term]:
     """Return both terms; where no type is hinted at, the one whose names are clear hints the other.
 
-    What is expected of both is the hint of both: one may be less than their place.
+    What is expected of both is the hint of both: one may be less than their place. What is only
+    compared has no place, so that a side which is clear says more: `x in (queue if p else empty)`.
     """
-    if needs_hint(context, left) and not needs_hint(context, right):
+    clear = [not needs_hint(context, side) for side in (left, right)]
+    weak = hint is None or (context.compared and clear[0] != clear[1])
+    if clear[1] and not clear[0]:
         second = context.infer(right, hint)
-        return context.infer(left, hint or second.type), second
+        return context.infer(left, second.type if weak else hint), second
     first = context.infer(left, hint)
-    return first, context.infer(right, hint or first.type)
+    return first, context.infer(right, first.type if weak else hint)
 
 
 # ------------------------------------------------------------------------------- arithmetic

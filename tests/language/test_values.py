@@ -385,6 +385,11 @@ properties:
     always: >-
       all_rooms == {r: 0 for r in Room}
       and all_rooms != {kitchen: 0, cellar: 5}
+  of_a_choice:
+    why: w.
+    always: >-
+      n + 2 not in (empty if n > 0 else q) and q == (q if n <= 3 else empty)
+      and n not in (counted if n > 3 else empty)
   assigned: {always: "n == 2 or wide == {n + 1: none}", why: w.}
 """
 

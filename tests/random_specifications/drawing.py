@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
+
+from .choices import Choices
 
 TABLE = """\
 table: lamp
@@ -43,25 +45,13 @@ class Scope:
         return self.known.get(kind, [])
 
 
-class Drawer:
+class Drawer(Choices):
     """Draws one specification; `draw` is Hypothesis's."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
-        self._draw = draw
+        super().__init__(draw)
         self.fresh_names = 0
         self.local_names = 0
-
-    # ------------------------------------------------------------------------------- choices
-
-    def number(self, low: int, high: int) -> int:
-        return int(self._draw(st.integers(low, high)))
-
-    def chance(self, one_in: int = 2) -> bool:
-        """Return true once in so many times; false is the simpler choice."""
-        return self.number(0, one_in - 1) == one_in - 1
-
-    def one(self, options: Sequence[Any]) -> Any:
-        return options[self.number(0, len(options) - 1)]
 
     def name(self, stem: str) -> str:
         self.fresh_names += 1

@@ -48,7 +48,7 @@ def items(value: Any, scope: Scope) -> list[Any]:
     """Return what a `for` runs over, in its order; a bag is told by the caller."""
     value = need(value)
     if isinstance(value, Bag):
-        return list(dict.fromkeys(value.items))
+        return list(dict.fromkeys(value))
     if isinstance(value, tuple):
         return list(value)
     return scope.model.ranks.ordered(value)
@@ -80,6 +80,8 @@ def _name(node: ast.Name, scope: Scope) -> Any:
         return EMPTY
     if word in model.types:
         return frozenset(all_of(model.types[word]))
+    if word in model.messages:
+        return frozenset(all_of(("msg", ((word, model.messages[word]),))))
     return word
 
 
@@ -257,6 +259,7 @@ def _relation(op: ast.cmpop, left: Any, right: Any, scope: Scope) -> bool:
         case ast.NotIn():
             return left not in need(right)
     left, right = need(left), need(right)
+    left, right = told(left, right), told(right, left)
     if isinstance(left, str):
         left, right = scope.model.ranks.names[left], scope.model.ranks.names[right]
     match op:
@@ -353,8 +356,7 @@ def _method(node: ast.Call, function: ast.Attribute, scope: Scope) -> Any:
             key = evaluate(node.args[0], scope)
             return item[key] if key in item else evaluate(node.args[1], scope)
         case "count":
-            held = item.items if isinstance(item, Bag) else item
-            return tuple(held).count(evaluate(node.args[0], scope))
+            return tuple(item).count(evaluate(node.args[0], scope))
     raise NotImplementedError(function.attr)
 
 
@@ -428,7 +430,6 @@ def wanted_of(node: ast.expr, scope: Scope) -> tuple[ast.expr, dict[str, Any]]:
 def _armed(node: ast.Call, scope: Scope) -> bool:
     target, wanted = wanted_of(node.args[0], scope)
     held = evaluate(target, scope)
-    held = held.items if isinstance(held, Bag) else held
     return any(all(one.get(f) == value for f, value in wanted.items()) for one in held)
 
 

@@ -44,6 +44,13 @@ class OutOfIdsError(Exception):
     """`fresh` found no id."""
 
 
+@dataclass(frozen=True)
+class Field:
+    """A step into a record on the way to a place; any other is a key or a position."""
+
+    name: str
+
+
 @dataclass
 class Step:
     """One step: its row, the fair instance it belongs to, and where it leads."""
@@ -134,7 +141,7 @@ class Run:
                 fields = dict(dict(kind[1])[held.kind])
                 if name not in fields:
                     raise FailedError(f"{held.kind} has no {name}")
-                return variable, [*path, (name,)], fields[name]
+                return variable, [*path, Field(name)], fields[name]
         raise NotImplementedError(ast.dump(node))
 
     def get(self, variable: str, path: list[Any]) -> Any:
@@ -192,6 +199,9 @@ class Run:
                         break
             case ast.Break():
                 raise BreakError
+            case ast.Assert(test):
+                if not need(self.value(test)):
+                    raise FailedError("what is asserted")
             case ast.Return():
                 raise LeaveError
             case ast.Expr(ast.Call() as call):
@@ -428,8 +438,8 @@ class Run:
 
 
 def part_of(value: Any, step: Any) -> Any:
-    if isinstance(step, tuple):
-        return value.get(step[0])
+    if isinstance(step, Field):
+        return value.get(step.name)
     if isinstance(value, dict):
         if step not in value:
             raise FailedError("no such key")
@@ -449,8 +459,8 @@ def changed(value: Any, path: list[Any], new: Any) -> Any:
             raise FailedError("no such key")
         return Map({**value, step: changed(value[step], rest, new) if rest else new})
     inner = changed(part_of(value, step), rest, new)
-    if isinstance(step, tuple):
-        return value.replaced(step[0], inner)
+    if isinstance(step, Field):
+        return value.replaced(step.name, inner)
     position = step if step >= 0 else step + len(value)
     return (*value[:position], inner, *value[position + 1 :])
 

@@ -28,6 +28,16 @@ PLAIN = (
 )  # fmt: skip
 """Kinds of properties that are written as one condition or formula."""
 
+
+def _sides(text: str) -> tuple[str, str]:
+    """Return what stands before and behind the ` to ` of a map, outside of parentheses."""
+    for found in re.finditer(r"(?<! up) to ", text):
+        before = text[: found.start()]
+        if before.count("(") == before.count(")"):
+            return before, text[found.end() :]
+    raise ValueError(text)
+
+
 Mapping = dict[str, tuple[list[str], ast.expr]]
 """Of variables of a coarse system, the names in their brackets and what they are."""
 
@@ -202,7 +212,7 @@ class Reader:
             case "set of":
                 return ("set", self.type(rest))
             case "map of" | "total map of":
-                key, value = rest.split(" to ", 1)
+                key, value = _sides(rest)
                 return ("map", self.type(key), self.type(value), head.startswith("total"))
         found = UP_TO.match(rest)
         assert found is not None

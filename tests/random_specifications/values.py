@@ -7,8 +7,7 @@ nothing has given a type yet is EMPTY.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any, NamedTuple
 
 
@@ -48,7 +47,7 @@ class Empty:
     """The collection without items, of whatever type its place has: equal to any other without."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, (*COLLECTIONS, Bag)) and len(other) == 0
+        return isinstance(other, COLLECTIONS) and len(other) == 0
 
     def __hash__(self) -> int:
         return hash(frozenset())
@@ -89,6 +88,8 @@ class Ranks:
                 return (self.names.get(kind, 0), tuple(self.key(part) for _, part in fields))
             case tuple():
                 return tuple(self.key(part) for part in value)
+            case Map():
+                return tuple(sorted((self.key(k), self.key(v)) for k, v in value.items()))
             case frozenset():
                 return tuple(sorted((self.key(part) for part in value), reverse=True))
         return value
@@ -97,20 +98,10 @@ class Ranks:
         return sorted(values, key=self.key)
 
 
-@dataclass(frozen=True)
-class Bag:
-    """A bag read from its place: its items are iterated once each."""
+class Bag(tuple[Any, ...]):
+    """A bag, its items in order: `for` runs over each of several equal ones once."""
 
-    items: tuple[Any, ...]
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(dict.fromkeys(self.items))
-
-    def __contains__(self, item: Any) -> bool:
-        return item in self.items
+    __slots__ = ()
 
 
 def fit(kind: Type, value: Any, ranks: Ranks) -> Any:
@@ -126,11 +117,10 @@ def fit(kind: Type, value: Any, ranks: Ranks) -> Any:
         case "set":
             return frozenset(fit(kind[1], part, ranks) for part in value)
         case "seq" | "bag":
-            given = value.items if isinstance(value, Bag) else value
-            items = [fit(kind[1], part, ranks) for part in given]
+            items = [fit(kind[1], part, ranks) for part in value]
             if len(items) > kind[2]:
                 raise FailedError("too many")
-            return tuple(ranks.ordered(items) if kind[0] == "bag" else items)
+            return Bag(ranks.ordered(items)) if kind[0] == "bag" else tuple(items)
         case "map":
             held = {} if value is EMPTY else value
             made = Map((fit(kind[1], k, ranks), fit(kind[2], v, ranks)) for k, v in held.items())
@@ -155,7 +145,35 @@ def all_of(kind: Type) -> list[Any]:
             return list(kind[1])
         case "opt":
             return [None, *all_of(kind[1])]
+        case "set":
+            return [frozenset(some) for some in _choices(kind[1], len(all_of(kind[1])))]
+        case "map":
+            keys, values = all_of(kind[1]), all_of(kind[2])
+            some = [keys] if kind[3] else _choices(kind[1], len(keys))
+            return [
+                Map(zip(there, held, strict=True))
+                for there in some
+                for held in product(values, repeat=len(there))
+            ]
+        case "seq":
+            lengths = range(kind[2] + 1)
+            return [row for n in lengths for row in product(all_of(kind[1]), repeat=n)]
+        case "bag":
+            found = range(kind[2] + 1)
+            rows = [combinations_with_replacement(all_of(kind[1]), n) for n in found]
+            return [Bag(row) for some in rows for row in some]
+        case "msg":
+            return [
+                Record(name, tuple(zip([f for f, _ in fields], held, strict=True)))
+                for name, fields in kind[1]
+                for held in product(*(all_of(part) for _, part in fields))
+            ]
     raise NotImplementedError(kind)
+
+
+def _choices(kind: Type, most: int) -> list[tuple[Any, ...]]:
+    """Return what some values of a type, or none, can be."""
+    return [some for n in range(most + 1) for some in combinations(all_of(kind), n)]
 
 
 def occurring(kind: Type, value: Any, ids: frozenset[str]) -> set[str]:
@@ -168,8 +186,8 @@ def occurring(kind: Type, value: Any, ids: frozenset[str]) -> set[str]:
         case "set" | "seq" | "bag":
             return set().union(*(occurring(kind[1], part, ids) for part in value))
         case "map":
-            keys = set() if kind[3] else {key for key in value if key in ids}
-            return keys.union(*(occurring(kind[2], part, ids) for part in value.values()))
+            keys = [] if kind[3] else [occurring(kind[1], key, ids) for key in value]
+            return set().union(*keys, *(occurring(kind[2], part, ids) for part in value.values()))
         case "msg":
             fields = dict(kind[1])[value.kind]
             return set().union(*(occurring(part, value.get(name), ids) for name, part in fields))
@@ -178,6 +196,7 @@ def occurring(kind: Type, value: Any, ids: frozenset[str]) -> set[str]:
 
 def renamed(value: Any, names: dict[str, str], ranks: Ranks, kind: Type) -> Any:
     """Return a value with ids renamed; what has an order of its items is put into it again."""
+    kind = bare(kind)
     match value:
         case str():
             return names.get(value, value)
@@ -189,12 +208,15 @@ def renamed(value: Any, names: dict[str, str], ranks: Ranks, kind: Type) -> Any:
         case frozenset():
             return frozenset(renamed(part, names, ranks, kind[1]) for part in value)
         case Map():
-            inner = kind[2]
-            return Map((names.get(k, k), renamed(v, names, ranks, inner)) for k, v in value.items())
+            _, key, held, _ = kind
+            return Map(
+                (renamed(k, names, ranks, key), renamed(v, names, ranks, held))
+                for k, v in value.items()
+            )
         case tuple():
             inner = kind[1]
             items = [renamed(part, names, ranks, inner) for part in value]
-            return tuple(ranks.ordered(items) if kind[0] == "bag" else items)
+            return Bag(ranks.ordered(items)) if kind[0] == "bag" else tuple(items)
     return value
 
 

@@ -1,0 +1,212 @@
+"""Draws specifications over types of every kind, nested as they come, and what is said of them.
+
+Where `drawing` knows a place by what it is called, this one knows it by its type: what can be read
+from a value, what makes one and how one changes follows from the table of types in the manual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from .typed_kinds import BOOL, COLLECTIONS, ID, Kind, Scope
+from .typed_reading import RARELY, Reading
+
+LARGEST = 10**9
+"""Values of the largest type of a variable."""
+
+
+class Typed(Reading):
+    """Draws one specification."""
+
+    # -------------------------------------------------------------------------------- effects
+
+    def places(self, bound: Scope) -> Scope:
+        """Return the variables, those of one id by a name that is bound."""
+        ids = [name for name, kind in bound if kind == ID] or self.values(ID)
+        named = []
+        for name, (kind, per) in self.variables.items():
+            if not per:
+                named.append((name, kind))
+            elif ids:
+                named.append((f"{name}[{self.one(ids)}]", kind))
+        return named
+
+    def _place(self, scope: Scope) -> tuple[str, Kind, list[str]]:
+        """Draw a place of the state, its type, and what must be so for it to be there."""
+        bound = [(text, kind) for text, kind in scope if text.isidentifier()]
+        text, kind = self.one(self.places(bound) or [("clock", ("range", 0, 3))])
+        guards: list[str] = []
+        for _ in range(self.number(0, 2)):
+            inner = [one for one in self._parts((text, kind, ()), scope) if one[0] != text]
+            if not inner:
+                break
+            text, kind, needed = self.one(inner)
+            guards += needed
+        return text, kind, guards
+
+    def block(self, scope: Scope, indent: str, depth: int) -> list[str]:
+        inner = list(scope)
+        lines = [
+            line for _ in range(self.number(1, 2)) for line in self.effect(inner, indent, depth)
+        ]
+        return lines or [f"{indent}pass"]
+
+    def effect(self, scope: Scope, indent: str, depth: int = 2) -> list[str]:
+        """Draw a statement. A local is added to the scope."""
+        match self.one(("change", "change", "change", "local", *(("if", "for") if depth else ()))):
+            case "local":
+                kind = self.one((BOOL, ("range", 0, 2), ("enum", "Hue"), ID))
+                value = self.expression(kind, scope, 2)
+                if value is None:
+                    return []
+                name = self.local()
+                scope.append((name, kind))
+                return [f"{indent}{name} = {value}"]
+            case "if":
+                lines = [f"{indent}if {self.condition(scope, 2)}:"]
+                lines += self.block(scope, f"{indent}  ", depth - 1)
+                if self.chance():
+                    lines += [f"{indent}else:", *self.block(scope, f"{indent}  ", depth - 1)]
+                return lines
+            case "for":
+                domain, of = self.collection(scope)
+                name = self.local()
+                inner = [*scope, (name, of)]
+                return [
+                    f"{indent}for {name} in {domain}:",
+                    *self.block(inner, f"{indent}  ", depth - 1),
+                ]
+        return self._change(scope, indent)
+
+    def _change(self, scope: Scope, indent: str) -> list[str]:
+        text, kind, guards = self._place(scope)
+        made = self._method(text, kind, scope, guards) if self.chance() else None
+        if made is None and self.size(kind) <= 40 and self.chance(3):
+            made = self._picked(text, kind, scope)
+        if made is None:
+            value = self.expression(kind, scope, 2)
+            if value is None:
+                return []
+            made = f"{text} = {value}"
+        if guards and not self.chance(RARELY):
+            return [f"{indent}if {' and '.join(guards)}:", f"{indent}  {made}"]
+        return [f"{indent}{made}"]
+
+    def _picked(self, text: str, kind: Kind, scope: Scope) -> str | None:
+        item = kind[1] if kind[0] == "optional" else kind
+        if item[0] in COLLECTIONS:
+            return None
+        some = self.expression(("set", item), scope, 1)
+        if some is None or "empty" in some:
+            return None
+        test = f" if {self.condition([*scope, ('x', item)], 1)}" if self.chance() else ""
+        return f"{text} = pick_if_any(x for x in {some}{test})"
+
+    def _method(self, text: str, kind: Kind, scope: Scope, guards: list[str]) -> str | None:
+        """Draw a change of a part of a collection or a number; what it needs is added to guards."""
+        held = kind[0] in COLLECTIONS and kind[0] != "total"
+        item = self.expression(kind[1], scope, 1) if held else None
+        match kind:
+            case ("range", low, high):
+                up = self.chance()
+                guards.append(f"{text} < {high}" if up else f"{text} > {low}")
+                return f"{text} {'+=' if up else '-='} 1"
+            case ("set", _) if item is not None:
+                return f"{text}.{self.one(('add', 'discard'))}({item})"
+            case ("bag", _, most) if item is not None:
+                word = self.one(("add", "remove"))
+                guards.append(f"len({text}) < {most}" if word == "add" else f"{item} in {text}")
+                return f"{text}.{word}({item})"
+            case ("sequence", _, most):
+                word = "append" if item is not None and self.chance() else "pop"
+                guards.append(f"len({text}) < {most}" if word == "append" else f"len({text}) > 0")
+                return f"{text}.{word}({item if word == 'append' else self.one(('', '0'))})"
+            case ("map", _, held) if item is not None:
+                value = self.expression(held, scope, 1)
+                if value is not None and self.chance():
+                    return f"{text}[{item}] = {value}"
+                guards.append(f"{item} in {text}")
+                return f"del {text}[{item}]"
+            case ("set" | "map" | "bag", *_):
+                return f"{text}.clear()"
+        return None
+
+    # ---------------------------------------------------------------------------------- whole
+
+    def text(self) -> str:
+        depth = self.number(2, 3)
+        initials = self._variables()
+        rows = [line for number in range(self.number(1, 3)) for line in self._row(number, depth)]
+        claims = [line for number in range(self.number(1, 3)) for line in self._claim(number)]
+        ids = f"{len(self.ids)}, symmetric: true, prefix: k" if self.symmetric else self._listed()
+        lines = [
+            "system: typed", "about: Drawn by a test.", "constants:", f"  K: {{ids: {ids}}}", "types:",
+            *(f"  {name}: one of {', '.join(values)}" for name, values in self.enums.items()),
+            *(f"  {name}: {{fields: {{{self._fields(name)}}}}}" for name in self.records),
+            *(f"  {name}: {' or '.join(kinds)}" for name, kinds in self.unions.items()),
+            "variables:", '  clock: {type: "0..3", initial: "0"}',
+            *(self._variable(name, first) for name, first in initials.items()),
+            "deadlock: false", "rows:", *rows, "properties:", *claims,
+        ]  # fmt: skip
+        return "\n".join(lines) + "\n"
+
+    def _listed(self) -> str:
+        return f"[{', '.join(self.ids)}]"
+
+    def _fields(self, record: str) -> str:
+        return ", ".join(f'{name}: "{self.shown(kind)}"' for name, kind in self.records[record])
+
+    def _variables(self) -> dict[str, str]:
+        """Declare the variables; return what each is at first."""
+        initials = {}
+        for number in range(self.number(1, 3)):
+            kind, per = self.type(self.number(1, 3)), self.chance(3)
+            first = self.plain(kind, [("self", ID)] if per else [])
+            if first is None or self.size(kind) > LARGEST:
+                continue
+            if not self.symmetric and not per and self.chance(3):
+                first = self.expression(kind, [], 2) or first
+            self.variables[f"v{number}"] = (kind, per)
+            initials[f"v{number}"] = first
+        return initials
+
+    def _variable(self, name: str, initial: str) -> str:
+        kind, per = self.variables[name]
+        said = f'type: "{self.shown(kind)}", observed: true, initial: "{initial}"'
+        return f"  {name}: {{{said}{', per: K' if per else ''}}}"
+
+    def _bound(self, *, more: bool = False) -> tuple[Scope, list[str]]:
+        """Draw what a row or property is about; return it and the line that says so."""
+        bound: Scope = [("k", ID)] if self.symmetric or self.chance() else []
+        if more and self.chance(4):
+            bound.append(("b", self.one((("range", 0, 1), BOOL, ("enum", "Size")))))
+        said = ", ".join(f'{name}: "{self.shown(kind)}"' for name, kind in bound)
+        return [*self.places(bound), *bound], [f"    for: {{{said}}}"] if bound else []
+
+    def _row(self, number: int, depth: int) -> list[str]:
+        scope, said = self._bound(more=True)
+        guard = self.condition(scope, 3) if self.chance() else "true"
+        lines = [line for _ in range(self.number(1, 3)) for line in self.effect(scope, "      ")]
+        if self.chance(10):
+            lines.append(f"      assert {self.condition(scope, 2)}")
+        when = f'    when: "clock < {depth} and {guard}"'
+        return [f"  - row: row{number}", *said, when, "    do: |", "      clock += 1", *lines]
+
+    def _claim(self, number: int) -> list[str]:
+        scope, said = self._bound()
+        kind = self.one(("always", "sometimes", "step"))
+        claim = self.condition(scope, 3)
+        if kind == "step":
+            places = [text for text, _ in scope if text.split("[")[0] in self.variables]
+            place = self.one(places or ["clock"])
+            claim = f"next({place}) == {place} or {claim}"
+        return [f"  p{number}:", *said, f'    {kind}: "{claim}"', "    why: drawn"]
+
+
+@st.composite
+def typed(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
+    """A system of one file over nested types of every kind."""
+    return Typed(draw).text()

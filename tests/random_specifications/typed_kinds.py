@@ -1,0 +1,138 @@
+"""Types of every kind, nested as they come: drawn, counted and written down.
+
+A type is a tuple whose first item says what it is. Collections are neither keys nor elements here:
+the explorer does not know of which type an `empty` is before it has a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from hypothesis import strategies as st
+
+from .choices import Choices
+
+Kind = tuple[Any, ...]
+Scope = list[tuple[str, Kind]]
+"""What can be read by its name, and its type."""
+
+BOOL: Kind = ("bool",)
+ID: Kind = ("id",)
+RANGES = ((0, 1), (0, 2), (-1, 1), (2, 3), (-2, -1))
+COLLECTIONS = ("set", "map", "total", "sequence", "bag")
+
+
+class Kinds(Choices):
+    """The types of one specification."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        super().__init__(draw)
+        self.symmetric = self.chance()
+        self.ids = [f"k{number + 1}" for number in range(self.one((2, 2, 3)))]
+        self.enums = {
+            "Hue": ["red", "green", "blue"][: self.number(2, 3)],
+            "Size": ["big", "small"],
+        }
+        self.records: dict[str, list[tuple[str, Kind]]] = {}
+        self.unions: dict[str, list[str]] = {}
+        for number in range(self.number(1, 3)):
+            # Fields of two kinds of a union that are called alike must be of one type (Y303).
+            stem = "f" if self.chance(10) else f"f{number}"
+            fields = [(f"{stem}{place}", self.type(1)) for place in range(self.number(1, 3))]
+            self.records[f"R{number}"] = fields
+        if len(self.records) > 1:
+            self.unions["U"] = list(self.records)
+        self.variables: dict[str, tuple[Kind, bool]] = {}
+        """The types of variables, and whether there is one for each id."""
+        self.locals = 0
+
+    def local(self) -> str:
+        self.locals += 1
+        return f"x{self.locals}"
+
+    def small(self) -> Kind:
+        kinds = (BOOL, ("range", *self.one(RANGES)), ("enum", self.one(tuple(self.enums))), ID, ID)
+        return self.one(kinds)  # type: ignore[no-any-return]
+
+    def type(self, depth: int) -> Kind:
+        if depth == 0:
+            return self.small()
+        words = ["small", "optional", *COLLECTIONS]
+        words += ["record"] if self.records else []
+        words += ["union"] if self.unions else []
+        match self.one(words):
+            case "optional":
+                inner = self.type(depth - 1)
+                return inner if inner[0] == "optional" else ("optional", inner)
+            case "set":
+                return ("set", self.key())
+            case "map":
+                return ("map", self.key(), self.type(depth - 1))
+            case "total":
+                return ("total", self.small(), self.type(depth - 1))
+            case "sequence":
+                return ("sequence", self.type(depth - 1), self.number(1, 2))
+            case "bag":
+                return ("bag", self.key(), self.number(1, 2))
+            case "record" | "union" as word:
+                return (word, self.one(list(self.records if word == "record" else self.unions)))
+        return self.small()
+
+    def key(self) -> Kind:
+        """Draw a type of few values which is no collection."""
+        found = self.type(1)
+        inner = found[1] if found[0] == "optional" else found
+        plain = inner[0] not in COLLECTIONS and self.size(found) <= 12
+        return found if plain else self.small()
+
+    def size(self, kind: Kind) -> int:
+        match kind:
+            case ("bool",):
+                return 2
+            case ("range", low, high):
+                return int(high - low + 1)
+            case ("enum", name):
+                return len(self.enums[name])
+            case ("id",):
+                return len(self.ids)
+            case ("optional", item):
+                return 1 + self.size(item)
+            case ("record", name):
+                return prod(self.size(part) for _, part in self.records[name])
+            case ("union", name):
+                return sum(self.size(("record", part)) for part in self.unions[name])
+            case ("set", item):
+                return int(2 ** self.size(item))
+            case ("map", key, held):
+                return int((1 + self.size(held)) ** self.size(key))
+            case ("total", key, held):
+                return int(self.size(held) ** self.size(key))
+            case (_, item, most):
+                return sum(self.size(item) ** length for length in range(most + 1))
+        raise ValueError(kind)
+
+    def shown(self, kind: Kind) -> str:
+        def inner(part: Kind) -> str:
+            text = self.shown(part)
+            return f"({text})" if " " in text else text
+
+        match kind:
+            case ("bool",):
+                return "bool"
+            case ("range", low, high):
+                return f"{low}..{high}"
+            case ("id",):
+                return "K"
+            case ("optional", item):
+                return f"optional {inner(item)}"
+            case ("set", item):
+                return f"set of {inner(item)}"
+            case ("map", key, held):
+                return f"map of {inner(key)} to {inner(held)}"
+            case ("total", key, held):
+                return f"total map of {inner(key)} to {inner(held)}"
+            case ("sequence" | "bag" as word, item, most):
+                return f"{word} of {inner(item)} up to {most}"
+        return str(kind[1])
