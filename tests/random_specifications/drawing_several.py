@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from .composition import with_words, words_of
 from .drawing import Drawer, orbits, specifications
+from .drawing_further import further
 
 OWN = '  own: {type: 0..2, initial: "0"}'
 SYSTEM = "system.yaml"
@@ -154,6 +155,9 @@ def _mapping(drawer: Drawer) -> list[str]:
     return cells
 
 
-KINDS = {"one": specifications, "uses": using, "refines": refining, "orbits": orbits}
+KINDS = {
+    "one": specifications, "uses": using, "refines": refining, "orbits": orbits,
+    "further": further,
+}  # fmt: skip
 """What is drawn, by what it shows: a system of one file, a used one, a refined one, infinite runs
-of symmetric ids."""
+of symmetric ids, and what these leave out."""
