@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from checker.elaborate import build, convert
-from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED, all_slots, slot_at
+from checker.elaborate.connections import (
+    ANSWERED,
+    FREE,
+    PARKED,
+    REQUESTED,
+    all_slots,
+    is_own_call,
+    slot_at,
+)
 from checker.elaborate.effects import Effects, Frame, statement
 from checker.elaborate.functions import arguments, construct
 from checker.elaborate.lookup import calls_target
@@ -72,6 +81,11 @@ def send(effects: Effects, frame: Frame, node: ast.Call) -> None:
 
 def send_message(effects: Effects, frame: Frame, given: list[ast.expr], span: Span) -> None:
     """Emit the sending of a message: `given` are the channel, if it is named, and the message."""
+    effects.emit(_sending(effects, frame, given, span))
+
+
+def _sending(effects: Effects, frame: Frame, given: list[ast.expr], span: Span) -> t.Send:
+    """Return the statement that sends a message; what it picks is chosen before."""
     if len(given) == 1:
         message = effects.argument(frame, given[0], None, "message")
         channel = _only_channel(effects, message, span)
@@ -80,7 +94,7 @@ def send_message(effects: Effects, frame: Frame, given: list[ast.expr], span: Sp
         channel, place = _channel(effects, frame, given[0])
         message = effects.argument(frame, given[1], channel.message, "message")
     message = convert.coerce(message, channel.message)
-    effects.emit(t.Send(place, message, channel.entry.when_full, "sent", span))
+    return t.Send(place, message, channel.entry.when_full, "sent", span)
 
 
 def _channel(effects: Effects, frame: Frame, node: ast.expr) -> tuple[ChannelInfo, t.Place]:
@@ -257,7 +271,12 @@ def _free_slot(effects: Effects, frame: Frame, calls: CallsInfo, caller: Term, s
 @statement("reply")
 def reply(effects: Effects, frame: Frame, node: ast.Call) -> None:
     """`reply(handle, Response(...))`: the answer vanishes where the connection is closed."""
-    context, span = frame.context, frame.context.span(node)
+    answer(effects, frame, *_replying(effects, frame, node), frame.context.span(node))
+
+
+def _replying(effects: Effects, frame: Frame, node: ast.Call) -> tuple[CallsInfo, Term, Term]:
+    """Return the calls, the handle and the message of a reply; what it picks is chosen before."""
+    context = frame.context
     first, second = arguments(context, node, 2, 2)
     handle = convert.unwrapped(context.infer(first))
     calls = effects.world.handles(handle.type)
@@ -270,7 +289,7 @@ def reply(effects: Effects, frame: Frame, node: ast.Call) -> None:
             found=show(handle.type),
         )
     message = effects.argument(frame, second, calls.responses, "message")
-    answer(effects, frame, calls, handle, message, span)
+    return calls, handle, convert.coerce(message, calls.responses)
 
 
 def answer(
@@ -278,7 +297,7 @@ def answer(
 ) -> None:
     """Emit the answer to a parked call (E504 where it is not parked)."""
     context = frame.context
-    response = effects.hidden("response", convert.coerce(message, calls.responses), span)
+    response = effects.hidden("response", message, span)
     caller = effects.hidden("caller", build.field_of(handle, "client", span), span)
     slot = effects.hidden("slot", build.field_of(handle, "slot", span), span)
     place = slot_place(effects, calls, caller, slot, span)
@@ -326,33 +345,63 @@ def close(effects: Effects, frame: Frame, node: ast.Call) -> None:
 
 @statement("reject")
 def reject(effects: Effects, frame: Frame, node: ast.Call) -> None:
-    """`reject(Response(...))`, `reject(send(...))`: undo, take the message, answer only this."""
+    """`reject(Response(...))`, `reject(send(...))`: undo, take the message, answer only this.
+
+    What the answer says is what it is before anything is undone, however it is sent.
+    """
     context, span = frame.context, frame.context.span(node)
     given = arguments(context, node, 0, 1)
-    message = None
-    answer_node = given[0] if given else None
-    sends = (
-        isinstance(answer_node, ast.Call)
-        and isinstance(answer_node.func, ast.Name)
-        and (answer_node.func.id in ("send", "reply"))
-    )
-    if answer_node is not None and not sends:
-        if effects.handle is None:
-            raise Wrong(
-                "Y309",
-                "only a row that takes a call can answer it",
-                span,
-                expected="reject(send(channel, Message(...)))",
+    match given:
+        case []:
+            with effects.collect() as body:
+                effects.emit(*effects.prologue)
+        case [ast.Call(ast.Name("send")) as sent]:
+            now = _as_it_is(
+                effects,
+                _sending(effects, frame, arguments(context, sent, 1, 2), context.span(sent)),
             )
-        calls = effects.world.handles(effects.handle.type)
-        assert calls is not None
-        message = effects.argument(frame, answer_node, calls.responses, "message")
-        message = effects.hidden("response", convert.coerce(message, calls.responses), span)
+            with effects.collect() as body:
+                effects.emit(*effects.prologue, now)
+        case [ast.Call(ast.Name("reply")) as replied]:
+            calls, handle, message = _replying(effects, frame, replied)
+            if not is_own_call(handle, effects.world):
+                handle = effects.hidden("handle", handle, span)
+            body = _answered(effects, frame, calls, handle, message, span)
+        case [answered]:
+            if effects.handle is None:
+                raise Wrong(
+                    "Y309",
+                    "only a row that takes a call can answer it",
+                    span,
+                    expected="reject(send(channel, Message(...)))",
+                )
+            own = effects.world.handles(effects.handle.type)
+            assert own is not None
+            message = effects.argument(frame, answered, own.responses, "message")
+            message = convert.coerce(message, own.responses)
+            body = _answered(effects, frame, own, effects.handle, message, span)
+        case _:
+            raise AssertionError
+    effects.emit(t.Reject(tuple(body), span))
+
+
+def _as_it_is(effects: Effects, sending: t.Send) -> t.Send:
+    """Return a sending of what it would send now, to where it would."""
+    keys = [step.key for step in sending.place.steps]
+    steps = tuple(
+        t.Step(key=key if key is None else effects.hidden("key", key, key.span)) for key in keys
+    )
+    place = replace(sending.place, steps=steps)
+    message = effects.hidden("message", sending.message, sending.span)
+    return replace(sending, place=place, message=message)
+
+
+def _answered(
+    effects: Effects, frame: Frame, calls: CallsInfo, handle: Term, message: Term, span: Span
+) -> list[t.Statement]:
+    """Return what a row does that only answers a call, with what the message is now."""
+    message = effects.hidden("response", message, span)
     with effects.collect() as body:
         effects.emit(*effects.prologue)
-        if message is not None and effects.handle is not None:
-            assert calls is not None
-            answer(effects, frame, calls, effects.handle, message, span)
-        elif isinstance(answer_node, ast.Call):
-            (send if _base(answer_node.func) == "send" else reply)(effects, frame, answer_node)
-    effects.emit(t.Reject(tuple(body), span))
+        answer(effects, frame, calls, handle, message, span)
+    return body

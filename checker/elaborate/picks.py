@@ -53,9 +53,21 @@ def _certain(node: ast.expr) -> list[ast.expr]:
             return [test]
         case ast.Call(ast.Name("implies"), arguments):
             return arguments[:1]
+        case ast.Call(ast.Attribute(_, "get"), arguments):
+            return arguments[:1]
         case ast.Call(_, arguments, keywords):
-            return [*arguments, *(keyword.value for keyword in keywords)]
+            given = [item.value for item in keywords if not _is_unsure(node, item)]
+            return [*arguments, *given]
     return []
+
+
+_REDUCES = frozenset(("min", "max", "least"))
+
+
+def _is_unsure(node: ast.Call, given: ast.keyword) -> bool:
+    """Whether `default=` or `by=` of what reduces a collection: evaluated once, often or never."""
+    reduces = isinstance(node.func, ast.Name) and node.func.id in _REDUCES
+    return reduces and given.arg in ("default", "by")
 
 
 def without_picks(node: ast.expr, chosen: Mapping[ast.expr, str]) -> ast.expr:

@@ -262,6 +262,7 @@ class _Reader:
             )
         match node:
             case ast.Call(ast.Name(word), arguments, []) if word in TEMPORAL:
+                self._require_no_other(word, node)
                 return self._operator(word, arguments, node)
             case ast.Call(ast.Name("implies"), [left, right], []):
                 return Binary("or", temporal.negation(self.read(left)), self.read(right))
@@ -280,6 +281,16 @@ class _Reader:
             expected="and, or, not, implies, or another temporal operator around it",
             help="for one property for each value, use `for:`",
         )
+
+    def _require_no_other(self, word: str, node: ast.expr) -> None:
+        """Raise Wrong (N203) where a definition is called like the operator that stands here."""
+        if word in self._context.world.definitions:
+            raise Wrong(
+                "N203",
+                f"`{word}` is an operator of formulas here, and a definition, too",
+                self._context.span(node),
+                help="give the definition another name",
+            )
 
     def _operator(self, word: str, arguments: list[ast.expr], node: ast.expr) -> Formula:
         if len(arguments) != TEMPORAL[word]:

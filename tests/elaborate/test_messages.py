@@ -243,6 +243,57 @@ def test_a_row_that_answers_at_once_and_one_that_rejects(machine: Elaborating) -
     assert {step.bindings[1] for step in found.taken("is_told")} == {("count", 0)}
 
 
+@pytest.mark.parametrize("answer", ["Answer(count)", "reply(call, Answer(count))"])
+@pytest.mark.parametrize("sent", ["count", "person[p].heard"])
+def test_what_a_rejection_answers_is_what_it_is_before_it(
+    machine: Elaborating, answer: str, sent: str
+) -> None:
+    text = CALLS.replace("CAPACITY", "1").replace(
+        "      waiting[p] = call\n",
+        "      person[p].heard = 0\n      person[p].asked = 0\n"
+        f"      reject({answer.replace('count', sent)})\n",
+    )
+    text = text.replace('heard: {type: 0..3, initial: "0"', 'heard: {type: 0..3, initial: "1"')
+    text = text[: text.index("  parked_are_waiting")] + "  any: {always: 'true', why: w}\n"
+    found = walk(machine(text))
+    assert found.errors == set()
+    told = {step.bindings[1] for step in found.taken("is_told")}
+    assert told == {("count", 1 if sent == "count" else 0)}
+
+
+def test_a_rejection_that_sends_sends_what_is_there_before_it(machine: Elaborating) -> None:
+    text = """
+constants:
+  Room: {ids: [hall, attic]}
+messages:
+  Ask: {}
+  Told: {n: 0..3}
+channels:
+  asks: {carries: [Ask], order: bag, capacity: "1"}
+  told: {carries: [Told], order: bag, capacity: "2", per: Room}
+variables:
+  n: {type: 0..3, initial: "0"}
+  where: {type: Room, initial: hall}
+rows:
+  - row: asks
+    when: len(told[hall]) + len(told[attic]) == 0
+    do: send(asks, Ask())
+  - row: takes
+    on: asks.Ask()
+    do: |
+      n = pick({2, 3})
+      where = attic
+      reject(send(told[where], Told(pick(k for k in range(4) if k < n))))
+"""
+    found = walk(machine(text))
+    assert found.errors == set()
+    assert {state["n"] for state in found.states} == {0}
+    for told in (as_map(state["told"]) for state in found.states):
+        assert told["hall"] == ()
+    sent = {message["n"] for state in found.states for message in as_map(state["told"])["attic"]}
+    assert sent == {0, 1, 2}
+
+
 OPERATION = """
 messages:
   Stop: {}

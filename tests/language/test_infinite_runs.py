@@ -204,6 +204,13 @@ def test_what_is_wrong_is_said(tmp_path: Path, property_: str, code: str) -> Non
     assert [item.code for item in raised.value.diagnostics] == [code]
 
 
+def test_an_operator_of_formulas_is_no_definition_as_well(tmp_path: Path) -> None:
+    definitions = "definitions:\n  until(a, b): a and not b\n"
+    with pytest.raises(SpecificationError) as raised:
+        claims(tmp_path, "claim; ltl: until(lit[left], lit[right])", rest=definitions)
+    assert [item.code for item in raised.value.diagnostics] == ["N203"]
+
+
 @pytest.mark.parametrize("steps", [0, 1])
 def test_a_condition_that_cannot_be_evaluated_among_orbits_has_a_real_run(
     steps: int, tmp_path: Path

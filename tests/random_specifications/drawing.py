@@ -689,7 +689,7 @@ class Drawer(Choices):
         if keys == 0:
             self.scope.add("count", "len(q)")
             self.scope.add("truth", "any(w is A for w in q)")
-            self.scope.add("truth", "all(w.f == 0 for w in q if w is A)")
+            self.scope.add("truth", "all(w.k is none for w in q if w is B)")
         else:
             ids = " for c in K" + (" for d in K" if keys == 2 else "")
             self.scope.add("count", f"sum(len(q{named}){ids})")

@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from .composition import with_words, words_of
 from .drawing import Drawer, orbits, specifications
+from .drawing_further import further
 from .typed import typed
 
 OWN = '  own: {type: 0..2, initial: "0"}'
@@ -160,7 +161,8 @@ KINDS = {
     "uses": using,
     "refines": refining,
     "orbits": orbits,
+    "further": further,
     "typed": typed,
 }
 """What is drawn, by what it shows: a system of one file, a used one, a refined one, infinite runs
-of symmetric ids, types of every kind."""
+of symmetric ids, what these leave out, types of every kind."""

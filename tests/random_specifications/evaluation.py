@@ -318,8 +318,10 @@ def _dict_for(node: ast.DictComp, scope: Scope) -> Map:
 
 
 def call_definition(name: str, given: list[Any], scope: Scope) -> Any:
-    parameters, body = scope.model.definitions[name]
+    parameters, lets, body = scope.model.definitions[name]
     names = dict(zip(parameters, given, strict=True))
+    for word, part in lets:
+        names[word] = evaluate(part, Scope(scope.model, scope.state, names, scope.following))
     return evaluate(body, Scope(scope.model, scope.state, names, scope.following))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import copy
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -33,7 +34,11 @@ class LeaveError(Exception):
 
 
 class RejectError(Exception):
-    """A `reject`: the row is over."""
+    """A `reject`: the row is over but for its answer."""
+
+    def __init__(self, answer: Callable[[], None]) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 class AbandonError(Exception):
@@ -244,7 +249,17 @@ class Run:
                     raise FailedError("nothing to pop")
                 self.put(place[0], place[1], held[1:] if arguments else held[:-1])
                 return held[0] if arguments else held[-1]
-        return self.value(node)
+        return self._chosen(node)
+
+    def _chosen(self, node: ast.expr) -> Any:
+        """Return the value of an expression behind the picks in it, from left to right."""
+        inside = [part for part in in_order(node) if is_pick(part)]
+        if not inside:
+            return self.value(node)
+        names = {part: f"pick {number}" for number, part in enumerate(inside)}
+        chosen = {name: self.right_side(part) for part, name in names.items()}
+        scope = Scope(self.model, self.state, {**self.names, **chosen})
+        return evaluate(instead(node, names), scope)
 
     def fresh(self, name: str) -> str:
         ids = frozenset(self.model.types[name][1])
@@ -293,9 +308,25 @@ class Run:
                 assert isinstance(node.args[0], ast.Subscript)
                 self.close(node.args[0])
             case "reject":
-                raise NotImplementedError
+                raise self.rejected(node.args)
             case _:
                 raise NotImplementedError(word)
+
+    def rejected(self, given: list[ast.expr]) -> RejectError:
+        """Return how a row is rejected; what it answers is evaluated before anything is undone."""
+        match given:
+            case []:
+                return RejectError(lambda: None)
+            case [ast.Call(ast.Name("send"), [target, message])]:
+                variable, path, kind = self.place(target)
+                sent = fit(kind[1], self.right_side(message), self.model.ranks)
+                when_full = self.model.channels[variable].get("when_full", "block")
+                return RejectError(lambda: self.put_message(variable, path, kind, sent, when_full))
+            case [ast.Call(ast.Name("reply"), [handle, message])]:
+                whose, told = need(self.value(handle)), self.right_side(message)
+                return RejectError(lambda: self.reply(whose, told))
+        answer = self.right_side(given[0])
+        return RejectError(lambda: self.reply(self.names["call"], answer))
 
     def procedure(self, word: str, node: ast.Call) -> None:
         parameters, body = self.model.procedures[word]
@@ -435,6 +466,26 @@ class Run:
                 case _:
                     after = Record("Free", ())
             self.put(name, [client, number], after)
+
+
+def is_pick(node: ast.expr) -> bool:
+    words = ("pick", "pick_if_any")
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in words
+
+
+def in_order(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield expressions from left to right, none inside a pick."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.expr):
+            yield part
+        if not (isinstance(part, ast.expr) and is_pick(part)):
+            yield from in_order(part)
+
+
+def instead(node: ast.expr, names: dict[ast.expr, str]) -> ast.expr:
+    """Return an expression with names in the place of some of its parts."""
+
+    return copy.deepcopy(node, {id(part): ast.Name(name) for part, name in names.items()})
 
 
 def part_of(value: Any, step: Any) -> Any:
@@ -578,26 +629,14 @@ class Stepper:
         except RejectError as rejected:
             run.state, run.illegal = dict(run.start), False
             self._prologue(run, row, instance)
-            assert instance.handle is not None
-            run.reply(instance.handle, rejected.args[0])
+            rejected.answer()
 
     def _statements(self, run: Run, row: Row) -> None:
-        for node in row.do:
-            self._with_reject(run, node)
+        run.block(row.do)
         for place, state in row.to:
             run.store(place, state)
         for node in row.send:
             run.send([node] if not isinstance(node, ast.Tuple) else node.elts)
-
-    def _with_reject(self, run: Run, node: ast.stmt) -> None:
-        match node:
-            case ast.Expr(ast.Call(ast.Name("reject"), [message])):
-                raise RejectError(run.value(message))
-            case ast.If(test, body, otherwise):
-                for inner in body if need(run.value(test)) else otherwise:
-                    self._with_reject(run, inner)
-            case _:
-                run.statement(node)
 
     # ------------------------------------------------------------------------------ bindings
 

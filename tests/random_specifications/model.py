@@ -94,7 +94,9 @@ class Model:
     operations: dict[str, dict[str, Any]] = field(default_factory=dict)
     timers: dict[str, dict[str, Any]] = field(default_factory=dict)
     budgets: dict[str, int | None] = field(default_factory=dict)
-    definitions: dict[str, tuple[list[str], ast.expr]] = field(default_factory=dict)
+    definitions: dict[str, tuple[list[str], list[tuple[str, ast.expr]], ast.expr]] = field(
+        default_factory=dict
+    )
     procedures: dict[str, tuple[list[str], list[ast.stmt]]] = field(default_factory=dict)
     initial: Row | None = None
     rows: list[Row] = field(default_factory=list)
@@ -353,7 +355,9 @@ class Reader:
         model, data = self.model, self.data
         for head, text in data.get("definitions", {}).items():
             call = parse(head)
-            model.definitions[call.func.id] = ([a.id for a in call.args], parse(text))  # type: ignore[attr-defined]
+            said = text if isinstance(text, dict) else {"is": text}
+            lets = [(name, parse(part)) for name, part in said.get("let", {}).items()]
+            model.definitions[call.func.id] = ([a.id for a in call.args], lets, parse(said["is"]))  # type: ignore[attr-defined]
         for head, text in data.get("procedures", {}).items():
             call = parse(head)
             model.procedures[call.func.id] = ([a.id for a in call.args], effects(text))  # type: ignore[attr-defined]

@@ -84,6 +84,8 @@ class Ranks:
         match value:
             case str():
                 return self.names[value]
+            case Empty():
+                return ()
             case Record(kind, fields):
                 return (self.names.get(kind, 0), tuple(self.key(part) for _, part in fields))
             case tuple():
