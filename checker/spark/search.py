@@ -451,14 +451,15 @@ class Search:
                 f"{counts.expanded:,} states were expanded of {self.manifests[-1].count:,}"
             )
         self.counts = total((self.counts, counts))
-        self.aims += newly_found(
-            self._goals,
-            self.aims,
-            level - 1 if level else INITIAL,
-            edges=self.counts.edges,
-            checks=self.counts.checks,
-            deadlocks=self.counts.deadlocks,
-        )
+        if not self.limits.only_states:
+            self.aims += newly_found(
+                self._goals,
+                self.aims,
+                level - 1 if level else INITIAL,
+                edges=self.counts.edges,
+                checks=self.counts.checks,
+                deadlocks=self.counts.deadlocks,
+            )
         manifest = Manifest(
             level=level,
             shards=shards,

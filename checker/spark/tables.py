@@ -58,7 +58,7 @@ def write_graph(
         root = absolute(root, local=context.master.startswith("local"))
         with deep_recursion():
             shipped = ship(kernel, fingerprint(bare))
-        limits = Limits(keep_going=True)
+        limits = Limits(only_states=True)
         search = Search(session, bare, kernel, shipped, limits, progress, interrupt, given)
         found = search.run(replace(cluster, checkpoint=f"{root}/search"), layout)
         if found.stopped_by == "interrupt":

@@ -55,6 +55,43 @@ def test_an_interrupt_leaves_no_half_of_a_table(
     assert [item.name for item in tmp_path.iterdir()] == left
 
 
+FAILING = """
+system: failing
+about: Steps, and terminal conditions, that fail.
+variables:
+  x: {type: 0..4, initial: "FIRST"}
+bounds: [x < 4]
+terminal: [6 // (2 - x) > 1]
+rows:
+  - {row: next, when: x < 2, do: x += 1}
+  - {row: fails, when: x == 1, do: x = 4 // (x - 1)}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "edges", "kinds"),
+    [
+        ("0", ["error", "step", "step"], {"error": 1}),
+        ("4", [], {}),
+    ],
+)
+def test_what_fails_is_no_end(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    first: str,
+    edges: list[str],
+    kinds: dict[str, int],
+) -> None:
+    (tmp_path / "failing.yaml").write_text(FAILING.replace("FIRST", first))
+    out = tmp_path / "graph"
+    words = ["--engine", "local", "--out", str(out), "--format", "json", "--progress", "none"]
+    assert run(["graph", str(tmp_path / "failing.yaml"), *words]) == 0
+    assert json.loads(capsys.readouterr().out)["terminal"]["kinds"] == kinds
+    written = pq.read_table(out / "edges").to_pylist()
+    assert sorted(edge["kind"] for edge in written) == edges
+    assert len(pq.read_table(out / "statistics" / "levels")) == (3 if edges else 0)
+
+
 def test_what_it_cannot_do_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -228,16 +228,45 @@ def test_terminal_components(
     assert not (tmp_path / "graph" / "drafts").exists()
 
 
+FAILING = """
+system: failing
+about: Steps and terminal conditions that fail, and picks that come to the same.
+constants:
+  C: {ids: 3, symmetric: true}
+variables:
+  x: {type: 0..4, initial: "0"}
+  seen: {type: set of C, initial: empty}
+terminal: [6 // (2 - x) > 1]
+rows:
+  - {row: next, when: x < 2, do: x += 1}
+  - {row: fails, when: x == 1, do: x = 4 // (x - 1)}
+  - row: looks
+    when: x == 0
+    do: |
+      c = pick(c for c in C)
+      if len(seen) > 0:
+          seen.add(c)
+      else:
+          seen = {d for d in C if d != c}
+"""
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "spec", [("share_partition", "--instance", "one_delivery"), ("failing.yaml",)]
+)
 def test_both_engines_write_the_same_tables(
-    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str], spec: tuple[str, ...]
 ) -> None:
     tables: dict[str, list[list[str]]] = {}
+    (tmp_path / "failing.yaml").write_text(FAILING)
+    which, *instance = spec
+    which = str(tmp_path / which) if which.endswith(".yaml") else which
     for engine in ("local", "spark"):
         out = str(tmp_path / engine)
         words = ("--engine", engine, "--out", out, "--progress", "none")
-        code, _ = checker(capfd, "graph", "share_partition", "--instance", "one_delivery", *words)
-        assert code == 0
+        code, text = checker(capfd, "graph", which, *instance, *words)
+        assert code == 0, text
         tables[engine] = []
         for name in ("states", "edges", "statistics/rows", "statistics/machines", "terminal"):
             table = session.read.parquet(f"{out}/{name}").drop("step", "bindings", "picks")
