@@ -1,7 +1,8 @@
 """Who acts in each step of a trace, every message on its way, and who waits for what.
 
 Where both ends of a channel are the same kind of party (a broker that asks a broker), the
-channel's key is one end; the other is an id in the message, or whoever received what is answered.
+channel's key is one end; the other is who acts in the step, an id in the message, or whoever
+received what is answered.
 A party that crashed, or was replaced (a fault that `begins_anew`), is another lane from then on:
 what it knew is gone.
 """
@@ -15,7 +16,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from checker.frozen import frozen
-from checker.report.lanes import ARRIVES, OPERATIONS, TIMERS, Lanes, ends_of, lane
+from checker.report.lanes import (
+    ARRIVES,
+    OPERATIONS,
+    TIMERS,
+    Lanes,
+    acting_of,
+    ends_of,
+    keys_of,
+    lane,
+)
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue, format_value
 from checker.trace.trace import Step, Trace
@@ -205,10 +215,15 @@ def _ended(event: Event, step: Step, waiting: deque[Travel], origin: str, target
 def _ends(parties: Lanes, event: Event, step: Step, before: list[Travel]) -> tuple[str, str]:
     """Return the lanes that a message travels between; `before` it in its step went these."""
     origin, target = ends_of(parties, event, step)
-    word = parties.ends.get(event.variable.partition(".")[0], ("", ""))
+    name = event.variable.partition(".")[0]
+    word = parties.ends.get(name, ("", ""))
     if word[0] != word[1] or origin != target:
         return origin, target
     members = parties.members.get(word[0], ())
+    if name not in parties.calls:
+        between = _between(parties, word[0], event, step)
+        if between is not None:
+            return between
     named = [value for value in _values(event.message) if value in members]
     bound = [value for _, value in step.bindings if value in members]
     others = [f"{word[0]} {value}" for value in (*named, *bound)]
@@ -217,6 +232,21 @@ def _ends(parties: Lanes, event: Event, step: Step, before: list[Travel]) -> tup
     if heard is not None and heard.channel == event.channel and heard.target != origin:
         return heard.target, origin
     return origin, other
+
+
+def _between(parties: Lanes, word: str, event: Event, step: Step) -> tuple[str, str] | None:
+    """Return the ends of a message in a channel whose keys say one or both; None: they do not.
+
+    Whether a key is who sends or who receives only the step says: who acts in it does.
+    """
+    members = parties.members.get(word, ())
+    keys = [key for key in keys_of(event) if key in members]
+    acts = acting_of(parties, word, step) if event.label in ARRIVES | {"sent"} else None
+    other = next((key for key in keys if key != acts), None)
+    if acts is None or other is None or (acts not in keys and len(keys) > 1):
+        return (f"{word} {keys[0]}", f"{word} {keys[1]}") if len(keys) > 1 else None
+    ends = (f"{word} {acts}", f"{word} {other}")
+    return ends if event.label == "sent" else ends[::-1]
 
 
 def _values(message: object) -> list[object]:
