@@ -172,7 +172,8 @@ def _headline(simulation: Simulation, trace: Trace | None) -> str:
     if trace is None:
         stopped = "" if simulation.complete else " (stopped before the last walk)"
         return f"nothing went wrong in {made}{stopped}; walks do not show that it holds"
-    return f"violated: {title(trace)} in walk {simulation.walk}, {made}"
+    verdict = "inconclusive" if trace.failure is not None else "violated"
+    return f"{verdict}: {title(trace)} in walk {simulation.walk}, {made}"
 
 
 def _figures(
@@ -180,7 +181,7 @@ def _figures(
 ) -> Figures:
     never = [row.row for row in simulation.rows if not row.fired]
     told = {
-        "Steps of the violating walk": " / ".join(map(step_name, trace.steps)) if trace else "",
+        "Steps of that walk": " / ".join(map(step_name, trace.steps)) if trace else "",
         "Reached": ", ".join(simulation.witnessed),
         "Never fired": ", ".join(never),
     }
@@ -190,7 +191,7 @@ def _figures(
             f"{row.enabled:,}",
             f"{row.fired:,}",
             f"{row.taken:,}",
-            "never" if row.first is None else f"{row.first + 1:,}",
+            "never" if row.first is None else f"{row.first:,}",
         )
         for row in simulation.rows
     ]
