@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -145,13 +145,15 @@ class Search:
     def run(self, cluster: Cluster, layout: Layout) -> Exploration:
         """Search, keep the levels where `cluster` says, and return what was found."""
         kept = cluster.resume or cluster.checkpoint
-        with Place(kept, local=self.local) as place:
+        with Place(kept, local=self.local) as place, ExitStack() as leaving:
             self.store = Store(self.session, place.root, self.options.identity)
+            leaving.callback(self.store.release)
             self.jobs = Jobs(self.context, place.root, self._watch)
             with waiting(self.options.notice, f"{place.root}: until it answers"):
                 if cluster.resume is not None:
                     self._resume()
-                self.store.prepare(resumed=cluster.resume is not None)
+                resumed, resumable = cluster.resume is not None, not self.limits.only_states
+                self.store.prepare(resumed=resumed, resumable=resumable)
             self.clock = Clock(self.limits, self.clock.progress, self.clock.interrupt)
             try:
                 self._search(kept=kept is not None)

@@ -96,7 +96,7 @@ def test_a_graph_and_questions_about_it(
     code, text = checker(capfd, "query", "die_hard", "big == 4", "--graph", str(tmp_path / "none"))
     assert (code, "holds no checkpoint" in text) == (2, True)
     code, text = checker(capfd, "graph", "die_hard", "--engine", "spark", "--out", out)
-    assert (code, "holds a checkpoint already" in text) == (2, True)
+    assert (code, "holds a checkpoint already; remove it" in text) == (2, True)
     files = [*(tmp_path / "graph" / "search" / "levels").rglob("*.parquet")]
     files.pop().unlink()
     code, text = checker(capfd, "query", "die_hard", "big + small == 2 and big == 1", *words)
