@@ -55,6 +55,43 @@ def test_an_interrupt_leaves_no_half_of_a_table(
     assert [item.name for item in tmp_path.iterdir()] == left
 
 
+SHAPES = """
+system: shapes
+about: Fields whose names are taken, and keys that Arrow's maps do not take.
+constants:
+  C: {ids: 2, prefix: c}
+types:
+  P: {fields: {x: "0..3", X: bool}}
+  A: {fields: {v: "0..3"}}
+  B: {fields: {v: bool}}
+  D: {fields: {A_v: C}}
+  U: {type: A or B or D}
+variables:
+  p: {type: P, initial: "P(x=1, X=true)"}
+  u: {type: U, initial: A(v=3)}
+  m: {type: map of optional C to 0..3, initial: empty}
+rows:
+  - {row: other, when: u is A, do: u = B(v=true)}
+  - {row: third, when: u is B, do: u = D(A_v=c2)}
+  - {row: none_at_all, when: u is D, do: "m[none] = 2"}
+"""
+
+
+def test_every_field_has_a_column_of_its_own_and_none_is_a_key(tmp_path: Path) -> None:
+    (tmp_path / "shapes.yaml").write_text(SHAPES)
+    graph = labelled_graph(elaborate(read(tmp_path / "shapes.yaml")))
+    assert graph is not None
+    write_tables(graph, tmp_path / "graph")
+    states = pq.read_table(tmp_path / "graph" / "states").to_pylist()
+    assert {str(state["p"]) for state in states} == {"{'kind': 'P', 'x': 1, 'P_X': True}"}
+    assert [state["u"] for state in states[:3]] == [
+        {"kind": "A", "A_A_v": 3, "B_v": None, "A_v": None},
+        {"kind": "B", "A_A_v": None, "B_v": True, "A_v": None},
+        {"kind": "D", "A_A_v": None, "B_v": None, "A_v": "c2"},
+    ]
+    assert [state["m"] for state in states[-2:]] == [[], [{"key": None, "value": 2}]]
+
+
 FAILING = """
 system: failing
 about: Steps, and terminal conditions, that fail.
