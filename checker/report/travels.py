@@ -103,6 +103,9 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
     """Return the actors and travels of `trace`, what ended first, then what is under way."""
     telling = _Telling(parties)
     actors: dict[int, str] = {}
+    for event in trace.steps[0].events:
+        if event.label == "sent":  # in the initial state it is there
+            _message(telling, event, trace.steps[0], [])
     for step in trace.steps[1:]:
         mine: list[Travel] = []
         for event in step.events:
@@ -139,7 +142,8 @@ def _message(telling: _Telling, event: Event, step: Step, before: list[Travel]) 
     key = event.channel, event.message
     origin, target = _ends(telling.parties, event, step, before)
     if event.label not in ARRIVES and event.label != "lost":
-        going = Travel(*key, telling.here(origin), target, step.number, None, "under way")
+        sent = step.number or None
+        going = Travel(*key, telling.here(origin), target, sent, None, "under way")
         telling.waiting[key].append(going)
         if _is_asked(telling.parties, event):
             wait = Wait(going.origin, step.number, None, format_value(event.message))
@@ -263,7 +267,10 @@ def _actor(parties: Lanes, step: Step, mine: list[Travel]) -> str:
         return parts[0]
     for change in step.changes:
         word = change.place.partition(".")[0].partition("[")[0]
-        if word in parties.members or "." in change.place:
+        if word in parties.ends:  # messages that change places do so before whom they are for
+            there = Event("reordered", change.place, word, None)
+            return lane(parties, parties.ends[word][1], step, there)
+        if word != "budget" and (word in parties.members or "." in change.place):
             return lane(parties, word, step, None)
     return "system"
 

@@ -225,6 +225,7 @@ rows:
 """
 
 
+@pytest.mark.usefixtures("toggle")
 def test_what_is_an_error_from_the_beginning_is_called_one(command: Command) -> None:
     Path("begun.yaml").write_text(BEGUN_WRONG)
     walked = command("simulate", "begun.yaml", "--walks", "2")

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from test_page import lamp_trace
 
-from checker.report.chart import GAP_MIN, Chart, chart
+from checker.report.chart import GAP_MIN, LINE, Chart, chart
 from checker.report.lanes import Lanes
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue
@@ -65,3 +65,14 @@ def test_who_has_died_waits_no_more() -> None:
     (wait,) = shown.waits
     assert wait.bottom == shown.marks[1].y
     assert not wait.text.endswith("at the end")
+
+
+def test_what_was_sent_at_the_beginning_is_written_below_the_heads() -> None:
+    other = RecordValue("Question", (("about", 2),))
+    begun = step(0, "", ("sent", ASKED), ("sent", other))
+    trace = replace(lamp_trace(), steps=(begun, step(1, "server", ("received", other))))
+    shown = chart(trace, WIRES)
+    assert shown is not None
+    first, second = sorted(arrow.label.y for arrow in shown.arrows)
+    assert shown.top <= first <= second - LINE
+    assert second < shown.marks[0].y

@@ -42,8 +42,9 @@ def event(label: str, message: RecordValue, channel: str = "requests[c1]") -> Ev
     return Event(label, channel, channel.partition("[")[0], message)
 
 
-def drawn(*steps: Step, parties: Lanes = LANES) -> list[str]:
-    trace = Trace(counter(), "x", "always", "", (step(0, "initial"), *steps), (), None, ())
+def drawn(*steps: Step, parties: Lanes = LANES, begun: tuple[Event, ...] = ()) -> list[str]:
+    steps = (step(0, "initial", *begun), *steps)
+    trace = Trace(counter(), "x", "always", "", steps, (), None, ())
     return sequence(trace, parties).splitlines()
 
 
@@ -70,6 +71,30 @@ def test_losses_are_crosses_and_what_never_arrives_comes_last() -> None:
     )
     assert "  p1--xp3: JoinGroup(member=m1) lost (sent in 1)" in lines
     assert lines[-1] == "  p2--)p3: JoinGroup(member=m1) still under way (sent in 2)"
+
+
+def test_of_equal_messages_the_one_of_the_initial_state_is_received_first() -> None:
+    late = RecordValue("JoinGroup", (("member", "m2"),))
+    lines = drawn(
+        step(1, "duplicate", event("duplicated", JOIN)),
+        step(2, "handle", event("received", JOIN)),
+        step(3, "handle", event("received", JOIN)),
+        begun=(event("sent", JOIN), event("sent", late)),
+    )
+    assert [line for line in lines if "->>" in line] == [
+        "  p1->>p2: JoinGroup(member=m1)",
+        "  p1->>p2: JoinGroup(member=m1) (sent in 1)",
+    ]
+    assert lines[-1] == "  p1--)p2: JoinGroup(member=m2) still under way (from the beginning)"
+
+
+def test_no_budget_takes_part() -> None:
+    spent = Change("budget.reorder_requests", "1", "0")
+    lines = drawn(
+        step(1, "reorder_requests", changes=(Change("requests[c1]", "1", None), spent)),
+        step(2, "late", changes=(Change("plain", "1", "2"), spent)),
+    )
+    assert lines[1:3] == ["  participant p1 as coordinator", "  participant p2 as system"]
 
 
 def test_answers_of_calls_travel_the_other_way() -> None:
