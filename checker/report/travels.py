@@ -9,7 +9,6 @@ what it knew is gone.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -27,12 +26,16 @@ from checker.report.lanes import (
     lane,
 )
 from checker.semantics.successor import Event
-from checker.semantics.values import RecordValue, format_value
+from checker.semantics.values import MapValue, RecordValue, format_value
 from checker.trace.trace import Step, Trace
 
 Fate = Literal["received", "read", "lost", "under way", "started", "completed", "timed out"]
 
-CLOSED = re.compile(r"^(\w+\[[^\]]*\])\[\d+\]\.open$")
+Call = tuple[str, object]
+"""What is waited for: the channel of a call with its slot, that of an operation with its record."""
+
+Slots = Mapping[Call, RecordValue]
+"""The slots of all calls in a state, and what is in them."""
 
 
 @frozen()
@@ -88,7 +91,7 @@ class _Telling:
     read: set[tuple[str, object]] = field(default_factory=set)
     ended: list[Travel] = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
-    open: dict[str, deque[Wait]] = field(default_factory=lambda: defaultdict(deque))
+    open: list[tuple[Call, Wait]] = field(default_factory=list)
     lives: dict[str, int] = field(default_factory=dict)
     begins: dict[str, int] = field(default_factory=dict)
     ends: dict[str, int] = field(default_factory=dict)
@@ -103,20 +106,22 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
     """Return the actors and travels of `trace`, what ended first, then what is under way."""
     telling = _Telling(parties)
     actors: dict[int, str] = {}
+    slots = _slots(trace, trace.steps[0], {})
     for event in trace.steps[0].events:
         if event.label == "sent":  # in the initial state it is there
-            _message(telling, event, trace.steps[0], [])
+            _message(telling, event, trace.steps[0], [], slots)
     for step in trace.steps[1:]:
+        before, slots = slots, _slots(trace, step, slots)
+        _answered(telling, step.number, before, slots)
         mine: list[Travel] = []
         for event in step.events:
             if event.label not in OPERATIONS | TIMERS:
-                mine.append(_message(telling, event, step, mine))
+                mine.append(_message(telling, event, step, mine, slots))
         name = _actor(parties, step, mine)
         actors[step.number] = telling.here(name)
         for event in step.events:
             if event.label in OPERATIONS:
                 _operation(telling, event, step, actors[step.number])
-        _closings(telling, step)
         if step.fault in parties.anew:
             telling.ends[actors[step.number]] = step.number
             telling.lives[name] = telling.lives.get(name, 1) + 1
@@ -127,7 +132,7 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
         if key not in telling.read
         for item in items
     ]
-    still = [item for items in telling.open.values() for item in items]
+    still = [wait for _, wait in telling.open]
     return Journey(
         actors,
         (*telling.ended, *left),
@@ -137,7 +142,9 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
     )
 
 
-def _message(telling: _Telling, event: Event, step: Step, before: list[Travel]) -> Travel:
+def _message(
+    telling: _Telling, event: Event, step: Step, before: list[Travel], slots: Slots
+) -> Travel:
     """Take note of a message; return it with the plain names of its ends."""
     key = event.channel, event.message
     origin, target = _ends(telling.parties, event, step, before)
@@ -147,14 +154,12 @@ def _message(telling: _Telling, event: Event, step: Step, before: list[Travel]) 
         telling.waiting[key].append(going)
         if _is_asked(telling.parties, event):
             wait = Wait(going.origin, step.number, None, format_value(event.message))
-            telling.open[event.channel].append(wait)
+            telling.open.append((_call(telling, event, slots), wait))
         return replace(going, origin=origin)
     going = _ended(event, step, telling.waiting[key], telling.here(origin), target)
     telling.ended.append(replace(going, target=telling.here(going.target)))
     if event.label == "read":
         telling.read.add(key)
-    if event.label in ARRIVES and _is_answer(telling.parties, event):
-        _no_longer(telling, event.channel, step.number)
     return replace(going, origin=origin)
 
 
@@ -167,18 +172,66 @@ def _is_answer(parties: Lanes, event: Event) -> bool:
     return isinstance(event.message, RecordValue) and event.message.name in parties.responses
 
 
-def _no_longer(telling: _Telling, name: str, number: int) -> None:
-    """Who has waited longest at a place waits no more."""
-    if telling.open[name]:
-        telling.waits.append(replace(telling.open[name].popleft(), until=number))
+def _slots(trace: Trace, step: Step, before: Slots) -> Slots:
+    """Return the slots of all calls after a step; those `before` it where it leads nowhere."""
+    if step.state is None:
+        return before
+    found: dict[Call, RecordValue] = {}
+
+    def walk(channel: str, value: object) -> None:
+        items = value.items() if isinstance(value, MapValue) else ()
+        for key, held in items:
+            if isinstance(held, RecordValue):
+                found[channel, key] = held
+            else:
+                walk(f"{channel}[{format_value(key)}]", held)
+
+    for variable, value in zip(trace.machine.variables, step.state, strict=False):
+        if variable.origin == "calls":
+            walk(variable.name, value)
+    return found
 
 
-def _closings(telling: _Telling, step: Step) -> None:
-    """Who closes a connection waits for no answer."""
-    for change in step.changes:
-        found = CLOSED.match(change.place)
-        if found is not None and change.after == "false":
-            _no_longer(telling, found[1], step.number)
+def _call(telling: _Telling, event: Event, slots: Slots) -> Call:
+    """Return which call a request is that was just sent."""
+    waiting = [call for call, _ in telling.open]
+    made = (
+        call
+        for call, held in slots.items()
+        if call[0] == event.channel and call not in waiting and _is_of(held, event.message)
+    )
+    return next(made, (event.channel, None))
+
+
+def _is_of(held: RecordValue, message: object) -> bool:
+    """Whether a request is in a slot, whose connection is open."""
+    fields = dict(held.fields)
+    return fields.get("request") == message and bool(fields.get("open"))
+
+
+def _answered(telling: _Telling, number: int, before: Slots, after: Slots) -> None:
+    """End the waits for answers that came, or that nobody waits for since a connection is closed.
+
+    A slot is free then, or has something else in it.
+    """
+    for call, _ in list(telling.open):
+        was, held = before.get(call), after.get(call)
+        if was is None or held is None:
+            continue
+        fields, asked = dict(held.fields), dict(was.fields).get("request")
+        closed = False in (fields.get("open"), fields.get("live"))
+        again = "request" in fields and (asked is None or asked != fields["request"])
+        if closed or again or not fields:
+            _no_longer(telling, call, number)
+
+
+def _no_longer(telling: _Telling, call: Call, number: int) -> None:
+    """Who waits for a call or an operation does so no more."""
+    for place, (waited, wait) in enumerate(telling.open):
+        if waited == call:
+            del telling.open[place]
+            telling.waits.append(replace(wait, until=number))
+            return
 
 
 def _operation(telling: _Telling, event: Event, step: Step, actor: str) -> None:
@@ -187,11 +240,12 @@ def _operation(telling: _Telling, event: Event, step: Step, actor: str) -> None:
     fate: Fate = "completed"
     if event.label == "started":
         fate = "started"
-        telling.open[name].append(Wait(name, step.number, None, format_value(event.message)))
+        wait = Wait(name, step.number, None, format_value(event.message))
+        telling.open.append(((event.channel, event.message), wait))
     elif event.label == "timed out":
         fate = "timed out"
     if fate != "started":
-        _no_longer(telling, name, step.number)
+        _no_longer(telling, (event.channel, event.message), step.number)
     ends = (actor, name) if fate == "started" else (name, actor)
     sent = step.number if fate == "started" else None
     telling.ended.append(Travel(event.channel, event.message, *ends, sent, step.number, fate))
