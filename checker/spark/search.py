@@ -190,7 +190,7 @@ class Search:
         for manifest in self.manifests:
             there = judged.get(manifest.level, 0)
             if there != manifest.count:
-                raise self._damaged(there, manifest.count, f" (level {manifest.level})")
+                raise self.damaged(there, manifest.count, f" (level {manifest.level})")
         matching, failing = (sum(count for _, of, count in found if of == one) for one in flags)
         if not matching and not failing:
             return Answer(0, 0, self.distinct, None)
@@ -656,9 +656,9 @@ class Search:
 
         found = self.jobs.run(f"{self._title(levels[-1])}: states", job)
         if found != len(target):
-            raise self._damaged(found, len(target))
+            raise self.damaged(found, len(target))
 
-    def _damaged(self, found: int, written: int, of: str = "") -> UsageError:
+    def damaged(self, found: int, written: int, of: str = "") -> UsageError:
         """Return the error of stored states that are not as many as were `written`."""
         return UsageError(
             f"{self.store.root}: damaged: {found:,} states are there where {written:,} "

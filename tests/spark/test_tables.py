@@ -149,6 +149,19 @@ def test_an_interrupt_says_what_was_written(
         assert (code, text) == (130, f"interrupted: {out.as_uri()} was not asked to the end\n")
 
 
+@pytest.mark.usefixtures("session")
+def test_tables_that_lack_states_are_none(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = import_module("checker.spark.graph")
+    whole = tables.level_rows
+    monkeypatch.setattr(tables, "level_rows", lambda *given: whole(*given).where("level != 3"))
+    words = ("--engine", "spark", "--out", str(tmp_path / "graph"), "--progress", "none")
+    code, text = checker(capfd, "graph", "die_hard", *words)
+    assert code == 2
+    assert "damaged: 14 states are there where 16 were written; write the graph again" in text
+
+
 def test_machines_and_rows_are_counted(
     session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
