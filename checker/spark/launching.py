@@ -95,8 +95,10 @@ def _make_session(context: Any) -> None:
     """Make Java's session, of which whoever uses it makes Python's at once.
 
     Python's belongs to the thread that makes it, and Java's takes nearly as long as the context.
+    What fails here fails there again, and is told.
     """
-    context._jvm.org.apache.spark.sql.SparkSession.builder().getOrCreate()  # noqa: SLF001
+    with suppress(Exception):
+        context._jvm.org.apache.spark.sql.SparkSession.builder().getOrCreate()  # noqa: SLF001
 
 
 def _gateway(conf: Any) -> Any:
