@@ -20,7 +20,7 @@ from checker.machine.machine import LIVENESS, Machine
 from checker.report import terminal
 from checker.report.figures import Figures, Table, written
 from checker.report.files import encoded, put
-from checker.report.headline import title
+from checker.report.headline import plural, title
 from checker.report.plots import Bars, as_text
 from checker.report.summary import without_result
 from checker.report.walks import coverage_plot, lengths_plot
@@ -168,7 +168,8 @@ def _plots(simulation: Simulation) -> list[tuple[str, Bars]]:
 
 
 def _headline(simulation: Simulation, trace: Trace | None) -> str:
-    made = f"{simulation.walks:,} walks, {simulation.steps:,} steps, seed {simulation.seed}"
+    walks, steps = plural(simulation.walks, "walk"), plural(simulation.steps, "step")
+    made = f"{walks}, {steps}, seed {simulation.seed}"
     if trace is None:
         stopped = "" if simulation.complete else " (stopped before the last walk)"
         return f"nothing went wrong in {made}{stopped}; walks do not show that it holds"
