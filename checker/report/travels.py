@@ -254,7 +254,8 @@ def _operation(telling: _Telling, event: Event, step: Step, actor: str) -> None:
 def _ended(event: Event, step: Step, waiting: deque[Travel], origin: str, target: str) -> Travel:
     """Return a message that arrives or is lost in `step`: of equal ones the one sent first.
 
-    Whoever receives it is who it was for, also where the sender did not say.
+    One that is lost in the step that sends it had no room: no other one is. Whoever receives it is
+    who it was for, also where the sender did not say.
     """
     fate: Fate = "lost" if event.label == "lost" else "received"
     if event.label == "read":
@@ -263,7 +264,8 @@ def _ended(event: Event, step: Step, waiting: deque[Travel], origin: str, target
         # What is lost without having been sent is dropped where it would have been sent.
         sent = step.number if fate == "lost" else None
         return Travel(event.channel, event.message, origin, target, sent, step.number, fate)
-    sent_one = waiting[0] if fate == "read" else waiting.popleft()
+    dropped = fate == "lost" and waiting[-1].sent == step.number
+    sent_one = waiting[0] if fate == "read" else waiting.pop() if dropped else waiting.popleft()
     known = sent_one.target if fate == "lost" else target
     if known.partition(" ")[0] != sent_one.target.partition(" ")[0]:
         known = sent_one.target

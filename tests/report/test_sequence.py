@@ -88,6 +88,16 @@ def test_of_equal_messages_the_one_of_the_initial_state_is_received_first() -> N
     assert lines[-1] == "  p1--)p2: JoinGroup(member=m2) still under way (from the beginning)"
 
 
+def test_what_has_no_room_is_what_was_just_sent() -> None:
+    lines = drawn(
+        step(1, "join", event("sent", JOIN)),
+        step(2, "join", event("sent", JOIN), event("lost", JOIN)),
+        step(3, "handle", event("received", JOIN)),
+    )
+    assert "  p1--xp2: JoinGroup(member=m1) lost (sent in 2)" in lines
+    assert "  p1->>p2: JoinGroup(member=m1) (sent in 1)" in lines
+
+
 def test_no_budget_takes_part() -> None:
     spent = Change("budget.reorder_requests", "1", "0")
     lines = drawn(
