@@ -245,7 +245,8 @@ def _trace(machine: Machine, found: Finding, short: Finding, hunted: Hunted) -> 
     note = f"hunt {number:,} came upon this after {plural(found.depth, 'step')}"
     if left_out:
         note += f", of which {left_out:,} could be left out"
-    return replace(trace, notes=(*trace.notes, f"{note}; a shorter run may exist"))
+    note += "; a shorter run may exist" if short.depth else ""
+    return replace(trace, notes=(*trace.notes, note))
 
 
 def _rows(hunted: Hunted) -> tuple[RowCoverage, ...]:

@@ -41,6 +41,7 @@ _KINDS = {
     "terminal": "terminal",
     "deadlock": "in deadlock",
     "bounds": "at the bounds",
+    "error": "whose terminal conditions fail",
 }
 
 
@@ -142,5 +143,5 @@ def _where_it_ends(ends: Terminal) -> str:
     text = f"{plural(ends.components, 'terminal component')}: {plural(ends.states, 'state')}; "
     text += f"the largest has {ends.largest:,} ({kinds})"
     if ends.beyond:
-        text += f"; {ends.beyond:,} with steps beyond the bounds"
+        text += f"; {ends.beyond:,} with steps that were cut or fail"
     return text

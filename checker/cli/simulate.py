@@ -20,7 +20,7 @@ from checker.machine.machine import LIVENESS, Machine
 from checker.report import terminal
 from checker.report.figures import Figures, Table, written
 from checker.report.files import encoded, put
-from checker.report.headline import title
+from checker.report.headline import plural, title
 from checker.report.plots import Bars, as_text
 from checker.report.summary import without_result
 from checker.report.walks import coverage_plot, lengths_plot
@@ -168,11 +168,13 @@ def _plots(simulation: Simulation) -> list[tuple[str, Bars]]:
 
 
 def _headline(simulation: Simulation, trace: Trace | None) -> str:
-    made = f"{simulation.walks:,} walks, {simulation.steps:,} steps, seed {simulation.seed}"
+    walks, steps = plural(simulation.walks, "walk"), plural(simulation.steps, "step")
+    made = f"{walks}, {steps}, seed {simulation.seed}"
     if trace is None:
         stopped = "" if simulation.complete else " (stopped before the last walk)"
         return f"nothing went wrong in {made}{stopped}; walks do not show that it holds"
-    return f"violated: {title(trace)} in walk {simulation.walk}, {made}"
+    verdict = "inconclusive" if trace.failure is not None else "violated"
+    return f"{verdict}: {title(trace)} in walk {simulation.walk}, {made}"
 
 
 def _figures(
@@ -180,7 +182,7 @@ def _figures(
 ) -> Figures:
     never = [row.row for row in simulation.rows if not row.fired]
     told = {
-        "Steps of the violating walk": " / ".join(map(step_name, trace.steps)) if trace else "",
+        "Steps of that walk": " / ".join(map(step_name, trace.steps)) if trace else "",
         "Reached": ", ".join(simulation.witnessed),
         "Never fired": ", ".join(never),
     }
@@ -190,7 +192,7 @@ def _figures(
             f"{row.enabled:,}",
             f"{row.fired:,}",
             f"{row.taken:,}",
-            "never" if row.first is None else f"{row.first + 1:,}",
+            "never" if row.first is None else f"{row.first:,}",
         )
         for row in simulation.rows
     ]

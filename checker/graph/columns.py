@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 
 from checker.kernel.kernel import Words
 from checker.machine.machine import Machine
+from checker.machine.relations import inside
 from checker.machine.types import (
     Bag,
     Bool,
@@ -79,9 +81,13 @@ def arrow_type(kind: Type) -> pa.DataType:
         case Option(item):
             return arrow_type(item)
         case Record() | Union():
-            return pa.struct([(name, arrow_type(part)) for name, part in _fields(kind).items()])
-        case Map(key, held, _):
+            parts = dict(_fields(kind).values())
+            inner = [(name, arrow_type(part)) for name, part in parts.items()]
+            return pa.struct([(KIND, pa.string()), *inner])
+        case Map(key, held, _) if _is_key(key):
             return pa.map_(arrow_type(key), arrow_type(held))
+        case Map(key, held, _):
+            return pa.list_(pa.struct([("key", arrow_type(key)), ("value", arrow_type(held))]))
         case Set(item) | Sequence(item, _) | Bag(item, _):
             return pa.list_(arrow_type(item))
     raise TypeError(f"{kind} is no type")
@@ -92,23 +98,40 @@ def column(kind: Type, values: Iterable[object]) -> pa.Array:
     return pa.array([_plain(kind, value) for value in values], arrow_type(kind))
 
 
-def _fields(kind: Record | Union) -> dict[str, Type]:
-    """Return the fields of a struct: of a union, `kind` and those of all variants.
+def _is_key(kind: Type) -> bool:
+    """Whether Arrow and Spark take such values as keys of maps: not nothing, and no maps."""
+    return not isinstance(kind, Option) and not any(isinstance(part, Map) for part in inside(kind))
 
-    A field that variants have with different columns is called after its variant, too.
+
+@functools.cache
+def _fields(kind: Record | Union) -> dict[tuple[str, str], tuple[str, Type]]:
+    """Return of the fields of each variant what they are called in the struct, and their types.
+
+    One that variants have with different columns is called after its variant, too, and so is one
+    whose name is taken; to Spark, names that differ in capital letters alone are the same.
     """
     variants = (kind,) if isinstance(kind, Record) else kind.variants
-    fields: dict[str, Type] = {KIND: Enum("", ())}
+    types: dict[str, set[pa.DataType]] = {}
     for variant in variants:
         for name, part in variant.fields:
-            fields[_field(kind, variant.name, name)] = part
-    return fields
-
-
-def _field(kind: Record | Union, variant: str, name: str) -> str:
-    shapes = (kind,) if isinstance(kind, Record) else kind.variants
-    types = {str(arrow_type(part)) for shape in shapes for own, part in shape.fields if own == name}
-    return f"{variant}_{name}" if len(types) > 1 or name == KIND else name
+            types.setdefault(name, set()).add(arrow_type(part))
+    every = [(variant.name, name, part) for variant in variants for name, part in variant.fields]
+    plain: dict[str, str] = {}
+    taken = {KIND}
+    for _, name, _ in every:
+        if len(types[name]) == 1 and name not in plain and name.lower() not in taken:
+            plain[name] = name
+            taken.add(name.lower())
+    found = {}
+    for variant_name, name, part in every:
+        called = plain.get(name, "")
+        if not called:
+            called = f"{variant_name}_{name}"
+            while called.lower() in taken:
+                called = f"{variant_name}_{called}"
+            taken.add(called.lower())
+        found[variant_name, name] = called, part
+    return found
 
 
 def _plain(kind: Type, value: Any) -> object:
@@ -116,17 +139,17 @@ def _plain(kind: Type, value: Any) -> object:
         case Option(item):
             return None if value is None else _plain(item, value)
         case Record() | Union():
-            shapes = (kind,) if isinstance(kind, Record) else kind.variants
-            shape = next(shape for shape in shapes if shape.name == value.name)
-            plain = {
-                _field(kind, shape.name, name): _plain(part, value[name])
-                for name, part in shape.fields
-            }
+            parts = _fields(kind)
+            plain = {}
+            for name, item in value.fields:
+                called, part = parts[value.name, name]
+                plain[called] = _plain(part, item)
             return {KIND: value.name, **plain}
         case Map(key, held, _):
-            return [
+            pairs = [
                 (_plain(key, name), _plain(held, value[name])) for name in elements(kind, value)
             ]
+            return pairs if _is_key(key) else [{"key": key, "value": held} for key, held in pairs]
         case Set(item):
             return [_plain(item, member) for member in elements(kind, value)]
         case Sequence(item, _) | Bag(item, _):

@@ -32,6 +32,7 @@ from checker.memory import default_limit
 from checker.search.progress import Interrupt, interrupted
 from checker.semantics.successor import State
 from checker.semantics.successors import successors
+from checker.semantics.symmetry import reduces
 from checker.semantics.values import format_value
 
 CUT_OFF = -1
@@ -52,7 +53,7 @@ class LabelledGraph:
     `depths` int32 (states,). The steps of state s are `offsets[s]:offsets[s + 1]`, in canonical
     order: `targets` int32 (CUT_OFF, FAILED), `names` int32 into `labels`. `initial`: the initial
     states inside the bounds. Under symmetry states are representatives, and names those of the
-    steps out of them.
+    steps out of them; picks that come to the same are one step, called by the first of them.
     """
 
     machine: Machine
@@ -129,6 +130,7 @@ class _Builder:
         self.store = np.zeros((1 << 12, words), np.int64)
         self.index = np.zeros(1 << 13, np.int32)
         self.count = 0
+        self.reduced = reduces(self.telling.machine)
         self.numbers = {action.name: i for i, action in enumerate(machine.actions)}
         self.interpreted = {row: _Interpreted(self, row) for row in self.telling.silent}
 
@@ -223,11 +225,41 @@ class _Builder:
         targets = self._numbered(self.calls.canonical(words), kept)
         targets[(found.meta & ERROR) != 0] = FAILED
         names = self._names(found.meta & ACTION_MASK, told)
+        owners = np.repeat(np.arange(last - first), np.diff(found.ends, prepend=0))
         for row in self.telling.silent:
             steps = np.flatnonzero((found.meta & ACTION_MASK) == self.numbers[row])
-            owners = np.searchsorted(found.ends, steps, side="right")
-            names[steps] = self.interpreted[row].names(self.store[first:last], owners)
-        return targets.astype(np.int32), names, found.ends
+            names[steps] = self.interpreted[row].names(self.store[first:last], owners[steps])
+        ends = found.ends
+        if self.reduced:
+            once = self._once(owners, words, found.meta, told)
+            targets, names = targets[once], names[once]
+            ends = np.cumsum(np.bincount(owners[once], minlength=last - first))
+        return targets.astype(np.int32), names, ends
+
+    def _once(
+        self, owners: NDArray[np.int64], words: Words, meta: Words, told: Words
+    ) -> NDArray[np.int64]:
+        """Return the steps to keep: of the picks of an instance that come to the same the first.
+
+        That is how steps are counted under symmetry; a kernel whose picks are told cannot see it.
+        """
+        start = self.layout.starts[self.telling.own]
+        kept = np.ones(len(owners), np.bool_)
+        actions = meta & ACTION_MASK
+        for number in np.unique(actions[(meta & ERROR) == 0]).tolist():
+            picked = self.telling.picked(number)
+            steps = np.flatnonzero((actions == number) & ((meta & ERROR) == 0))
+            if not picked:
+                continue
+            instances = told[steps]
+            for slot in picked:
+                own = slice(self.layout.starts[slot] - start, self.layout.starts[slot + 1] - start)
+                instances[:, own] = 0
+            same = np.hstack((owners[steps, None], meta[steps, None], words[steps], instances))
+            _, firsts = np.unique(same, axis=0, return_index=True)
+            kept[steps] = False
+            kept[steps[firsts]] = True
+        return np.flatnonzero(kept)
 
     def _told(self, words: Words) -> tuple[Words, Words]:
         """Return states without what they tell, and the cells of that."""
@@ -262,12 +294,12 @@ class _Builder:
     def _label(self, number: int, cells: list[int]) -> int:
         bindings: list[tuple[str, str]] = []
         picks: list[tuple[str, str]] = []
-        for slot, name, picked in self.telling.slots[number]:
+        for slot, name, told in self.telling.slots[number]:
             size = self.layout.starts[slot + 1] - self.layout.starts[slot]
             value = value_from(self.layout.shapes[slot], cells[:size])
             cells = cells[size:]
-            if value is not None:
-                (picks if picked else bindings).append((name, shown_value(value)))
+            if value is not None and told != "unnamed":
+                (picks if told == "picked" else bindings).append((name, shown_value(value)))
         return self.known(Label(self.machine.actions[number].name, tuple(bindings), tuple(picks)))
 
     def known(self, label: Label) -> int:
@@ -321,7 +353,8 @@ class _Interpreted:
     def _told(self, part: bytes, state: Words) -> list[int]:
         if part not in self.known:
             values = decode_all(self.builder.layout, state[None])[0]
-            made = successors(self.alone, values[: len(self.alone.variables)])
+            once = reduces(self.alone)  # as the kernel does
+            made = successors(self.alone, values[: len(self.alone.variables)], once=once)
             labels = [Label(self.row, _texts(it.bindings), _texts(it.picks)) for it in made]
             self.known[part] = [self.builder.known(label) for label in labels]
         return self.known[part]

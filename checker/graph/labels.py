@@ -8,12 +8,14 @@ is picked in a loop is told in the order in which it happens: as many variables 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Variable
+from checker.machine.relations import item_of
 from checker.machine.terms import Statement, Term
 from checker.machine.types import (
     Bag,
@@ -26,8 +28,13 @@ from checker.machine.types import (
     Type,
     cardinality,
 )
+from checker.semantics.symmetry import reduces
 from checker.semantics.values import format_value
 from checker.source import Span
+
+Slot = tuple[int, str, Literal["bound", "unnamed", "picked"]]
+"""What is told: a binding or pick of a step's name, or a binding that is none of it and only tells
+instances apart."""
 
 _WRAPPED = "shown"
 _TOLD_MAX = 24
@@ -60,14 +67,18 @@ class Label:
 class Telling:
     """A machine that tells, and where: `slots` of each action, in the order of its label.
 
-    A slot is the number of a variable, the name it is for, and whether that was picked. Actions in
-    `silent` pick so often in loops that their picks are not told.
+    A slot is the number of a variable, the name it is for, and what it tells. Actions in `silent`
+    pick so often in loops that their picks are not told.
     """
 
     machine: Machine
     own: int
-    slots: tuple[tuple[tuple[int, str, bool], ...], ...]
+    slots: tuple[tuple[Slot, ...], ...]
     silent: frozenset[str]
+
+    def picked(self, action: int) -> tuple[int, ...]:
+        """Return the variables that tell what an action picks."""
+        return tuple(number for number, _, told in self.slots[action] if told == "picked")
 
 
 def bare(machine: Machine) -> Telling:
@@ -102,7 +113,8 @@ class _Maker:
     def __init__(self, machine: Machine) -> None:
         self._first = len(machine.variables)
         self.variables: list[Variable] = []
-        self.slots: list[tuple[tuple[int, str, bool], ...]] = []
+        self.slots: list[tuple[Slot, ...]] = []
+        self._apart = reduces(machine)
         self.silent: set[str] = set()
         self._numbers: dict[tuple[Type, int], int] = {}
 
@@ -110,25 +122,32 @@ class _Maker:
         """Return an action that tells what it bound and picked, and note in which slots."""
         span = action.span
         used: Counter[Type] = Counter()
-        slots: list[tuple[int, str, bool]] = []
+        slots: list[Slot] = []
         before: list[Statement] = []
         after: list[Statement] = []
 
-        def tell(local: str, kind: Type, name: str, *, picked: bool) -> None:
+        def tell(
+            local: str, kind: Type, name: str, what: Literal["bound", "unnamed", "picked"]
+        ) -> None:
             number = self._slot(kind, used[kind], span)
             used[kind] += 1
-            slots.append((number, name, picked))
+            slots.append((number, name, what))
             variable = self.variables[number - self._first]
             place = t.Place(variable.name, (), variable.type, span)
             after.append(t.Assign(place, t.Local(local, variable.type, span), span))
 
-        for name, kind in action.shown.items():
+        units = _units(action.body)
+        bound: list[tuple[str, Type, Literal["bound", "unnamed"]]] = [
+            (name, kind, "bound") for name, kind in action.shown.items()
+        ]
+        if self._apart and units:
+            bound += [(name, kind, "unnamed") for name, kind in _unnamed(action)]
+        for name, kind, what in bound:
             if cardinality(kind):
                 local = f"#{name}"
                 before.append(t.SetLocal(local, _wrapped(t.Local(name, kind, span), span), span))
-                tell(local, kind, name, picked=False)
+                tell(local, kind, name, what)
         notes: dict[int, tuple[Statement, ...]] = {}
-        units = _units(action.body)
         if any(unit.most > _TOLD_MAX for unit in units):
             self.silent.add(action.name)
             units = []
@@ -138,7 +157,7 @@ class _Maker:
                     local, kind = f"#{number}.{turn}.{site}", _picked_type(pick)
                     nothing = t.Literal(None, _optional(kind), span)
                     before.append(t.SetLocal(local, nothing, span))
-                    tell(local, kind, pick.name, picked=True)
+                    tell(local, kind, pick.name, "picked")
             if unit.most > 1:
                 before.append(t.SetLocal(f"#{number}", _turn(0, unit), span))
             for site, pick in enumerate(unit.picks):
@@ -155,6 +174,14 @@ class _Maker:
             nothing = t.Literal(None, optional, span)
             self.variables.append(Variable(name, optional, nothing, "variable", None, span))
         return self._numbers[kind, place]
+
+
+def _unnamed(action: Action) -> Iterator[tuple[str, Type]]:
+    """Yield the bindings of an action that are not in its steps' names, with their types."""
+    for binding in action.bindings:
+        kind = item_of(binding.domain.type)
+        if not binding.shown and kind is not None:
+            yield binding.name, kind
 
 
 def _optional(kind: Type) -> Option:

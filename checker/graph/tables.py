@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from checker.errors import Interruption, UsageError
+from checker.errors import EvaluationError, Interruption, UsageError
 from checker.frozen import frozen
 from checker.graph.columns import column, machines_of, packed, state_columns
 from checker.graph.components import components
@@ -32,9 +32,10 @@ from checker.search.progress import Interrupt, interrupted
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import as_mapping
 
-KINDS = ("cycle", "loop", "terminal", "deadlock", "bounds")
+KINDS = ("cycle", "loop", "terminal", "deadlock", "bounds", "error")
 """More than one state; one with steps to itself only; one without a step: which is terminal as
-declared, or a deadlock, or whose steps all lead beyond the bounds."""
+declared, or a deadlock, or whose steps all lead beyond the bounds or fail, or of which nobody can
+tell, because its `terminal` conditions have no value."""
 
 TABLES = ("states", "edges", "statistics", "terminal")
 """The folders that are written."""
@@ -184,7 +185,7 @@ def _write_edges(
 def _write_statistics(
     graph: LabelledGraph, folder: Path, machines: Counter[tuple[str, str]]
 ) -> None:
-    levels = int(graph.depths[-1]) + 1
+    levels = int(graph.depths.max(initial=-1)) + 1
     states = np.bincount(graph.depths, minlength=levels)
     edges = np.bincount(graph.depths[graph.sources], minlength=levels)
     kinds = np.select([graph.targets == CUT_OFF, graph.targets == FAILED], [1, 2], 0)
@@ -285,6 +286,9 @@ def _ending(graph: LabelledGraph, number: int, beyond: int) -> str:
     ):
         return "bounds"
     context = Context(as_mapping(graph.machine, graph.state(number)), {})
-    if not any(evaluate(term, context) for term in graph.machine.terminal):
-        return "deadlock"
+    try:
+        if not any(evaluate(term, context) for term in graph.machine.terminal):
+            return "deadlock"
+    except EvaluationError:
+        return "error"
     return "bounds" if beyond else "terminal"

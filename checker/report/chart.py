@@ -513,7 +513,13 @@ def _letter(letter: str) -> float:
 
 def _rows(plan: _Plan) -> dict[int, _Row]:
     """Return the heights of each step; 0 is the initial state, where the lanes begin."""
-    rows = {0: _Row(TOP, TOP, {}, TOP + 4)}
+    begun = [
+        number
+        for number, travel in enumerate(plan.way.travels)
+        if travel.sent is None and travel.fate not in OF_OPERATIONS
+    ]
+    sent = {number: TOP + 8.0 + LINE * place for place, number in enumerate(begun)}
+    rows = {0: _Row(TOP, TOP, sent, max([TOP, *sent.values()]) + 4)}
     for step in plan.trace.steps[1:]:
         column = plan.column(plan.way.actors[step.number])
         dot = rows[step.number - 1].bottom + 15
@@ -591,7 +597,7 @@ def _points(
 ) -> tuple[float, float, float, float]:
     """Return where the arrow of a message begins and ends."""
     x1 = places[plan.column(travel.origin)]
-    y1 = rows[0].dot if travel.sent is None else rows[travel.sent].sends[number]
+    y1 = rows[travel.sent or 0].sends.get(number, rows[0].dot)
     if travel.ended is None:
         return x1, y1, x1 + (-STUB if _leftwards(plan, travel) else STUB), y1 + STUB / 9
     x2 = places[plan.column(travel.target)]

@@ -7,9 +7,10 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path, PurePath
 
 from checker.report import markdown
@@ -31,12 +32,20 @@ def trace_files(result: Result, *, committed: bool = False) -> dict[str, str]:
     moment.
     """
     groups = grouped(result.failures) if committed else [[trace] for trace in result.traces]
-    return {
-        trace.property_name: f"{in_paths(group[0].property_name)}.itf.json"
-        for group in groups
-        for trace in group
-        if any(step.state is not None for step in trace.steps)
-    }
+    found: dict[str, str] = {}
+    for group in groups:
+        file = _untaken(in_paths(group[0].property_name), {*found.values()})
+        for trace in group:
+            if any(step.state is not None for step in trace.steps):
+                found[trace.property_name] = file
+    return found
+
+
+def _untaken(name: str, taken: Container[str]) -> str:
+    """Return the name of an ITF file: other properties may be called alike in paths."""
+    endings = chain([""], (f".{number}" for number in count(2)))
+    called = (f"{name}{ending}.itf.json" for ending in endings)
+    return next(file for file in called if file not in taken)
 
 
 def graph_file(name: str) -> str:

@@ -105,6 +105,25 @@ def ends_of(parties: Lanes, event: Event, step: Step) -> tuple[str, str]:
     return lane(parties, origin, step, event), lane(parties, target, step, event)
 
 
+def keys_of(event: Event) -> list[str]:
+    """Return the values between the brackets of a message's channel."""
+    keys = event.channel.partition("[")[2].rstrip("]").replace("][", ",").split(",")
+    return [key.strip() for key in keys]
+
+
+def acting_of(parties: Lanes, word: str, step: Step) -> str | None:
+    """Return the one member of a party that a step changes, else the one that its row is about."""
+    changed = {
+        change.place.partition("[")[2].partition("]")[0]
+        for change in step.changes
+        if change.place.startswith(f"{word}[")
+    }
+    if len(changed) == 1:
+        return changed.pop()
+    bound = dict(step.bindings).get(parties.bound.get((step.row, word), ""))
+    return None if bound is None else format_value(bound)
+
+
 def lane(parties: Lanes, word: str, step: Step, event: Event | None) -> str:
     """Return which of a party's members is meant.
 
@@ -115,20 +134,12 @@ def lane(parties: Lanes, word: str, step: Step, event: Event | None) -> str:
     if not members:
         return word
     if event is not None:
-        keys = event.channel.partition("[")[2].rstrip("]").replace("][", ",").split(",")
-        for key in keys:
-            if key.strip() in members:
-                return f"{word} {key.strip()}"
-    changed = {
-        change.place.partition("[")[2].partition("]")[0]
-        for change in step.changes
-        if change.place.startswith(f"{word}[")
-    }
-    if len(changed) == 1:
-        return f"{word} {changed.pop()}"
-    bound = dict(step.bindings).get(parties.bound.get((step.row, word), ""))
-    if bound is not None:
-        return f"{word} {format_value(bound)}"
+        for key in keys_of(event):
+            if key in members:
+                return f"{word} {key}"
+    acting = acting_of(parties, word, step)
+    if acting is not None:
+        return f"{word} {acting}"
     numbered = members[0].isdigit()
     for name, value in step.bindings:
         # Numbers are everywhere; the one that stands for a party is named like it.

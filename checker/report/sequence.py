@@ -39,7 +39,8 @@ def sequence(trace: Trace, parties: Lanes, first: int = 1) -> str:
         drawing.lines.append("  end")
     for travel in drawing.way.travels:
         if travel.ended is None:
-            text = f"{format_value(travel.message)} still under way (sent in {travel.sent})"
+            since = "from the beginning" if travel.sent is None else f"sent in {travel.sent}"
+            text = f"{format_value(travel.message)} still under way ({since})"
             _arrow(drawing, travel.origin, "--)", travel.target, text)
     heading = ["sequenceDiagram"]
     heading += [

@@ -286,12 +286,18 @@ def _ending(traces: Iterable[Trace]) -> str:
         "deadlock": "After this step nothing but a fault can happen.",
         "legal": "This step makes a move that its state table lacks.",
     }
+    begun = {
+        "deadlock": "Nothing but a fault can happen from the beginning.",
+        "legal": "A move that its state table lacks makes the initial state.",
+    }
     found = []
     for trace in traces:
         if trace.loop is not None:
             continue
         if trace.failure is not None:
             found.append("Here the evaluation ends with an error.")
+        elif not trace.length and trace.kind in begun:
+            found.append(begun[trace.kind])
         else:
             found.append(said.get(trace.kind, f"This breaks {trace.property_name}."))
     return " ".join(dict.fromkeys(found))

@@ -51,7 +51,7 @@ def coverage_plot(rows: Sequence[WalkedRow], walks: int) -> Bars | None:
     note = ""
     if firsts and newest + 1 < walks:
         without = plural(walks - newest - 1, "walk")
-        note = f"the last new row came in walk {newest + 1:,}; {without} after it had none"
+        note = f"the last new row came in walk {newest:,}; {without} after it had none"
     return Bars(f"rows taken, of {len(rows)}, by the first walks", bars, note)
 
 

@@ -11,7 +11,8 @@ class Limits:
 
     `states`: distinct states that may be stored. `depth`: states at this depth are found and
     checked but not expanded. `seconds`: of searching. `memory_bytes`: of the process. With
-    `keep_going` a violation does not end the search; an evaluation error does all the same.
+    `keep_going` a violation does not end the search; an evaluation error does all the same, unless
+    `only_states` are wanted: then nothing is looked for.
     """
 
     states: int | None = None
@@ -19,3 +20,4 @@ class Limits:
     seconds: float | None = None
     memory_bytes: int | None = None
     keep_going: bool = False
+    only_states: bool = False

@@ -61,6 +61,30 @@ class Files:
         if not system.rename(self._path(beside), path):
             raise OSError(f"{beside} cannot be renamed")
 
+    def claim(self, text: str, content: str) -> bool:
+        """Write a small file unless it is there; whether it was not. One of several succeeds."""
+        system, path = self._system(), self._path(text)
+        if self._raw:
+            file = system.pathToFile(path)
+            file.getParentFile().mkdirs()
+            if not file.createNewFile():
+                return False
+            stream = self._jvm.java.io.FileOutputStream(file)
+        elif system.exists(path):
+            return False
+        else:
+            try:
+                stream = system.create(path, False)
+            except Exception as error:
+                if "FileAlreadyExists" in reason_of(error):
+                    return False
+                raise
+        try:
+            stream.write(bytearray(content.encode()))
+        finally:
+            stream.close()
+        return True
+
     def get(self, text: str) -> str:
         """Return a small file's content; UsageError where it cannot be read."""
         try:

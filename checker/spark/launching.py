@@ -1,4 +1,4 @@
-"""Starts Spark's Java and its context, which takes seconds, or minutes where a cluster is busy.
+"""Starts Spark's Java, context and session: seconds, or minutes where a cluster is busy.
 
 That is done beside the main thread, which goes on hearing of signals; whoever does not wait any
 longer leaves no Java behind. What Java writes to its stdout goes to stderr: on ours are results.
@@ -31,7 +31,7 @@ class JavaEndedError(Exception):
 
 
 def launch(properties: Mapping[str, str], name: str, interrupt: Interrupt | None) -> None:
-    """Start a context of Spark with these properties, if there is none yet.
+    """Start a context and a session of Spark with these properties, if there is none yet.
 
     Interruption where `interrupt` asks to stop before it is there; JavaEndedError, and whatever
     else Java and the network raise, where it does not start.
@@ -81,14 +81,24 @@ class _Start(threading.Thread):
 
         conf = SparkConf().setAppName(self._name).setAll(list(self._properties.items()))
         if SparkContext._gateway is not None:  # noqa: SLF001 (an earlier session's Java goes on)
-            SparkContext.getOrCreate(conf)
+            _make_session(SparkContext.getOrCreate(conf))
             return
         gateway = _gateway(conf)
         self._java = gateway.proc
         if not self._given_up:
-            SparkContext(conf=conf, gateway=gateway)
+            _make_session(SparkContext(conf=conf, gateway=gateway))
         elif self._java is not None:
             _end(self._java)
+
+
+def _make_session(context: Any) -> None:
+    """Make Java's session, of which whoever uses it makes Python's at once.
+
+    Python's belongs to the thread that makes it, and Java's takes nearly as long as the context.
+    What fails here fails there again, and is told.
+    """
+    with suppress(Exception):
+        context._jvm.org.apache.spark.sql.SparkSession.builder().getOrCreate()  # noqa: SLF001
 
 
 def _gateway(conf: Any) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -145,13 +145,15 @@ class Search:
     def run(self, cluster: Cluster, layout: Layout) -> Exploration:
         """Search, keep the levels where `cluster` says, and return what was found."""
         kept = cluster.resume or cluster.checkpoint
-        with Place(kept, local=self.local) as place:
+        with Place(kept, local=self.local) as place, ExitStack() as leaving:
             self.store = Store(self.session, place.root, self.options.identity)
+            leaving.callback(self.store.release)
             self.jobs = Jobs(self.context, place.root, self._watch)
             with waiting(self.options.notice, f"{place.root}: until it answers"):
                 if cluster.resume is not None:
                     self._resume()
-                self.store.prepare(resumed=cluster.resume is not None)
+                resumed, resumable = cluster.resume is not None, not self.limits.only_states
+                self.store.prepare(resumed=resumed, resumable=resumable)
             self.clock = Clock(self.limits, self.clock.progress, self.clock.interrupt)
             try:
                 self._search(kept=kept is not None)
@@ -188,7 +190,7 @@ class Search:
         for manifest in self.manifests:
             there = judged.get(manifest.level, 0)
             if there != manifest.count:
-                raise self._damaged(there, manifest.count, f" (level {manifest.level})")
+                raise self.damaged(there, manifest.count, f" (level {manifest.level})")
         matching, failing = (sum(count for _, of, count in found if of == one) for one in flags)
         if not matching and not failing:
             return Answer(0, 0, self.distinct, None)
@@ -451,14 +453,15 @@ class Search:
                 f"{counts.expanded:,} states were expanded of {self.manifests[-1].count:,}"
             )
         self.counts = total((self.counts, counts))
-        self.aims += newly_found(
-            self._goals,
-            self.aims,
-            level - 1 if level else INITIAL,
-            edges=self.counts.edges,
-            checks=self.counts.checks,
-            deadlocks=self.counts.deadlocks,
-        )
+        if not self.limits.only_states:
+            self.aims += newly_found(
+                self._goals,
+                self.aims,
+                level - 1 if level else INITIAL,
+                edges=self.counts.edges,
+                checks=self.counts.checks,
+                deadlocks=self.counts.deadlocks,
+            )
         manifest = Manifest(
             level=level,
             shards=shards,
@@ -653,9 +656,9 @@ class Search:
 
         found = self.jobs.run(f"{self._title(levels[-1])}: states", job)
         if found != len(target):
-            raise self._damaged(found, len(target))
+            raise self.damaged(found, len(target))
 
-    def _damaged(self, found: int, written: int, of: str = "") -> UsageError:
+    def damaged(self, found: int, written: int, of: str = "") -> UsageError:
         """Return the error of stored states that are not as many as were `written`."""
         return UsageError(
             f"{self.store.root}: damaged: {found:,} states are there where {written:,} "

@@ -139,7 +139,7 @@ def spark_session(
 def _start(
     cluster: Cluster, name: str, tell: Callable[[str], None], interrupt: Interrupt | None
 ) -> SparkSession:
-    """Start Spark; the session, once its context is there, is made for the thread that uses it."""
+    """Start Spark; its session, once Java has it, is made for the thread that uses it."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
     where = f" on {cluster.master}" if cluster.master else ""

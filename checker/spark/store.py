@@ -2,6 +2,7 @@
 
     PATH/levels/level=00012/    the states found at depth 12, and what was counted finding them
     PATH/manifests/00012.json   written after them: from then on the level counts
+    PATH/claimed                who is about to write the first of these
 
 A level without a manifest was not finished and is written again. docs/spark.md has the schema.
 """
@@ -11,9 +12,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -88,6 +92,7 @@ class Store:
         self.root = root
         self.identity = identity
         self.files = Files(session, root)
+        self._claimed = False
 
     # ------------------------------------------------------------------------------- levels
 
@@ -133,16 +138,20 @@ class Store:
 
     # ---------------------------------------------------------------------------- manifests
 
-    def prepare(self, *, resumed: bool) -> None:
+    def prepare(self, *, resumed: bool, resumable: bool = True) -> None:
         """Make sure that levels can be written; UsageError where they cannot.
 
-        A path that holds another search already is not taken unless that is `resumed`.
+        A path that holds another search already is not taken unless that is `resumed`, nor one
+        that another search is about to write to. `release` it in the end. `resumable`: whether who
+        asks can resume.
         """
-        if not resumed and self.files.exists(self._manifest_path(0)):
-            raise UsageError(
-                f"{self.root} holds a checkpoint already; go on from it with --resume "
-                f"{self.root}, or name another path"
-            )
+        if not resumed:
+            self._claim()
+            if self.files.exists(self._manifest_path(0)):
+                other = f"go on from it with --resume {self.root}" if resumable else "remove it"
+                raise UsageError(
+                    f"{self.root} holds a checkpoint already; {other}, or name another path"
+                )
         try:
             self.files.put(f"{self.root}/probe", "")
             self.files.delete(f"{self.root}/probe")
@@ -150,6 +159,32 @@ class Store:
             raise UsageError(
                 f"{self.root}: no levels can be kept here: {reason_of(error)}"
             ) from None
+
+    def _claim(self) -> None:
+        """Take the path for this search, until its first level says so."""
+        who = f"process {os.getpid()} on {socket.gethostname()}"
+        try:
+            claimed = self.files.claim(self._claim_path, who)
+        except UsageError:
+            raise
+        except Exception as error:  # noqa: BLE001 (whatever a file system raises)
+            raise UsageError(
+                f"{self.root}: no levels can be kept here: {reason_of(error)}"
+            ) from None
+        if not claimed:
+            other = self.files.get(self._claim_path)
+            raise UsageError(
+                f"{self.root}: another search is about to write here ({other}); name another path, "
+                f"or remove {self._claim_path}, if it does not run any more"
+            )
+        self._claimed = True
+
+    def release(self) -> None:
+        """Let others take the path; what is there already still keeps them from it."""
+        if self._claimed:
+            self._claimed = False
+            with suppress(Exception):  # where Java has died, that is told already
+                self.files.delete(self._claim_path)
 
     def commit(self, manifest: Manifest) -> None:
         """Declare a level finished."""
@@ -162,6 +197,7 @@ class Store:
         text = json.dumps({**body, "sha256": _digest(body)}, indent=1)
         try:
             self.files.put(self._manifest_path(manifest.level), text)
+            self.release()
         except Exception as error:  # noqa: BLE001 (whatever a file system raises)
             raise EnvironmentFailure(f"{self.root}: {reason_of(error)}") from None
 
@@ -200,6 +236,10 @@ class Store:
             return _manifest_of(body)
         except (ValueError, KeyError, TypeError):
             raise UsageError(f"{path}: not a manifest that this checker writes") from None
+
+    @property
+    def _claim_path(self) -> str:
+        return f"{self.root}/claimed"
 
     def _manifest_path(self, level: int) -> str:
         return f"{self.root}/manifests/{level:05}.json"

@@ -58,14 +58,14 @@ def write_graph(
         root = absolute(root, local=context.master.startswith("local"))
         with deep_recursion():
             shipped = ship(kernel, fingerprint(bare))
-        limits = Limits(keep_going=True)
+        limits = Limits(only_states=True)
         search = Search(session, bare, kernel, shipped, limits, progress, interrupt, given)
         found = search.run(replace(cluster, checkpoint=f"{root}/search"), layout)
         if found.stopped_by == "interrupt":
             raise Interruption(f"{root} holds part of the search; remove it before another try")
         if not found.exhaustive:
             raise UsageError(f"the search was stopped: {found.stopped_by}; its graph is not whole")
-        jobs = Jobs(
+        jobs = search.jobs = Jobs(
             context, root, lambda: "interrupt" if interrupted(interrupt) else None, GRAPH_AGAIN
         )
         rounds = Rounds(given.notice, f"{machine.name}: terminal components")
@@ -76,6 +76,8 @@ def write_graph(
                     f"{machine.name}: tables",
                     lambda: write_tables(session, root, bare, layout, search.shipped),
                 )
+            if states != found.distinct:
+                raise search.damaged(states, found.distinct)
             written = "whole tables of states, edges and statistics; no terminal components"
             ends = jobs.run(
                 f"{machine.name}: terminal components",

@@ -15,7 +15,7 @@ from pyspark.sql import functions as f
 
 from checker.graph.tables import KINDS, Terminal
 from checker.kernel.calls import Calls
-from checker.search.board import DEADLOCK
+from checker.search.board import DEADLOCK, UNCLEAR
 from checker.spark.components import ENOUGH, Tell, terminal_members
 from checker.spark.drafts import Drafts, sized_for
 from checker.spark.graph import EDGES
@@ -86,27 +86,28 @@ def _components(
     )
     counted = whole.join(out, "component", "left").na.fill(0, ["beyond", "inner"])
     single = counted.where("states = 1 and inner = 0").select("component", "least.state")
-    stuck = single.mapInArrow(partial(_stuck, shipped), "component bigint, stuck boolean")
+    status = single.mapInArrow(partial(_status, shipped), "component bigint, status bigint")
     kind = (
         f.when(f.col("states") > 1, "cycle")
         .when(f.col("inner") > 0, "loop")
-        .when(f.col("stuck"), "deadlock")
+        .when(f.col("status") == DEADLOCK, "deadlock")
+        .when(f.col("status") == UNCLEAR, "error")
         .when(f.col("beyond") > 0, "bounds")
         .otherwise("terminal")
     )
-    joined = counted.join(stuck, "component", "left")
+    joined = counted.join(status, "component", "left")
     return joined.select(f.col("least.id").alias("id"), "states", kind.alias("kind"), "beyond")
 
 
-def _stuck(shipped: Broadcast, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield of components of one state whether it is a deadlock."""
+def _status(shipped: Broadcast, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield of components of one state what `Kernel.expand` says of it."""
     kernel = load(shipped.value)
     calls = Calls(kernel)
     for batch in batches:
         states = states_of(b"".join(state.as_py() for state in batch.column(1)), kernel.words)
-        stuck = calls.expand(states).status == DEADLOCK
-        columns = [batch.column(0), pa.array(np.asarray(stuck), pa.bool_())]
-        yield pa.RecordBatch.from_arrays(columns, names=["component", "stuck"])
+        status = np.asarray(calls.expand(states).status, np.int64)
+        columns = [batch.column(0), pa.array(status)]
+        yield pa.RecordBatch.from_arrays(columns, names=["component", "status"])
 
 
 def _summed_up(table: DataFrame) -> Terminal:

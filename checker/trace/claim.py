@@ -37,7 +37,10 @@ def contradiction(
     error has no claim about states; `checker.trace.rebuild` finds it again itself.
     """
     if kind == "deadlock":
-        stuck = deadlocked(machine, path[-1], successors(machine, path[-1]))
+        try:
+            stuck = deadlocked(machine, path[-1], successors(machine, path[-1]))
+        except EvaluationError as error:
+            return f"a terminal condition cannot be evaluated: {error}"
         return None if stuck else "its last state is no deadlock"
     if kind == "legal":
         steps = successors(machine, path[-2]) if len(path) > 1 else initial_steps(machine)

@@ -149,7 +149,10 @@ class _Ways:
     def _ends(self, state: State) -> bool:
         """Whether what was found is that a state has no step, or that a row fails in it."""
         if self.finding.kind == "deadlock":
-            return deadlocked(self.machine, state, successors(self.machine, state))
+            try:
+                return deadlocked(self.machine, state, successors(self.machine, state))
+            except EvaluationError:  # nobody knows
+                return False
         if self.finding.kind == "error" and self.finding.action is not None:
             action = self._actions[self.finding.action]
             return any(step.error for step in successors_by(self.machine, (action,), state))

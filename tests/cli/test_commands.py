@@ -214,6 +214,37 @@ def test_walks_that_find_nothing_do_not_claim_that_it_holds(command: Command, to
     assert (data["walks"], data["complete"], data["property"]) == (10, True, None)
 
 
+BEGUN_WRONG = """
+system: begun
+about: What is wrong from the beginning.
+variables:
+  x: {type: 0..3, initial: "3"}
+initial: {do: x = x // (x - 3)}
+rows:
+  - {row: go, when: x < 3, do: x += 1}
+"""
+
+
+@pytest.mark.usefixtures("toggle")
+def test_what_is_an_error_from_the_beginning_is_called_one(command: Command) -> None:
+    Path("begun.yaml").write_text(BEGUN_WRONG)
+    walked = command("simulate", "begun.yaml", "--walks", "2")
+    assert (walked.code, walked.out.split(" in ")[0]) == (75, "inconclusive: evaluation error")
+    hunted = command("hunt", "begun.yaml", "--hunts", "1", "--steps", "10")
+    assert hunted.code == 75
+    assert "a shorter run may exist" not in hunted.out
+
+
+def test_a_report_of_walks_numbers_them_as_the_answer_does(command: Command, toggle: str) -> None:
+    words = ("simulate", toggle, "--walks", "1", "--depth", "4", "--report", "walked")
+    assert "nothing went wrong in 1 walk, 4 steps, seed 0" in command(*words).out
+    rows = [line.split("|") for line in Path("walked/README.md").read_text().splitlines()]
+    assert {row[5].strip() for row in rows if len(row) > 5 and row[1].startswith(" `")} <= {
+        "0",
+        "never",
+    }
+
+
 def test_walks_say_what_they_do_not_judge(command: Command, toggle: str) -> None:
     endless = "properties:\n  settles: {eventually: on, why: a switch is for light.}\n"
     Path(toggle).write_text(TOGGLE.replace("properties:\n", endless, 1))

@@ -55,6 +55,80 @@ def test_an_interrupt_leaves_no_half_of_a_table(
     assert [item.name for item in tmp_path.iterdir()] == left
 
 
+SHAPES = """
+system: shapes
+about: Fields whose names are taken, and keys that Arrow's maps do not take.
+constants:
+  C: {ids: 2, prefix: c}
+types:
+  P: {fields: {x: "0..3", X: bool}}
+  A: {fields: {v: "0..3"}}
+  B: {fields: {v: bool}}
+  D: {fields: {A_v: C}}
+  U: {type: A or B or D}
+variables:
+  p: {type: P, initial: "P(x=1, X=true)"}
+  u: {type: U, initial: A(v=3)}
+  m: {type: map of optional C to 0..3, initial: empty}
+rows:
+  - {row: other, when: u is A, do: u = B(v=true)}
+  - {row: third, when: u is B, do: u = D(A_v=c2)}
+  - {row: none_at_all, when: u is D, do: "m[none] = 2"}
+"""
+
+
+def test_every_field_has_a_column_of_its_own_and_none_is_a_key(tmp_path: Path) -> None:
+    (tmp_path / "shapes.yaml").write_text(SHAPES)
+    graph = labelled_graph(elaborate(read(tmp_path / "shapes.yaml")))
+    assert graph is not None
+    write_tables(graph, tmp_path / "graph")
+    states = pq.read_table(tmp_path / "graph" / "states").to_pylist()
+    assert {str(state["p"]) for state in states} == {"{'kind': 'P', 'x': 1, 'P_X': True}"}
+    assert [state["u"] for state in states[:3]] == [
+        {"kind": "A", "A_A_v": 3, "B_v": None, "A_v": None},
+        {"kind": "B", "A_A_v": None, "B_v": True, "A_v": None},
+        {"kind": "D", "A_A_v": None, "B_v": None, "A_v": "c2"},
+    ]
+    assert [state["m"] for state in states[-2:]] == [[], [{"key": None, "value": 2}]]
+
+
+FAILING = """
+system: failing
+about: Steps, and terminal conditions, that fail.
+variables:
+  x: {type: 0..4, initial: "FIRST"}
+bounds: [x < 4]
+terminal: [6 // (2 - x) > 1]
+rows:
+  - {row: next, when: x < 2, do: x += 1}
+  - {row: fails, when: x == 1, do: x = 4 // (x - 1)}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "edges", "kinds"),
+    [
+        ("0", ["error", "step", "step"], {"error": 1}),
+        ("4", [], {}),
+    ],
+)
+def test_what_fails_is_no_end(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    first: str,
+    edges: list[str],
+    kinds: dict[str, int],
+) -> None:
+    (tmp_path / "failing.yaml").write_text(FAILING.replace("FIRST", first))
+    out = tmp_path / "graph"
+    words = ["--engine", "local", "--out", str(out), "--format", "json", "--progress", "none"]
+    assert run(["graph", str(tmp_path / "failing.yaml"), *words]) == 0
+    assert json.loads(capsys.readouterr().out)["terminal"]["kinds"] == kinds
+    written = pq.read_table(out / "edges").to_pylist()
+    assert sorted(edge["kind"] for edge in written) == edges
+    assert len(pq.read_table(out / "statistics" / "levels")) == (3 if edges else 0)
+
+
 def test_what_it_cannot_do_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,3 +92,52 @@ def test_picks_in_loops_are_told_in_their_order(
 def test_shipped_rows_are_called_as_the_interpreter_does(monkeypatch: pytest.MonkeyPatch) -> None:
     _, machine = flow.prepare(flow.Request("consumer_group_848", "hanging_alone"), flow.Silent())
     same_names(machine, monkeypatch)
+
+
+ALIKE = """
+system: alike
+about: Picks of interchangeable ids that come to the same, or not.
+constants:
+  C: {ids: 3, symmetric: true}
+messages:
+  Note: {urgent: bool, of: C}
+channels:
+  board: {carries: [Note], order: retained}
+variables:
+  sent: {type: 0..1, initial: "0"}
+  seen: {type: set of C, initial: empty}
+rows:
+  - row: write
+    for: {urgent: bool}
+    when: sent < 1
+    do: |
+      c = pick(c for c in C)
+      send(board, Note(urgent=urgent, of=c))
+      sent += 1
+  - row: look
+    on: board.Note
+    do: |
+      c = pick(c for c in C)
+      if c in seen:
+          seen = empty
+  - row: note
+    do: |
+      for turn in range(0, 2):
+          c = pick(c for c in C)
+          if turn == 1:
+              seen.add(c)
+"""
+
+
+@pytest.mark.parametrize("told", [24, 0])
+def test_what_comes_to_the_same_under_symmetry_is_one_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: int
+) -> None:
+    monkeypatch.setattr(labels, "_TOLD_MAX", told)
+    (tmp_path / "alike.yaml").write_text(ALIKE)
+    result = flow.check(flow.Request(str(tmp_path / "alike.yaml")), flow.Silent())
+    graph = labelled_graph(result.machine)
+    assert graph is not None
+    assert graph.states == result.exploration.distinct
+    counted = Counter(graph.labels[name].row for name in graph.names.tolist())
+    assert counted == {row.row: row.fired for row in result.exploration.rows}

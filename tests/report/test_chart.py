@@ -2,14 +2,78 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 from test_page import lamp_trace
 
-from checker.report.chart import GAP_MIN, Chart, chart
-from checker.report.lanes import Lanes
+from checker import flow
+from checker.report.chart import GAP_MIN, LINE, Chart, chart
+from checker.report.lanes import Lanes, lanes
+from checker.report.travels import journey
 from checker.semantics.successor import Event
 from checker.semantics.values import RecordValue
 from checker.trace.trace import Step
+
+CALLS = """system: calls
+about: two calls of one client, answered the other way round.
+constants:
+  C: {ids: 1, prefix: c}
+messages:
+  Ask: {n: "1..2"}
+  Answer: {n: "1..2"}
+calls:
+  link:
+    per: C
+    requests: [Ask]
+    responses: [Answer]
+    capacity: "2"
+    from: client
+    to: server
+components:
+  client:
+    per: C
+    variables:
+      asked: {type: "0..2", initial: "0"}
+      hung_up: {type: bool, initial: "false"}
+      got: {type: "sequence of 1..2 up to 2", initial: "empty"}
+  server:
+    variables:
+      parked: {type: optional handle of link, initial: none}
+rows:
+  - row: client_asks
+    for: {c: C}
+    when: client[c].asked < 2
+    do: |
+      client[c].asked += 1
+      call(link[c], Ask(n=client[c].asked))
+  - row: server_parks
+    on: link[c].Ask(n)
+    when: n == 1
+    do: server.parked = call
+  - row: server_answers
+    on: link[c].Ask(n)
+    when: n == 2
+    do: reply(call, Answer(n=2))
+  - row: server_wakes
+    when: server.parked is not none and len(client[c1].got) == 1
+    do: |
+      reply(server.parked, Answer(n=1))
+      server.parked = none
+  - row: client_hangs_up
+    for: {c: C}
+    when: len(client[c].got) == 1
+    do: |
+      client[c].hung_up = true
+      close(link[c])
+  - row: client_gets
+    on: link[c].Answer(n)
+    do: client[c].got.append(n)
+properties:
+  p:
+    always: not (client[c1].got == [2] and client[c1].hung_up and server.parked is not none)
+    why: so.
+deadlock: false
+"""
 
 WIRES = Lanes({"wires": ("client", "server")}, {}, frozenset())
 ASKED = RecordValue("Question", (("about", 1),))
@@ -65,3 +129,28 @@ def test_who_has_died_waits_no_more() -> None:
     (wait,) = shown.waits
     assert wait.bottom == shown.marks[1].y
     assert not wait.text.endswith("at the end")
+
+
+def test_what_was_sent_at_the_beginning_is_written_below_the_heads() -> None:
+    other = RecordValue("Question", (("about", 2),))
+    begun = step(0, "", ("sent", ASKED), ("sent", other))
+    trace = replace(lamp_trace(), steps=(begun, step(1, "server", ("received", other))))
+    shown = chart(trace, WIRES)
+    assert shown is not None
+    first, second = sorted(arrow.label.y for arrow in shown.arrows)
+    assert shown.top <= first <= second - LINE
+    assert second < shown.marks[0].y
+
+
+def test_who_waits_for_several_answers_waits_for_each_until_it_comes_or_nobody_wants_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "calls.yaml").write_text(CALLS)
+    result = flow.check(flow.Request(str(tmp_path / "calls.yaml")), flow.Silent())
+    (trace,) = result.failures
+    rows = {step.row: step.number for step in trace.steps if step.row != "client_asks"}
+    way = journey(trace, lanes(result.document, result.machine))
+    assert [(wait.what, wait.until) for wait in way.waits] == [
+        ("Ask(n=1)", rows["client_hangs_up"]),
+        ("Ask(n=2)", rows["client_gets"]),
+    ]

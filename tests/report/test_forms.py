@@ -181,3 +181,15 @@ rows:
     result = flow.check(request, flow.Silent())
     line = headline(result.machine, result.exploration, result.verdict)
     assert line.endswith("within len(got) < 3 and the ids available (1 cut)")
+
+
+def test_properties_that_are_called_alike_in_paths_have_files_of_their_own() -> None:
+    result = result_of(lamp())
+    (trace, *_) = result.failures
+    names = ("settles(1)", "settles(-1)", "settles(c1, 2)")
+    traces = tuple(replace(trace, property_name=name) for name in names)
+    assert files.trace_files(replace(result, traces=traces)) == {
+        "settles(1)": "settles-1.itf.json",
+        "settles(-1)": "settles-1.2.itf.json",
+        "settles(c1, 2)": "settles-c1-2.itf.json",
+    }

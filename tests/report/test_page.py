@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from machines import KNOWN, lamp, overflow
+from machines import KNOWN, counter, lamp, overflow
 from results import result_of
 
 from checker import flow, library
@@ -338,6 +338,12 @@ def test_an_error_is_told_where_it_happened() -> None:
     text = words(page_of(result_of(overflow())))
     assert "E501: " in text
     assert "Here the evaluation ends with an error." in text
+
+
+def test_what_is_stuck_from_the_beginning_is_no_step() -> None:
+    text = words(page_of(result_of(replace(counter(), actions=()))))
+    assert "Nothing but a fault can happen from the beginning." in text
+    assert "After this step" not in text
 
 
 @pytest.mark.parametrize("made", [ghosts, losses])

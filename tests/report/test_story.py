@@ -22,7 +22,7 @@ from checker.report.telling import grouped
 from checker.report.travels import journey
 from checker.report.variants import designs_read, mended
 from checker.semantics.successor import Event
-from checker.semantics.values import RecordValue
+from checker.semantics.values import MapValue, RecordValue
 from checker.trace.trace import Change, Move, Reason, Step, Trace, deciding
 
 JOIN = RecordValue("Join", ())
@@ -89,13 +89,27 @@ def test_who_asks_waits_until_the_answer_or_until_it_hangs_up() -> None:
     )
     asked = Event("sent", "calls[c1]", "calls", JOIN)
     answered = Event("received", "calls[c1]", "calls", ANSWER)
-    closed = Change("calls[c1][0].open", "true", "false")
     trace = trace_of(
         step(1, actor="client", events=(asked,)),
         step(2, actor="client", events=(answered,)),
         step(3, actor="client", events=(asked,)),
-        step(4, actor="client", changes=(closed,)),
+        step(4, actor="client"),
         step(5, actor="client", events=(asked,)),
+    )
+    free = RecordValue("Free", ())
+    sent, hung_up = (
+        RecordValue("Requested", (("open", is_open), ("request", JOIN)))
+        for is_open in (True, False)
+    )
+    slots = [(free,), (sent,), (free,), (sent,), (hung_up,), (hung_up, sent)]
+    states = [MapValue({"c1": MapValue(enumerate(held))}) for held in slots]
+    calls = replace(trace.machine.variables[0], name="calls", origin="calls")
+    trace = replace(
+        trace,
+        machine=replace(trace.machine, variables=(calls,)),
+        steps=tuple(
+            replace(item, state=(state,)) for item, state in zip(trace.steps, states, strict=True)
+        ),
     )
     waits = journey(trace, parties).waits
     assert [(item.since, item.until) for item in waits] == [(1, 2), (3, 4), (5, None)]
@@ -103,6 +117,22 @@ def test_who_asks_waits_until_the_answer_or_until_it_hangs_up() -> None:
     assert shown is not None
     assert shown.waits[-1].bottom == shown.bottom
     assert shown.waits[-1].text.endswith("still at the end")
+
+
+def test_the_operation_that_ends_is_under_way_no_more() -> None:
+    records = [RecordValue("append", (("to", place),)) for place in (1, 2)]
+    started = [Event("started", f"append[{n}]", "append", it) for n, it in enumerate(records)]
+    ended = Event("completed", "append[1]", "append", records[1])
+    trace = trace_of(
+        step(1, actor="server", events=(started[0],)),
+        step(2, actor="server", events=(started[1],)),
+        step(3, actor="server", events=(ended,)),
+    )
+    waits = journey(trace, Lanes({}, {}, frozenset())).waits
+    assert [(item.what, item.until) for item in waits] == [
+        ("append(to=1)", None),
+        ("append(to=2)", 3),
+    ]
 
 
 def test_operations_have_a_lane_of_their_own() -> None:

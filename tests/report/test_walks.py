@@ -45,7 +45,7 @@ def test_coverage_doubles_the_walks_until_nothing_new_comes() -> None:
         ("4", "2"),
         ("1,000", "2"),
     ]
-    assert lines[-1] == "the last new row came in walk 3; 997 walks after it had none"
+    assert lines[-1] == "the last new row came in walk 2; 997 walks after it had none"
     assert coverage_text([], 5) == []
     assert len(coverage_text([row("a", None)], 4)) == 3
 

@@ -272,6 +272,22 @@ def test_other_searches_are_refused(tmp_path: Path) -> None:
         on_spark(two_phase(3), Limits(states=1), resume=tmp_path)
 
 
+def test_a_place_that_another_search_is_about_to_write_to_is_refused(tmp_path: Path) -> None:
+    """Two graphs of one folder would be written of each other's levels."""
+    root = tmp_path / "run"
+    root.mkdir()
+    claim = root / "claimed"
+    claim.write_text("process 7 on elsewhere")
+    with pytest.raises(UsageError, match=r"about to write here .process 7 on elsewhere.*claimed"):
+        on_spark(two_phase(3), checkpoint=str(root))
+    assert [path.name for path in root.iterdir()] == ["claimed"]
+    claim.unlink()
+    on_spark(two_phase(3), checkpoint=str(root))
+    with pytest.raises(UsageError, match="holds a checkpoint already"):
+        on_spark(two_phase(3), checkpoint=str(root))
+    assert not claim.exists()
+
+
 def test_a_place_without_levels_is_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no checkpoint"):
         on_spark(two_phase(3), resume=tmp_path)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from threading import Event, Timer
+from unittest.mock import MagicMock
 
 import pytest
 from pyspark import java_gateway
@@ -52,6 +53,21 @@ def test_who_gives_up_before_there_is_a_java_leaves_none(monkeypatch: pytest.Mon
     start.run()
     assert java.wait(5) < 0
     assert start.failed is None
+
+
+@pytest.mark.parametrize("gateway", [None, object()])
+def test_javas_session_is_made_while_an_interrupt_is_heard(
+    monkeypatch: pytest.MonkeyPatch, gateway: object
+) -> None:
+    """It takes seconds, in which the main thread would wait for a socket."""
+    made = MagicMock(_gateway=gateway)
+    made.getOrCreate.return_value = made.return_value
+    monkeypatch.setattr("pyspark.SparkContext", made)
+    monkeypatch.setattr("pyspark.SparkConf", MagicMock())
+    monkeypatch.setattr(launching, "_gateway", MagicMock())
+    launch({}, "test", None)
+    session = made.return_value._jvm.org.apache.spark.sql.SparkSession
+    session.builder.return_value.getOrCreate.assert_called_once_with()
 
 
 def test_what_java_says_is_told_and_leaves_stdout_alone(

@@ -96,7 +96,7 @@ def test_a_graph_and_questions_about_it(
     code, text = checker(capfd, "query", "die_hard", "big == 4", "--graph", str(tmp_path / "none"))
     assert (code, "holds no checkpoint" in text) == (2, True)
     code, text = checker(capfd, "graph", "die_hard", "--engine", "spark", "--out", out)
-    assert (code, "holds a checkpoint already" in text) == (2, True)
+    assert (code, "holds a checkpoint already; remove it" in text) == (2, True)
     files = [*(tmp_path / "graph" / "search" / "levels").rglob("*.parquet")]
     files.pop().unlink()
     code, text = checker(capfd, "query", "die_hard", "big + small == 2 and big == 1", *words)
@@ -147,6 +147,19 @@ def test_an_interrupt_says_what_was_written(
         interrupt_once(monkeypatch, "query", lambda: True)
         code, text = checker(capfd, *words)
         assert (code, text) == (130, f"interrupted: {out.as_uri()} was not asked to the end\n")
+
+
+@pytest.mark.usefixtures("session")
+def test_tables_that_lack_states_are_none(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = import_module("checker.spark.graph")
+    whole = tables.level_rows
+    monkeypatch.setattr(tables, "level_rows", lambda *given: whole(*given).where("level != 3"))
+    words = ("--engine", "spark", "--out", str(tmp_path / "graph"), "--progress", "none")
+    code, text = checker(capfd, "graph", "die_hard", *words)
+    assert code == 2
+    assert "damaged: 14 states are there where 16 were written; write the graph again" in text
 
 
 def test_machines_and_rows_are_counted(
@@ -228,16 +241,45 @@ def test_terminal_components(
     assert not (tmp_path / "graph" / "drafts").exists()
 
 
+FAILING = """
+system: failing
+about: Steps and terminal conditions that fail, and picks that come to the same.
+constants:
+  C: {ids: 3, symmetric: true}
+variables:
+  x: {type: 0..4, initial: "0"}
+  seen: {type: set of C, initial: empty}
+terminal: [6 // (2 - x) > 1]
+rows:
+  - {row: next, when: x < 2, do: x += 1}
+  - {row: fails, when: x == 1, do: x = 4 // (x - 1)}
+  - row: looks
+    when: x == 0
+    do: |
+      c = pick(c for c in C)
+      if len(seen) > 0:
+          seen.add(c)
+      else:
+          seen = {d for d in C if d != c}
+"""
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "spec", [("share_partition", "--instance", "one_delivery"), ("failing.yaml",)]
+)
 def test_both_engines_write_the_same_tables(
-    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    session: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str], spec: tuple[str, ...]
 ) -> None:
     tables: dict[str, list[list[str]]] = {}
+    (tmp_path / "failing.yaml").write_text(FAILING)
+    which, *instance = spec
+    which = str(tmp_path / which) if which.endswith(".yaml") else which
     for engine in ("local", "spark"):
         out = str(tmp_path / engine)
         words = ("--engine", engine, "--out", out, "--progress", "none")
-        code, _ = checker(capfd, "graph", "share_partition", "--instance", "one_delivery", *words)
-        assert code == 0
+        code, text = checker(capfd, "graph", which, *instance, *words)
+        assert code == 0, text
         tables[engine] = []
         for name in ("states", "edges", "statistics/rows", "statistics/machines", "terminal"):
             table = session.read.parquet(f"{out}/{name}").drop("step", "bindings", "picks")

@@ -11,6 +11,7 @@ from checker.machine.machine import Machine
 from checker.search.finding import Finding
 from checker.semantics.successor import State
 from checker.semantics.successors import initial_states, successors
+from checker.trace.claim import contradiction
 from checker.trace.rebuild import rebuild
 from checker.trace.shorten import shorten
 
@@ -96,6 +97,23 @@ def test_a_deadlock_stays_one(jars: Machine) -> None:
     path = way(machine, *LONG, *["fill_left"] * 3, "burst")
     short = shorten(machine, Finding("deadlock", "deadlock", len(path) - 1, path))
     assert rows(machine, short) == ["fill_left"] * 4 + ["burst"]
+
+
+def test_where_nobody_knows_whether_it_is_a_deadlock_it_is_none(jars: Machine) -> None:
+    unclear = Path(jars.path).with_name("unclear.yaml")
+    unclear.write_text(
+        JARS.replace("    when: left == 4\n", "    when: left == 4 and not broken\n").replace(
+            "rows:", "terminal: [4 // right > 4]\nrows:", 1
+        )
+    )
+    _, machine = flow.prepare(flow.Request(str(unclear)), flow.Silent())
+    path = way(machine, *LONG, *["fill_left"] * 3, "burst")
+    short = shorten(machine, Finding("deadlock", "deadlock", len(path) - 1, path))
+    assert sorted(rows(machine, short)) == ["burst", *["fill_left"] * 4, "fill_right"]
+    dry = way(machine, *["fill_left"] * 4, "burst")
+    said = contradiction(machine, "deadlock", "deadlock", dry)
+    assert said is not None
+    assert said.startswith("a terminal condition cannot be evaluated")
 
 
 def test_without_time_it_stays_as_it_is(jars: Machine) -> None:
