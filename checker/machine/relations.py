@@ -179,7 +179,7 @@ def fits(kind: Type, target: Type) -> bool:
             return same and all(fits(a, b) for (_, a), (_, b) in zip(fields, others, strict=True))
         case Record(), Union(_, variants):
             return any(fits(kind, variant) for variant in variants)
-        case Union(_, variants), Union():
+        case Union(_, variants), Record() | Union():
             return any(fits(variant, target) for variant in variants)
         case _:
             return False
