@@ -172,14 +172,14 @@ def fits(kind: Type, target: Type) -> bool:
             return True
         case (Set(a), Set(b)) | (Sequence(a, _), Sequence(b, _)) | (Bag(a, _), Bag(b, _)):
             return _may_hold(a, b)
-        case Map(a, v, s), Map(b, w, t):
-            return _may_hold(a, b) and _may_hold(v, w) and (s or not t)
+        case Map(a, v, _), Map(b, w, _):
+            return _may_hold(a, b) and _may_hold(v, w)
         case Record(name, fields), Record(other, others):
             same = name == other and [n for n, _ in fields] == [m for m, _ in others]
             return same and all(fits(a, b) for (_, a), (_, b) in zip(fields, others, strict=True))
         case Record(), Union(_, variants):
             return any(fits(kind, variant) for variant in variants)
-        case Union(_, variants), Union():
+        case Union(_, variants), Record() | Union():
             return any(fits(variant, target) for variant in variants)
         case _:
             return False

@@ -56,6 +56,44 @@ def test_unions_of_records_messages_and_unions(tmp_path: Path) -> None:
     assert set(outcomes(run(tmp_path, UNIONS)).values()) == {"holds"}
 
 
+NARROW = """\
+types:
+  Put: {fields: {n: 0..1}}
+  Nop: {fields: {}}
+messages:
+  Stop: {n: 0..1}
+channels:
+  stops: {carries: [Stop], order: bag, capacity: "1", when_full: block}
+variables:
+  either: {type: Put or Nop, initial: Nop()}
+  put: {type: optional Put, initial: none}
+  stop: {type: optional Stop, initial: none}
+  stopped: {type: sequence of Stop up to 1, initial: empty}
+rows:
+  - {row: turns, for: {k: 0..1}, do: either = Put(k)}
+  - {row: sends, for: {k: 0..1}, when: len(stops) == 0, do: "send(stops, Stop(k))"}
+  - row: takes
+    when: WHEN
+    do: put = either
+  - row: looks
+    when: len(stops) > 0
+    do: |
+      stop = pick(stops)
+      stopped = [x for x in stops]
+deadlock: false
+properties:
+  both: {sometimes: put == Put(1) and stop == Stop(1) and len(stopped) == 1, why: each can be.}
+"""
+
+
+def test_a_value_of_several_kinds_goes_where_one_of_them_is_wanted(tmp_path: Path) -> None:
+    found = run(tmp_path, NARROW.replace("WHEN", "either is Put"))
+    assert outcomes(found) == {"both": "witnessed"}
+    error = run(tmp_path, NARROW.replace("WHEN", '"true"')).verdict.error
+    assert error is not None
+    assert error.depth == 0
+
+
 @pytest.mark.parametrize(
     ("text", "code", "help_"),
     [

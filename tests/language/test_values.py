@@ -421,3 +421,35 @@ def test_the_widest_numbers_are_compared(tmp_path: Path) -> None:
     with pytest.raises(SpecificationError) as caught:
         run(tmp_path, WIDEST.replace("MOST", "2147483648"))
     assert {item.code for item in caught.value.diagnostics} == {"Y307"}
+
+
+DISCARDED = """\
+types:
+  Put: {fields: {n: 0..1}}
+  Nop: {fields: {}}
+constants:
+  Key: {ids: [a, b]}
+variables:
+  kinds: {type: set of Put, initial: "{Put(1)}"}
+  either: {type: Put or Nop, initial: Put(1)}
+  maps: {type: set of total map of Key to 0..1, initial: "{{a: 1, b: 0}}"}
+  part: {type: map of Key to 0..1, initial: "{a: 1, b: 0}"}
+  whole: {type: total map of Key to 0..1, initial: "{a: 0, b: 0}"}
+rows:
+  - row: drops
+    when: len(kinds) + len(maps) > 0
+    do: |
+      MORE
+      kinds.discard(either)
+      maps.discard(part)
+      whole = part
+deadlock: false
+properties:
+  gone: {sometimes: len(kinds) + len(maps) == 0 and whole == part, why: both were there.}
+"""
+
+
+def test_what_is_discarded_may_have_a_wider_type(tmp_path: Path) -> None:
+    assert outcomes(run(tmp_path, DISCARDED.replace("MORE", "pass"))) == {"gone": "witnessed"}
+    lacking = run(tmp_path, DISCARDED.replace("MORE", "del part[a]"))
+    assert lacking.verdict.exit_code == 75

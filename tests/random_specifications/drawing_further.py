@@ -306,7 +306,7 @@ class FurtherDrawer(Drawer):
             "  climb(by, most): |", "    for i in range(3):", "        if i > most:",
             f"            {stop}", *body, "        n = (n + by) % 3",
         ]  # fmt: skip
-        if any("return" in text or "climb" in text for text in body):
+        if any(word in "\n".join(body) for word in ("return", "climb", "pick")):
             climb = ["  climb(by, most): |", "    n = max(by, most) % 3"]
         parts = [
             "  with_parts(k, b):", "    let:", f"      one: {json.dumps(self.one(['k + 1', 'k * 2', 'k - n', '2 // (k + 1)']))}",
