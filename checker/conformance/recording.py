@@ -623,6 +623,13 @@ def _form(word: Word, node: Node, problems: Problems) -> LineForm:
         problems.add(
             "T117", f"`{asks[1]}` does not go with `{asks[0]}`", word.span, help="keep one of them"
         )
+    for key, other in _contradictions(fields, asked=bool(asks)):
+        problems.add(
+            "T117",
+            f"`{key}` {other}",
+            word.span,
+            help=f"say by `call`, `fire` or `complete` what it is, or leave out `{key}`",
+        )
     target = fields.name(asks[0]) if asks else None
     outcome, request = fields.name("outcome"), fields.name("request")
     return LineForm(
@@ -644,6 +651,20 @@ def _form(word: Word, node: Node, problems: Problems) -> LineForm:
         also=fields.boolean("also", default=False),
         takes=_path(fields, "takes"),
     )
+
+
+def _contradictions(fields: Fields, *, asked: bool) -> Iterator[tuple[str, str]]:
+    """Yield keys of a form with why they say nothing, where nothing is asked or something is."""
+    said = [key for key in ("begins", "ends", "refused", "lost", "ready") if fields.has(key)]
+    told = {key for key in said if fields.boolean(key, default=False)}
+    for key in ("begins", "ready"):
+        if key in told and not asked:
+            yield key, "is of a line that asks something"
+    for key in ("ends", "refused"):
+        if key in told and asked:
+            yield key, "is of a line that only answers what another one asks"
+    if "ready" in told and len(told) > 1:
+        yield "ready", "is of a line whose step another line does, as a whole"
 
 
 def _paths(fields: Fields, key: str) -> tuple[tuple[str, Path], ...]:

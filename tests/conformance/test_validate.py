@@ -310,6 +310,15 @@ def test_ids_that_are_alike_explain_what_the_same_ids_apart_explain(
 
 
 @pytest.mark.usefixtures("lease")
+@pytest.mark.parametrize(
+    "line", ['{"ready": true, "fields": {"epoch": 0}}', '{"do": "reset", "ready": true}']
+)
+def test_what_is_ready_is_a_step(line: str) -> None:
+    with pytest.raises(UsageError, match="is `ready`, which is of what a whole step"):
+        run(line)
+
+
+@pytest.mark.usefixtures("lease")
 def test_of_a_log_without_a_line_nothing_is_decided() -> None:
     code, out = run("")
     assert code == 20, out
