@@ -12,17 +12,9 @@ from pathlib import Path as File
 from typing import Any, TypeVar
 
 from checker.conformance.facts import Facts
+from checker.conformance.forms import Each, LineForm, Lines, Value
 from checker.conformance.paths import NOTHING, Path, first_number
-from checker.conformance.recording import (
-    Clock,
-    Each,
-    LineForm,
-    Lines,
-    MappedTimer,
-    Recording,
-    Size,
-    Value,
-)
+from checker.conformance.recording import Clock, MappedTimer, Recording, Size
 from checker.conformance.turns import Connections
 from checker.conformance.wire import NumberError, decoded
 from checker.errors import UsageError

@@ -457,8 +457,13 @@ def test_soon_rows_are_taken_before_anything_else() -> None:
     found = judge(taken, soon)
     assert (found["verdict"], found["states_at_most"]) == ("explained", 2)
     assert judge([*taken, {"fields": {"holder": None}}], soon)["verdict"] == "explained"
-    kept = judge([call("acquire", "a"), call("renew", "a")], soon)
+    kept = judge([call("acquire", "a"), call("renew", "a")], soon, "--run", "why.jsonl")
     assert kept["verdict"] == "explained", "it is a run, with a lease that does not expire yet"
+    steps = [json.loads(line)["line"] for line in Path("why.jsonl").read_text().splitlines()]
+    assert steps == [1, 2], "the run that is told is the one that explains it"
+    assert verdict([call("renew", "a")], soon) == "diverges"
+    assert verdict([call("renew", "a")], soon, "--midway", "--page", "page.md") == "explained"
+    assert "--midway" in Path("page.md").read_text()
     assert "`soon` leaves out a run" in kept["why"]
     assert "`expire` at conformance.yaml:" in kept["why"]
     wrong = [call("acquire", "a"), call("acquire", "b", answer=3)]

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from validating import validated
 
 from checker.cli.validate import validate
+from checker.conformance.forms import Each
 from checker.conformance.log import judged_values
-from checker.conformance.recording import Each
 from checker.errors import SpecificationError, UsageError
 from checker.verdict import exits
 
@@ -135,6 +135,7 @@ def test_a_changed_line_is_not(seed: int) -> None:
     assert code == 1
     assert found["line"] == place + 1
     assert found["events"] == place
+    assert len(found["places"]) == min(found["states"], 3)  # type: ignore[arg-type, call-overload]
     assert found["nearest"]["items"] == [  # type: ignore[index]
         {"name": "epoch", "expected": seen["epoch"] - 1, "observed": seen["epoch"]}
     ]
