@@ -138,6 +138,8 @@ def mutate(
     """
     where = Where(engine, workers, master, conf)
     where.refuse()
+    if seed and sample is None:
+        raise UsageError("--seed chooses what --sample takes; add --sample N")
     document = read(library.find(spec))
     if declared:
         if every_tier or rows or kinds or sample is not None or directory is not None:

@@ -91,9 +91,7 @@ from checker.visible import visible
     metavar="DIR",
     help="Write the dashboard, and a report of each violation.",
 )
-@click.option(
-    "--title", metavar="TEXT", default=TITLE, help="With --report: the dashboard's title."
-)
+@click.option("--title", metavar="TEXT", default=None, help="With --report: the dashboard's title.")
 @click.option(
     "--check", "checking", is_flag=True, help="With --report: compare with DIR, write nothing."
 )
@@ -114,7 +112,7 @@ def verify(
     updating: bool,
     pinned: tuple[str, ...],
     directory: Path | None,
-    title: str,
+    title: str | None,
     checking: bool,
     form: str,
     progress: Style,
@@ -130,12 +128,14 @@ def verify(
     _refuse(
         checking=checking and directory is None,
         pinning=bool(pinned) and not updating,
+        titled=title is not None and directory is None,
         partly=directory is not None and bool(names or revision),
     )
     with observing(progress):  # tells what makes runs slow
         known, broken, documents = _tasks(specs, revision)
     known = [replace(task, vacuity=vacuity) for task in known]
-    tasks = _selected(known, names, every_tier=every_tier)
+    there = {task.instance for each in documents.values() for task in tasks_of(each)}
+    tasks = _selected(known, there, names, every_tier=every_tier)
     if updating:
         for task in tasks:
             library.refuse_to_change(Path(task.file))
@@ -164,29 +164,32 @@ def verify(
         return exits.INTERRUPTED
     if directory is not None:
         skipped = [declared(task, documents[task.path]) for task in known if task not in tasks]
-        stale = _report([*outcomes, *skipped], known, directory, title, checking=checking)
+        stale = _report([*outcomes, *skipped], known, directory, title or TITLE, checking=checking)
         codes |= {exits.DIFFERENCE} if stale else set()
     order = (exits.INTERNAL, exits.SPECIFICATION, exits.USAGE, exits.DIFFERENCE, exits.UNWITNESSED)
     return next((code for code in order if code in codes), exits.HOLDS)
 
 
-def _refuse(*, checking: bool, pinning: bool, partly: bool) -> None:
+def _refuse(*, checking: bool, pinning: bool, titled: bool, partly: bool) -> None:
     """Raise UsageError for options that do not go together."""
     if checking:
         raise UsageError("--check compares with the directory of --report; name it")
     if pinning:
         raise UsageError("--pin says what --update writes; add --update")
+    if titled:
+        raise UsageError("--title is that of the dashboard; name its directory by --report")
     if partly:
         raise UsageError(
             "--report writes the reports of all instances; leave out what selects some"
         )
 
 
-def _selected(known: list[Task], names: tuple[str, ...], *, every_tier: bool) -> list[Task]:
-    """Return the instances to run; UsageError for a name that none has."""
+def _selected(
+    known: list[Task], there: set[str], names: tuple[str, ...], *, every_tier: bool
+) -> list[Task]:
+    """Return the instances to run; UsageError for a name that is not `there`."""
     if not names:
         return [task for task in known if every_tier or task.tier == "quick"]
-    there = {task.instance for task in known}
     for name in names:
         if name not in there and there:
             close = nearest(name, there)
