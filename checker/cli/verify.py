@@ -14,7 +14,7 @@ import click
 
 from checker import errors, library
 from checker.cli import expectations
-from checker.cli.configuration import SpokenOption
+from checker.cli.configuration import SpokenOption, spoken
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.objects import print_object
 from checker.cli.options import A_FILE, A_FOLDER, output_options, vacuity_option
@@ -91,7 +91,9 @@ from checker.visible import visible
     metavar="DIR",
     help="Write the dashboard, and a report of each violation.",
 )
-@click.option("--title", metavar="TEXT", default=None, help="With --report: the dashboard's title.")
+@click.option(
+    "--title", metavar="TEXT", default=TITLE, help="With --report: the dashboard's title."
+)
 @click.option(
     "--check", "checking", is_flag=True, help="With --report: compare with DIR, write nothing."
 )
@@ -112,7 +114,7 @@ def verify(
     updating: bool,
     pinned: tuple[str, ...],
     directory: Path | None,
-    title: str | None,
+    title: str,
     checking: bool,
     form: str,
     progress: Style,
@@ -128,7 +130,7 @@ def verify(
     _refuse(
         checking=checking and directory is None,
         pinning=bool(pinned) and not updating,
-        titled=title is not None and directory is None,
+        titled=spoken("title") and directory is None,
         partly=directory is not None and bool(names or revision),
     )
     with observing(progress):  # tells what makes runs slow
@@ -164,7 +166,7 @@ def verify(
         return exits.INTERRUPTED
     if directory is not None:
         skipped = [declared(task, documents[task.path]) for task in known if task not in tasks]
-        stale = _report([*outcomes, *skipped], known, directory, title or TITLE, checking=checking)
+        stale = _report([*outcomes, *skipped], known, directory, title, checking=checking)
         codes |= {exits.DIFFERENCE} if stale else set()
     order = (exits.INTERNAL, exits.SPECIFICATION, exits.USAGE, exits.DIFFERENCE, exits.UNWITNESSED)
     return next((code for code in order if code in codes), exits.HOLDS)

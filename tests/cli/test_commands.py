@@ -185,6 +185,9 @@ def test_no_option_is_left_out_of_account(
     assert (refused.code, refused.out) == (2, "")
     assert not Path("README.md").exists()
     assert command("show", "group", "--instance", "x").code == 2
+    if words[0] == "verify":  # what a file says is for runs with a report, too
+        Path("checker.toml").write_text('verify = {title = "Toggles"}')
+        assert "--title" not in command("verify", toggle).err
 
 
 def test_tables_go_into_the_readme_itself(command: Command, toggle: str) -> None:
