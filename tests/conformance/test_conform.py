@@ -655,3 +655,14 @@ def test_no_state_that_fits_is_forgotten(
     assert (ended, found["verdict"]) == (code, verdict)
     assert found["differences"] == []
     assert (found["given_up"] != 0) == (kept < 100)
+
+
+@pytest.mark.parametrize(("cover", "left"), [("transitions", 100), ("rows", 1)])
+def test_calls_that_could_not_be_refused_are_told(lease: Path, cover: str, left: int) -> None:
+    (lease / "lease.yaml").write_text(DRAWN)
+    refusing = DRAWN_MAPPED.replace("{call: draw}", "{call: draw, refused: {}}")
+    (lease / "conformance.yaml").write_text(refusing)
+    (lease / "draws.py").write_text(DRAWS)
+    _, found = run_json(f"{sys.executable} draws.py", "--cover", cover)
+    assert found["refusals_not_made"] == left, "what was drawn is not seen"
+    assert any("to be refused were not made" in note for note in found["notes"])  # type: ignore[attr-defined]
