@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -13,7 +14,7 @@ from hypothesis.stateful import RULE_MARKER, run_state_machine_as_test
 
 from checker.errors import UsageError
 from checker.machine.types import Bag, Id, Map, Option, Range, Record, Sequence, Set, Union
-from checker.semantics.plain import plain, same
+from checker.semantics.plain import plain, plain_value, same
 from checker.semantics.values import MapValue, RecordValue
 from checker.testing import state_machine
 
@@ -253,3 +254,23 @@ def test_who_is_not_told_where_to_begin_begins_somewhere(
 
 def _throw(self: Coin) -> None:
     self.seen, self.side = 1, 1
+
+
+def test_what_stands_inside_of_others_is_plain_and_compared_in_any_order() -> None:
+    number = Range(0, 3)
+    held = Record("Held", (("items", Bag(number, 2)), ("at", Set(Sequence(number, 2)))))
+    value = RecordValue("Held", (("items", (1, 2)), ("at", frozenset({(1, 2), (0,)}))))
+    found: Any = plain(held, value)
+    assert found == {"items": [1, 2], "at": [[0], [1, 2]]}
+    assert same(held, found, {"items": [2, 1], "at": [[1, 2], [0]]})
+    assert not same(held, found, {"items": [2, 2], "at": [[1, 2], [0]]})
+    assert not same(held, found, {"items": [1, 2]})
+    message = Union("M", (held,))
+    said = {"kind": "Held", "items": [2, 1], "at": found["at"]}
+    assert same(message, plain(message, value), said)
+    assert not same(message, plain(message, value), {**said, "kind": "M"})
+    keyed: Any = plain(Map(held, number, total=False), MapValue([(value, 1)]))
+    assert keyed == {((1, 2), ((0,), (1, 2))): 1}
+    assert plain_value(frozenset({RecordValue("P", (("x", 1),))})) == [{"kind": "P", "x": 1}]
+    assert plain_value(frozenset({"a"})) == frozenset({"a"})
+    assert plain_value(MapValue([((1, 2), 3)])) == {(1, 2): 3}

@@ -99,6 +99,15 @@ def place_of(error: click.ClickException) -> str | None:
     return f"{error.ctx.meta[_PLACE]} {_name(error.param)}" if given else None
 
 
+def spoken(name: str) -> bool:
+    """Whether the command line itself gives a parameter of the command that runs.
+
+    What a file gives is for all runs of a command, also for those that have no use for it.
+    """
+    context = click.get_current_context()
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
 # ------------------------------------------------------------------------------------------ files
 
 

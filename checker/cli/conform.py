@@ -159,7 +159,7 @@ def conform(
                 elsewhere if spreads else None,
             )
             result = conformance_of(space, run, found.name, command, adapter.name, adapter.version)
-    again = _again(result, settings, given, cover)
+    again = _again(result, settings, given, options)
     _write(result, found.mapping, again, form, junit_file, page_file)
     if interrupt.is_set() and result.verdict == "undecided":
         return exits.INTERRUPTED
@@ -185,10 +185,20 @@ def _write(
         put(page_file, encoded(told.page(result, mapping.about, again)))
 
 
-def _again(result: Conformance, settings: tuple[str, ...], given: Path | None, cover: Cover) -> str:
+def _again(
+    result: Conformance, settings: tuple[str, ...], given: Path | None, options: Options
+) -> str:
     """Return the command that drives the same once more."""
     words = ["checker", "conform", result.spec, "--instance", result.instance]
     words += [word for setting in settings for word in ("--set", setting)]
     words += ["--mapping", str(given)] if given is not None else []
-    words += ["--cover", cover] if cover != "auto" else []
+    words += ["--cover", options.cover] if options.cover != DEFAULT.cover else []
+    for option, said, default in (
+        ("--limit-states", options.states, DEFAULT.states),
+        ("--depth", options.depth, DEFAULT.depth),
+        ("--seed", options.seed, DEFAULT.seed),
+        ("--limit-steps", options.steps, DEFAULT.steps),
+        ("--limit-seconds", options.seconds, DEFAULT.seconds),
+    ):
+        words += [option, str(said)] if said != default else []
     return shlex.join([*words, "--adapter", result.command])

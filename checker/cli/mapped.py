@@ -11,9 +11,10 @@ import click
 from checker import flow, library
 from checker.cli.options import A_FILE, A_PLACE, Command, model_options, output_options, overrides
 from checker.conformance.bind import Bound, bind
+from checker.conformance.forms import Lines
 from checker.conformance.log import greatest_times, least_times, sized
 from checker.conformance.mapping import Mapping, read_mapping
-from checker.conformance.recording import Lines, Recording
+from checker.conformance.recording import Recording
 from checker.elaborate import check_settings, elaborate
 from checker.errors import UsageError
 from checker.frozen import frozen

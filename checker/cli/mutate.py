@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from checker import flow, library
+from checker.cli.configuration import spoken
 from checker.cli.objects import print_object
 from checker.cli.options import A_FOLDER, output_options
 from checker.cli.progress import Style, observing
@@ -138,6 +139,8 @@ def mutate(
     """
     where = Where(engine, workers, master, conf)
     where.refuse()
+    if spoken("seed") and sample is None:
+        raise UsageError("--seed chooses what --sample takes; add --sample N")
     document = read(library.find(spec))
     if declared:
         if every_tier or rows or kinds or sample is not None or directory is not None:

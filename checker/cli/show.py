@@ -89,6 +89,7 @@ def show(
     wanted = Query(**query)
     if reached and (write or wanted.asks()):
         raise UsageError("--reached shows the state tables; leave out --write and what finds rows")
+    _refuse_unheard(instance, settings, wanted, tables=tables, write=write, form=form)
     if form == "html":
         if stage != "table" or table is not None or tables or write or wanted.asks():
             raise UsageError(
@@ -107,12 +108,16 @@ def show(
             _print(matrix_sections(_reached(document, machine), machine.instance), form)
             return
         document = read(library.find(spec))
-        sections = (
-            found_sections(document, find_rows(document, wanted, remembered.facts))
-            if wanted.asks()
-            else matrix_sections(state_matrices(document, [instance] if instance else ()))
+        if wanted.asks():
+            _print(found_sections(document, find_rows(document, wanted, remembered.facts)), form)
+            return
+        one = instance is not None or settings
+        found = (
+            matrices_of(document, [elaborate(document, instance or "default", overrides(settings))])
+            if one
+            else state_matrices(document)
         )
-        _print(sections, form)
+        _print(matrix_sections(found), form)
         return
     if stage != "table":
         if form != "text" or table is not None:
@@ -120,16 +125,42 @@ def show(
         click.echo(_stage(_request(spec, instance, settings), stage).rstrip())
         return
     if table is not None:
+        if instance is not None or settings:
+            raise UsageError("a state table alone has no instances; leave out --instance and --set")
         _show([read_table(table)], [], form)
         return
     document = read(library.find(spec))
     system = system_sections(document)
-    system += matrix_sections(state_matrices(document, [instance or "default"]))
+    machine = elaborate(document, instance or "default", overrides(settings))
+    system += matrix_sections(matrices_of(document, [machine]))
     _show(list(document.tables.values()), system, form)
-    if form == "text":
-        machine = elaborate(document, instance or "default", overrides(settings))
-        if machine.warnings:
-            click.echo("\n" + render_all(machine.warnings))
+    if form == "text" and machine.warnings:
+        click.echo("\n" + render_all(machine.warnings))
+
+
+def _refuse_unheard(
+    instance: str | None,
+    settings: tuple[str, ...],
+    wanted: Query,
+    *,
+    tables: bool,
+    write: bool,
+    form: str,
+) -> None:
+    """Raise UsageError for options that what is asked for would not look at."""
+    one = instance is not None or bool(settings)
+    if write and not tables and form != "html":
+        raise UsageError("--write goes with --tables")
+    if write and (one or wanted.asks() or form == "markdown"):
+        raise UsageError(
+            "--write puts the state tables of all instances into the README.md; leave out what "
+            "selects an instance or rows, and --format"
+        )
+    if wanted.asks() and (one or tables):
+        raise UsageError(
+            "rows are found as they are written, for every instance; leave out --tables, "
+            "--instance and --set"
+        )
 
 
 def _print(sections: list[Section], form: str) -> None:

@@ -61,6 +61,9 @@ def trace(
     if differing:
         if len(recorded) != 2:
             raise UsageError("--diff takes two traces")
+        if replaying:
+            raise UsageError("--diff compares what is recorded; leave out --replay")
+        _refuse_other(spec, instance, settings)
         return _print_difference(*recorded)
     if expressions:
         codes = [
@@ -68,8 +71,7 @@ def trace(
         ]
         return max(codes)
     if not replaying:
-        if spec is not None or instance is not None or settings:
-            raise UsageError("--spec, --instance and --set are for --replay and --eval")
+        _refuse_other(spec, instance, settings)
         for item in recorded:
             _print_recorded(item)
         return exits.HOLDS
@@ -77,6 +79,12 @@ def trace(
     for item in recorded:
         code = max(code, _replay(item, spec, instance, overrides(settings)))
     return code
+
+
+def _refuse_other(spec: str | None, instance: str | None, settings: tuple[str, ...]) -> None:
+    """Raise UsageError for another specification where none is read."""
+    if spec is not None or instance is not None or settings:
+        raise UsageError("--spec, --instance and --set are for --replay and --eval")
 
 
 def _say(line: str) -> None:
@@ -115,7 +123,7 @@ def _evaluate(
     if not (spec or item.spec):
         raise UsageError(f"{item.name} does not say which specification it is of; name it: --spec")
     document = read(library.find(spec or item.spec))
-    name, settings = instance or item.instance, constants or item.overrides
+    name, settings = instance or item.instance, {**item.overrides, **constants}
     machine = elaborate(document, name, settings)
     terms = [(text, term_of(document, name, settings, text)) for text in expressions]
     states = itf.read_states(machine, item.data, item.name)
@@ -136,7 +144,7 @@ def _print_difference(left: Recorded, right: Recorded) -> int:
     for line in lines:
         _say(line)
     if not lines:
-        _say(f"the same {len(left.steps) - 1} steps")
+        _say(f"the same {plural(len(left.steps) - 1, 'step')}")
     return exits.DIFFERENCE if lines else exits.HOLDS
 
 
@@ -150,7 +158,7 @@ def _replay(
 
     require_sound(item)
     machine = flow.machine_of(
-        spec or item.spec, instance or item.instance, constants or item.overrides
+        spec or item.spec, instance or item.instance, {**item.overrides, **constants}
     )
     changed = itf.spec_hash(machine) != item.spec_hash
     note = "; the specification is not the one it was recorded on" * changed
@@ -160,7 +168,7 @@ def _replay(
         raise UsageError(f"{error}{note}") from error
     if failure is None:
         aim = f" to {item.property_name}" * bool(item.property_name)
-        _say(f"{item.name}: replays, {len(item.steps) - 1} steps{aim}{note}")
+        _say(f"{item.name}: replays, {plural(len(item.steps) - 1, 'step')}{aim}{note}")
         return exits.HOLDS
     _say(f"{item.name}: {failure}{note}")
     return exits.DIFFERENCE

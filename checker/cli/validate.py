@@ -29,10 +29,11 @@ from checker.cli.progress import Style, observing
 from checker.conformance import story
 from checker.conformance.doubts import Doubts, refuse_contradictions
 from checker.conformance.explain import Explanation, Limits, explain
+from checker.conformance.forms import Value
 from checker.conformance.log import Log, judged_values
 from checker.conformance.mapping import read_mapping
 from checker.conformance.places import Taken
-from checker.conformance.recording import Recording, Value
+from checker.conformance.recording import Recording
 from checker.conformance.space import Space
 from checker.errors import UsageError
 from checker.report import terminal
@@ -116,7 +117,7 @@ def validate(
         judge = _Judge(spec, given, logs, instance, settings, limits, observer, interrupt)
         all_told = judge.all_told(run_file, midway=midway)
     told = max(all_told, key=lambda one: SERIOUS.index(one.found.verdict))
-    again = _again(told, logs, given, settings)
+    again = _again(told, logs, given, settings, limits, midway=midway)
     if form == "json":
         object_ = story.told_object(told, __version__)
         print_object({**object_, **story.each(all_told)})
@@ -177,13 +178,24 @@ class _Judge:
             tried.append(told)
         least = min(_distance(told) for told in tried)
         nearest = [told for told in tried if _distance(told) == least]
-        if not midway:
-            nearest = [self._settled(told, ways[told[0].variant]) for told in nearest]
+        runs: dict[int, _Run] = {}
+        nearest = [
+            self._settled(told, ways[told[0].variant], runs, midway=midway) for told in nearest
+        ]
         found = min(nearest, key=_distance)
         name = found[0].variant
         if run_file is not None and name != [*ways][-1]:
             self.judged(ways[name], name, run_file, midway=midway)
+        for one in found:
+            if run_file is not None and id(one.found) in runs:  # what explains it after all
+                self._write(_of(run_file, one.value), *runs[id(one.found)])
         return found
+
+    def _write(self, run_file: Path, space: Space, steps: list[Taken]) -> None:
+        with ExitStack() as stack:
+            write = _writer(space, run_file, stack, self.unwritten)
+            for taken in steps:
+                write(taken)
 
     def judged(
         self, recorded: Recording, variant: str, run_file: Path | None, *, midway: bool
@@ -248,20 +260,45 @@ class _Judge:
             found.mapping.about,
         )
 
-    def _settled(self, told: list[story.Told], recorded: Recording) -> list[story.Told]:
-        """Return what was told; undecided where what the mapping leaves out makes it diverge."""
+    def _settled(
+        self,
+        told: list[story.Told],
+        recorded: Recording,
+        runs: dict[int, _Run],
+        *,
+        midway: bool,
+    ) -> list[story.Told]:
+        """Return what was told; undecided where what the mapping leaves out makes it diverge.
+
+        `runs` gets those of what is explained after all.
+        """
         known: dict[int, Explanation] = {}
 
         def settled(one: story.Told) -> Explanation:
             recording = recorded.of(one.value)
             mapped_, space = self.model(self.decided[recording.constants, recording.sizes])
 
+            last: list[_Run] = []
+
             def again(other: Space, sink: Callable[[Taken], None], states: int) -> Explanation:
                 limits = replace(self.limits, places=states, drop=False)
-                events = Log(self.logs, recording).events()
-                return explain(other, events, recording.clock, limits, self.interrupt, sink)
+                events = Log(self.logs, recording, midway=midway).events()
+                steps: list[Taken] = []
+                last[:] = [(other, steps)]
 
-            return self.doubts.settled(one.found, space, mapped_.mapping, again)
+                def see(taken: Taken) -> None:
+                    steps.append(taken)
+                    sink(taken)
+
+                return explain(
+                    *(other, events, recording.clock, limits, self.interrupt, see),
+                    beginnings=states if midway else 0,
+                )
+
+            found = self.doubts.settled(one.found, space, mapped_.mapping, again)
+            if found.verdict == "explained":
+                runs[id(found)] = last[0]
+            return found
 
         for one in told:
             if one.found.verdict == "diverges" and id(one.found) not in known:
@@ -278,6 +315,9 @@ class _Judge:
             known = self.models[decided] = (found, Space(found.bound))
             refuse_contradictions(known[1])
         return known
+
+
+_Run = tuple[Space, list[Taken]]
 
 
 def _distance(told: list[story.Told]) -> tuple[int, int]:
@@ -331,10 +371,18 @@ def _again(
     logs: tuple[Path, ...],
     given: Path | None,
     settings: tuple[str, ...],
+    limits: Limits,
+    *,
+    midway: bool,
 ) -> str:
     """Return the command that decides the same once more."""
     words = ["checker", "validate", told.name, *(str(log) for log in logs)]
     words += ["--instance", told.space.bound.machine.instance]
     words += [word for setting in settings for word in ("--set", setting)]
     words += ["--mapping", str(given)] if given is not None else []
+    words += ["--midway"] if midway else []
+    if limits.places != DEFAULT.places:
+        words += ["--limit-states", str(limits.places)]
+    if limits.lines != DEFAULT.lines:
+        words += ["--limit-lines", str(limits.lines)]
     return shlex.join(words)

@@ -14,7 +14,7 @@ import click
 
 from checker import errors, library
 from checker.cli import expectations
-from checker.cli.configuration import SpokenOption
+from checker.cli.configuration import SpokenOption, spoken
 from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.objects import print_object
 from checker.cli.options import A_FILE, A_FOLDER, output_options, vacuity_option
@@ -130,12 +130,14 @@ def verify(
     _refuse(
         checking=checking and directory is None,
         pinning=bool(pinned) and not updating,
+        titled=spoken("title") and directory is None,
         partly=directory is not None and bool(names or revision),
     )
     with observing(progress):  # tells what makes runs slow
         known, broken, documents = _tasks(specs, revision)
     known = [replace(task, vacuity=vacuity) for task in known]
-    tasks = _selected(known, names, every_tier=every_tier)
+    there = {task.instance for each in documents.values() for task in tasks_of(each)}
+    tasks = _selected(known, there, names, every_tier=every_tier)
     if updating:
         for task in tasks:
             library.refuse_to_change(Path(task.file))
@@ -170,23 +172,26 @@ def verify(
     return next((code for code in order if code in codes), exits.HOLDS)
 
 
-def _refuse(*, checking: bool, pinning: bool, partly: bool) -> None:
+def _refuse(*, checking: bool, pinning: bool, titled: bool, partly: bool) -> None:
     """Raise UsageError for options that do not go together."""
     if checking:
         raise UsageError("--check compares with the directory of --report; name it")
     if pinning:
         raise UsageError("--pin says what --update writes; add --update")
+    if titled:
+        raise UsageError("--title is that of the dashboard; name its directory by --report")
     if partly:
         raise UsageError(
             "--report writes the reports of all instances; leave out what selects some"
         )
 
 
-def _selected(known: list[Task], names: tuple[str, ...], *, every_tier: bool) -> list[Task]:
-    """Return the instances to run; UsageError for a name that none has."""
+def _selected(
+    known: list[Task], there: set[str], names: tuple[str, ...], *, every_tier: bool
+) -> list[Task]:
+    """Return the instances to run; UsageError for a name that is not `there`."""
     if not names:
         return [task for task in known if every_tier or task.tier == "quick"]
-    there = {task.instance for task in known}
     for name in names:
         if name not in there and there:
             close = nearest(name, there)

@@ -153,18 +153,25 @@ class Adapter:
         allowed = self.seconds if seconds is None else seconds
         data = memoryview("".join(f"{line}\n" for line in lines).encode())
         replies: list[Reply] = []
-        deadline = time.monotonic() + allowed
+        began = time.monotonic()
+        deadline = began + allowed
         while len(replies) < len(lines):
             self._asked = lines[len(replies)]
             line = self._line()
             if line is not None:
                 replies.append(self._reply(line))
-                deadline = time.monotonic() + allowed
+                began = time.monotonic()
+                deadline = began + allowed
                 continue
             self._look()
             data = self._send(data)
+            if self._process.poll() is not None:
+                # What it has started may hold its output open, and answers soon if it ever does.
+                deadline = min(deadline, began + _SECONDS_TO_END)
             left = deadline - time.monotonic()
             if left <= 0:
+                if self._process.poll() is not None:
+                    self._ended()
                 raise self._failure("hang", f"has not answered within {allowed:g} seconds")
             # What cannot be sent yet waits for the process to read, which it may do at any time.
             ready = self._selector.select(min(left, 0.01 if data else _LOOK_SECONDS))
@@ -172,6 +179,11 @@ class Adapter:
                 if not self._read(key.fileobj) and key.fileobj is self._process.stdout:
                     self._ended()
         return replies
+
+    def refuse_error(self, reply: Reply) -> None:
+        """Raise AdapterFailure where it has not done what is no step of the implementation."""
+        if "error" in reply:
+            raise self._failure("crash", f"failed: {str(reply['error'])[:200]}")
 
     def _look(self) -> None:
         if interrupted(self._interrupt):

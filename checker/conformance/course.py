@@ -51,6 +51,8 @@ class Run:
     transitions: int = 0
     untaken: int = 0
     left_open: int = 0
+    unrefused: int = 0
+    """Calls to be refused that were not made: it was elsewhere, or in one of several states."""
     pairs: int = 0
     pairs_taken: int = 0
     stopped: str | None = None

@@ -107,6 +107,8 @@ class _Transitions:
         self.starts = [key for key, depth in graph.items() if depth == 0]
         self.pending = {key: list(self.space.node(key).choices) for key in graph}
         self.refused = {key for key in graph if self.space.node(key).refused}
+        self.unsure: set[Key] = set()
+        """States in which calls to be refused wait until it is known that it is in this one."""
         self.broken: set[Choice] = set()
         self.wrong_starts: set[Key] = set()
         self.seen: set[tuple[Key, int, Key]] = set()
@@ -125,6 +127,7 @@ class _Transitions:
     def _sum_up(self) -> None:
         run = self.driver.run
         run.states_seen = len(self.reached)
+        run.unrefused = sum(len(self.space.node(key).refused) for key in self.unsure)
         for key in self.graph:
             for choice in self.space.node(key).choices:
                 left = [e for e in choice.edges if (key, e.row, e.target) not in self.seen]
@@ -163,7 +166,8 @@ class _Transitions:
         return edge.target in self.parent and self.parent[edge.target][1] is choice
 
     def _has_work(self, key: Key) -> bool:
-        return bool(self.pending[key]) or key in self.refused
+        waits = key in self.unsure and self.driver.session.states == (key,)
+        return bool(self.pending[key]) or key in self.refused or waits
 
     def _go(self) -> bool:
         """Go to a state with something left to do; False where none can be reached."""
@@ -242,10 +246,14 @@ class _Transitions:
         session = self.driver.session
         key = session.here
         assert key is not None
-        if key in self.refused:
+        if key in self.refused or key in self.unsure:
             self.refused.discard(key)
-            if len(session.states) == 1 and not self.driver.refuse(self.space.node(key).refused):
-                return
+            if len(session.states) > 1:
+                self.unsure.add(key)
+            else:
+                self.unsure.discard(key)
+                if not self.driver.refuse(self.space.node(key).refused):
+                    return
         if not self.pending[key]:
             return
         if self.driver.adapter.snapshots and len(self.pending[key]) > 1 and key not in self.saved:

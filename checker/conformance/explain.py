@@ -19,10 +19,11 @@ from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
+from checker.conformance.called import words_of
 from checker.conformance.log import Event
 from checker.conformance.nearest import Nearest, TooEarly, nearest, too_early
 from checker.conformance.ordered import Lines, StoppedError
-from checker.conformance.places import Coming, Place, Sooner, Steps, Taken, words_of
+from checker.conformance.places import Coming, Place, Sooner, Steps, Taken
 from checker.conformance.recording import Clock
 from checker.conformance.space import Space
 from checker.errors import UsageError

@@ -13,7 +13,7 @@ from typing import Any
 
 from checker.conformance.bind import ANSWER
 from checker.conformance.log import Event
-from checker.conformance.matching import Binding, Free, Matcher, Names
+from checker.conformance.matching import Binding, Held, Matcher, Names
 from checker.conformance.space import Choice, Edge, Expected, Key, Space
 from checker.frozen import frozen
 
@@ -87,7 +87,9 @@ class Fitting:
         self._asked: dict[Key, dict[tuple[str, str], list[Asked]]] = {}
         self._requests: dict[str, dict[str, Any]] = {}
         self._last: tuple[Event, _Said] | None = None
-        self._fit: dict[tuple[Key, Names, bytes], tuple[tuple[Edge, Binding], ...]] = {}
+        self._fit: dict[
+            tuple[Key, Names, Held | None, bytes], tuple[tuple[Edge, Binding], ...]
+        ] = {}
         self._seen: dict[tuple[Key, Names, bytes], Names | None] = {}
 
     def forget(self) -> None:
@@ -123,43 +125,43 @@ class Fitting:
         return found
 
     def edges(
-        self, key: Key, event: Event, binding: Binding, free: Free
+        self, key: Key, event: Event, binding: Binding, held: Held | None
     ) -> Iterable[tuple[Edge, Binding]]:
         """Return the steps that are what was asked, with what names then are.
 
-        `free` is decided by the state and what names are.
+        `held`: what the state holds, and what stands in answers that are still to come.
         """
         if not self._said(event).whole:
-            return self._edges(key, event, binding, free)
-        which = key, binding.names, self._said(event).request
+            return self._edges(key, event, binding, held)
+        which = key, binding.names, held, self._said(event).request
         found = self._fit.get(which)
         if found is None:
-            found = self._fit[which] = tuple(self._edges(key, event, binding, free))
+            found = self._fit[which] = tuple(self._edges(key, event, binding, held))
         bases = binding.bases
         return [(edge, Binding(after.names, bases)) for edge, after in found] if bases else found
 
     def _edges(
-        self, key: Key, event: Event, binding: Binding, free: Free
+        self, key: Key, event: Event, binding: Binding, held: Held | None
     ) -> Iterator[tuple[Edge, Binding]]:
         assert event.do is not None
         for choice in self.asked(key).get((event.do, event.name or ""), ()):
             if event.outcome is not None and event.outcome != choice.outcome:
                 continue
             for edge in choice.edges:
-                found = self.arguments(edge, choice.said, event, binding, free)
+                found = self.arguments(edge, choice.said, event, binding, held)
                 if found is not None:
                     found = self.answered(edge.answer, event, found)
                 if found is not None:
                     yield edge, found
 
     def arguments(
-        self, edge: Edge, said: dict[str, Any], event: Event, binding: Binding, free: Free
+        self, edge: Edge, said: dict[str, Any], event: Event, binding: Binding, held: Held | None
     ) -> Binding | None:
         """Return what names are if a line's arguments are those of a step."""
         compared = self._arguments[edge.row]
         for name, value in event.arguments.items():
             compare = compared.get(name)
-            found = None if compare is None else compare(said[name], value, binding, free)
+            found = None if compare is None else compare(said[name], value, binding, held)
             if found is None:
                 return None
             binding = found

@@ -6,18 +6,21 @@ beginning. What is not held may be forgotten, and given to the next that comes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from checker.conformance.matching import Held
 from checker.conformance.space import Key, Space
+from checker.machine.relations import mentions
 from checker.machine.types import Bag, Id, Map, Option, Record, Sequence, Set, Type, Union
 
-Held = frozenset[tuple[str, str]]
-"""Types and ids."""
-
 _KEPT = 200_000
+
+_NOTHING = object()
+"""What no map keeps."""
 
 
 class Holding:
@@ -28,7 +31,6 @@ class Holding:
         machine = space.bound.machine
         begins = space.initial()
         self.first = space.state(begins[0]) if begins else None
-        self.all = frozenset((kind.name, member) for kind in machine.ids for member in kind.members)
         declared = {kind for kind, _ in space.bound.names}
         self.alike = (
             frozenset()
@@ -42,14 +44,12 @@ class Holding:
             )
         )
         """Types whose ids differ in nothing while they are not held."""
-        self._order = {kind.name: kind.members for kind in machine.ids}
         self._held: dict[Key, Held] = {}
         layout = space.layout
         self._bits = [
             tuple(sorted(layout.masks(frozenset({it.name})).items())) for it in machine.variables
         ]
         self._parts: dict[tuple[int, ...], Held] = {}
-        self._free: dict[tuple[Held, Held], Held] = {}
 
     def held(self, key: Key) -> Held:
         """Return what a state holds."""
@@ -59,23 +59,6 @@ class Holding:
                 self._held.clear()
             found = self._held[key] = frozenset(self._in_state(key))
         return found
-
-    def free(self, key: Key, bound: Held) -> Held:
-        """Return the ids that something new may be: of those that are alike the first only."""
-        held = self.held(key)
-        found = self._free.get((held, bound))
-        if found is None:
-            if len(self._free) > _KEPT:
-                self._free.clear()
-            found = self._free[held, bound] = self._first_of(held, bound)
-        return found
-
-    def _first_of(self, held: Held, bound: Held) -> Held:
-        hidden: set[tuple[str, str]] = set()
-        for kind in self.alike:
-            open_ = [(kind, one) for one in self._order[kind]]
-            hidden.update([one for one in open_ if one not in held and one not in bound][1:])
-        return self.all - hidden
 
     def _begins_alike(self, kind: Id, begins: list[Key]) -> bool:
         """Whether every initial state keeps the same for each id of a type, and has none of it."""
@@ -101,46 +84,64 @@ class Holding:
     def _in_variable(self, key: Key, index: int) -> Iterator[tuple[str, str]]:
         assert self.first is not None
         whole = self.space.bound.machine.variables[index].type
-        value: Any = self.space.variable(key, index)
-        first: Any = self.first[index]
-        if isinstance(whole, Map) and whole.total and isinstance(whole.key, Id):
-            for one in whole.key.members:
-                if value[one] != first[one]:
-                    yield whole.key.name, one
-                    yield from _ids(whole.value, value[one])
-        else:
-            yield from _ids(whole, value)
+        yield from _held(whole, self.space.variable(key, index), self.first[index])
 
 
 def _begins_alike(kind: Id, whole: Type, value: Any) -> bool:
-    """Whether a variable has no id of a type, and the same for each that it keeps something for."""
-    if isinstance(whole, Map) and whole.total and whole.key == kind:
-        kept = [value[one] for one in kind.members]
-        return len(set(kept)) == 1 and all(
-            name != kind.name for name, _ in _ids(whole.value, kept[0])
-        )
-    return all(name != kind.name for name, _ in _ids(whole, value))
+    """Whether a value has no id of a type, and the same for each that it keeps something for."""
+    match whole:
+        case Id(name):
+            return name != kind.name
+        case Map(key, held, total):
+            kept = [value[one] for one in value]
+            if mentions(key, frozenset({kind.name})):
+                if kept and (not total or len(set(kept)) > 1):
+                    return False
+                kept = kept[:1]
+            return all(_begins_alike(kind, held, part) for part in kept)
+    return all(_begins_alike(kind, part, inside) for part, inside, _ in _parts(whole, value, None))
 
 
-def _ids(kind: Type, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the ids that stand in a value; what is kept for each of them only with the value."""
-    match kind:
+def _held(whole: Type, value: Any, first: Any) -> Iterator[tuple[str, str]]:
+    """Yield the ids that a value holds; `first` is what it was in the beginning, None: unknown.
+
+    What a total map keeps is that of its key where it is not as in the beginning. In one that was
+    not there then, what it keeps for most keys is what it keeps for nobody.
+    """
+    match whole:
         case Id(name):
             yield name, value
+        case Map(key, held, total):
+            parallel = total and first is not None
+            usual = _usual(value) if total and not parallel else _NOTHING
+            for one in value:
+                if value[one] != (first[one] if parallel else usual):
+                    yield from _held(key, one, None)
+                yield from _held(held, value[one], first[one] if parallel else None)
+        case _:
+            for part, inside, begun in _parts(whole, value, first):
+                yield from _held(part, inside, begun)
+
+
+def _parts(whole: Type, value: Any, first: Any) -> Iterator[tuple[Type, Any, Any]]:
+    """Yield what stands in a value that is no map: its type, and what stood there first or None."""
+    match whole:
         case Option(item):
             if value is not None:
-                yield from _ids(item, value)
+                yield item, value, first
         case Record(_, fields):
             for name, part in fields:
-                yield from _ids(part, value[name])
+                yield part, value[name], None if first is None else first[name]
         case Union(_, variants):
             shape = next(variant for variant in variants if variant.name == value.name)
-            yield from _ids(shape, value)
+            yield shape, value, first if first is not None and first.name == value.name else None
         case Set(item) | Sequence(item, _) | Bag(item, _):
             for one in value:
-                yield from _ids(item, one)
-        case Map(key, held, total):
-            for one in value:
-                if not total:
-                    yield from _ids(key, one)
-                yield from _ids(held, value[one])
+                yield item, one, None
+
+
+def _usual(value: Any) -> Any:
+    """Return what a map keeps for most of its keys, if that is one thing."""
+    counts = Counter(value[one] for one in value).most_common(2)
+    one = len(counts) == 1 or (len(counts) == 2 and counts[0][1] > counts[1][1])
+    return counts[0][0] if one else _NOTHING

@@ -12,17 +12,9 @@ from pathlib import Path as File
 from typing import Any, TypeVar
 
 from checker.conformance.facts import Facts
+from checker.conformance.forms import Each, LineForm, Lines, Value
 from checker.conformance.paths import NOTHING, Path, first_number
-from checker.conformance.recording import (
-    Clock,
-    Each,
-    LineForm,
-    Lines,
-    MappedTimer,
-    Recording,
-    Size,
-    Value,
-)
+from checker.conformance.recording import Clock, MappedTimer, Recording, Size
 from checker.conformance.turns import Connections
 from checker.conformance.wire import NumberError, decoded
 from checker.errors import UsageError
@@ -113,7 +105,11 @@ class Log:
         if len(self.files) == 1:
             yield from self._read(self.files[0], "")
             return
-        streams = [self._numbered(n, file) for n, file in enumerate(self.files)]
+        names = [file.name for file in self.files]
+        streams = [
+            self._numbered(n, file, file.name if names.count(file.name) == 1 else str(file))
+            for n, file in enumerate(self.files)
+        ]
         for _, _, _, event in heapq.merge(*streams, key=lambda item: item[:3]):
             yield event
 
@@ -124,9 +120,11 @@ class Log:
             found.update(repr(replace(event, text="")).encode())
         return found.hexdigest()
 
-    def _numbered(self, number: int, file: File) -> Iterator[tuple[float, int, int, Event]]:
+    def _numbered(
+        self, number: int, file: File, stream: str
+    ) -> Iterator[tuple[float, int, int, Event]]:
         latest = float("-inf")
-        for event in self._read(file, file.name):
+        for event in self._read(file, stream):
             if event.at is None:
                 raise _wrong(file, event.line, "of several logs each line has a time (`at`)")
             # What goes back in time stays where it stands in its own log.
@@ -434,7 +432,10 @@ def _event(
         raise _wrong(file, number, "begins a request (`id`), whose end is a line of its own")
     if lost and ("answer" in said or fields):
         raise _wrong(file, number, "a lost request has neither `answer` nor `fields`")
-    observer = said.get("stream", stream)
+    ready = said.get("ready") is True
+    if ready and (do in (None, "reset") or identity is not None):
+        what = "is `ready`, which is of what a whole step does (`do` without `id`, no reset)"
+        raise _wrong(file, number, what)
     return Event(
         line=number,
         text=text,
@@ -446,11 +447,11 @@ def _event(
         answer=said.get("answer"),
         fields=fields,
         at=_time(file, number, said.get("at"), clock),
-        stream=observer if isinstance(observer, str) else json.dumps(observer),
+        stream=_text(said.get("stream", stream)) or "",
         id=None if identity is None else json.dumps(identity),
         ends=do is None and identity is not None,
         lost=lost,
-        ready=said.get("ready") is True,
+        ready=ready,
     )
 
 
@@ -507,7 +508,7 @@ class _Reader:
         at = None if lines.at is None else lines.at.at(*known)
         lasts, pair = form.begins or form.ends or form.lost or form.refused, key
         if form.do is not None and form.lost:
-            key = f"{form.name} in line {number}"  # nobody will see its end
+            key = f"{form.name} in line {number} of {self.file}"  # nobody will see its end
         elif key is not None and form.request is not None:
             key = f"{form.request} {key}"
         return Event(
@@ -521,7 +522,7 @@ class _Reader:
             answer=None if answer is NOTHING else answer,
             fields=_taken(form.fields, *known),
             at=_time(self.file, number, None if at is NOTHING else at, self.clock),
-            stream=stream if isinstance(stream, str) else "",
+            stream=_text(stream) or "",
             id=key if lasts else None,
             ends=form.do is None and lasts,
             lost=form.lost,

@@ -6,12 +6,13 @@ the model, and of each window what is to be added to the model's numbers, None u
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 from checker.conformance.bind import Bound
 from checker.conformance.equal import Equal, equal
+from checker.machine.relations import mentions
 from checker.machine.types import Bag, Id, Map, Option, Range, Record, Sequence, Set, Type, Union
 from checker.semantics.plain import normal
 
@@ -20,8 +21,8 @@ Names = tuple[tuple[str, str, str], ...]
 
 Bases = tuple[int | None, ...]
 
-Free = frozenset[tuple[str, str]] | None
-"""Ids that new names may be bound to; None: any."""
+Held = frozenset[tuple[str, str]]
+"""Types and ids: those that a state holds."""
 
 
 class Binding(NamedTuple):
@@ -31,7 +32,9 @@ class Binding(NamedTuple):
     bases: Bases
 
 
-Compare = Callable[[Any, Any, Binding, Free], Binding | None]
+_KEPT = 200_000
+
+Compare = Callable[[Any, Any, Binding, Held | None], Binding | None]
 """Takes what the model has, what the log has, and a binding: makes the binding that fits both."""
 
 
@@ -49,6 +52,9 @@ class Matcher:
             for kind in bound.machine.ids
             for member in kind.members
         }
+        self._kinds = frozenset(kind.name for kind in bound.machine.ids)
+        self._order = {kind.name: kind.members for kind in bound.machine.ids if kind.name in alike}
+        self._open: dict[tuple[str, Held, Names], tuple[str, ...]] = {}
         self._plain: dict[tuple[Type, int | None], bool] = {}
         self._made: dict[tuple[Type, int | None], Compare] = {}
 
@@ -102,14 +108,15 @@ class Matcher:
         expected: Any,
         value: Any,
         binding: Binding,
-        free: Free = None,
+        held: Held | None = None,
         window: int | None = None,
     ) -> Binding | None:
         """Return the binding with which `value` of the log is the model's; None if with none.
 
-        `free`: new names are bound to these ids only; None: to any.
+        `held`: what the state holds. New names are bound to that, or to the first of what it does
+        not; None: to any.
         """
-        return self.compare(kind, window)(expected, value, binding, free)
+        return self.compare(kind, window)(expected, value, binding, held)
 
     def compare(self, kind: Type, window: int | None) -> Compare:
         """Return what compares values of a type that stand under a window's key."""
@@ -147,35 +154,96 @@ class Matcher:
         return tuple((name, self.compare(part, self.window(name, window))) for name, part in fields)
 
     def _same_id(
-        self, kind: Id, expected: str, value: Any, binding: Binding, free: Free
+        self, kind: Id, expected: str, value: Any, binding: Binding, held: Held | None
     ) -> Binding | None:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
             return None
-        taken = False
         for name, outside, inside in binding.names:
             if name == kind.name and (outside == value or inside == expected):
                 return binding if (outside, inside) == (value, expected) else None
-            taken = taken or (name == kind.name and inside == value)
-        if (kind.name, value) in self.declared and not (taken and kind.name in self.alike):
-            if value != expected:
+        if kind.name not in self.alike:
+            if (kind.name, value) in self.declared and value != expected:
                 return None
-        elif free is not None and (kind.name, self.declared[kind.name, expected]) not in free:
+        elif held is not None and not self.may_be(kind.name, expected, binding.names, held):
             return None
         # An id that the log calls as the model does is no other name's either.
         names = tuple(sorted((*binding.names, (kind.name, value, expected))))
         return Binding(names, binding.bases)
 
+    def may_be(self, kind: str, member: str, names: Names, held: Held) -> bool:
+        """Whether an id that has no name may be given to somebody new.
+
+        Of those that are alike, and that the state does not hold, the first stands for all.
+        """
+        return (
+            kind not in self.alike
+            or (kind, member) in held
+            or member in self.open(kind, names, held)[:1]
+        )
+
+    def ids(self, kind: Type, value: Any) -> Iterator[tuple[str, str]]:
+        """Yield the ids that stand in a value of the model, with their types."""
+        match kind:
+            case Id(name):
+                yield name, self.declared[name, value]
+            case Option(item):
+                if value is not None:
+                    yield from self.ids(item, value)
+            case Record(_, fields):
+                for name, part in fields:
+                    yield from self.ids(part, value[name])
+            case Union(_, variants):
+                shape = next(one for one in variants if one.name == value["kind"])
+                yield from self.ids(shape, value)
+            case Set(item) | Sequence(item, _) | Bag(item, _):
+                for one in value:
+                    yield from self.ids(item, one)
+            case Map(key, held, total):
+                pairs = value.items() if isinstance(value, dict) else map(dict.values, value)
+                for name, part in pairs:
+                    if not total and mentions(key, self._kinds):
+                        yield from self.ids(key, name)
+                    yield from self.ids(held, part)
+
+    def in_order(self, ids: Iterable[tuple[str, str]], names: Names, held: Held) -> bool:
+        """Whether a step for some ids stands for all that are alike, but for ids as good as these.
+
+        Of ids without a name that the state does not hold it has the first ones, in their order.
+        """
+        new: dict[str, list[str]] = {}
+        for kind, member in ids:
+            if kind in self.alike and (kind, member) not in held:
+                new.setdefault(kind, []).append(member)
+        for kind, members in new.items():
+            open_ = self.open(kind, names, held)
+            found = [one for one in dict.fromkeys(members) if one in open_]
+            if found != [*open_[: len(found)]]:
+                return False
+        return True
+
+    def open(self, kind: str, names: Names, held: Held) -> tuple[str, ...]:
+        """Return the ids of a type that are alike, have no name and are not held, in order."""
+        found = self._open.get((kind, held, names))
+        if found is None:
+            if len(self._open) > _KEPT:
+                self._open.clear()
+            bound = {self.declared[kind, inside] for name, _, inside in names if name == kind}
+            found = self._open[kind, held, names] = tuple(
+                one for one in self._order[kind] if (kind, one) not in held and one not in bound
+            )
+        return found
+
     def _compare_map(self, kind: Map, window: int | None) -> Compare:
         """Return what compares maps; names that are keys must be known."""
         key = kind.key
-        held = self.compare(kind.value, window)
+        kept = self.compare(kind.value, window)
         named = not self.is_plain(key, None)
 
-        def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+        def same(expected: Any, value: Any, binding: Binding, held: Held | None) -> Binding | None:
             if not isinstance(value, dict) or not isinstance(expected, dict):
-                return self._same_text(kind, window, expected, value, binding, free)
+                return self._same_text(kind, window, expected, value, binding, held)
             if named:
                 value = {
                     self._translated(key, name, binding, None): one for name, one in value.items()
@@ -184,7 +252,7 @@ class Matcher:
                 return None
             found = binding
             for name, item in expected.items():
-                after = held(item, value[name], found, free)
+                after = kept(item, value[name], found, held)
                 if after is None:
                     return None
                 found = after
@@ -199,10 +267,10 @@ class Matcher:
         expected: Any,
         value: Any,
         binding: Binding,
-        free: Free,
+        held: Held | None,
     ) -> Binding | None:
         """Compare what has no order: names and bases inside of it must be known."""
-        del free
+        del held
         inside = self._translated(kind, value, binding, window)
         if inside == expected and _told_apart(kind):
             return binding
@@ -255,18 +323,18 @@ def _told_apart(kind: Type) -> bool:
 
 
 def _compare_plain(same: Equal) -> Compare:
-    def compare(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
-        del free
+    def compare(expected: Any, value: Any, binding: Binding, held: Held | None) -> Binding | None:
+        del held
         return binding if same(expected, value) else None
 
     return compare
 
 
 def _compare_option(item: Compare) -> Compare:
-    def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+    def same(expected: Any, value: Any, binding: Binding, held: Held | None) -> Binding | None:
         if expected is None or value is None:
             return binding if expected is value else None
-        return item(expected, value, binding, free)
+        return item(expected, value, binding, held)
 
     return same
 
@@ -274,8 +342,8 @@ def _compare_option(item: Compare) -> Compare:
 def _compare_number(window: int) -> Compare:
     """Return what compares numbers of a window: from the first one on its base is known."""
 
-    def same(expected: int, value: Any, binding: Binding, free: Free) -> Binding | None:
-        del free
+    def same(expected: int, value: Any, binding: Binding, held: Held | None) -> Binding | None:
+        del held
         if type(value) is not int:
             return None
         if value <= 0 or expected <= 0:
@@ -291,12 +359,12 @@ def _compare_number(window: int) -> Compare:
 
 
 def _compare_record(parts: tuple[tuple[str, Compare], ...]) -> Compare:
-    def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+    def same(expected: Any, value: Any, binding: Binding, held: Held | None) -> Binding | None:
         if not isinstance(value, dict) or value.keys() != expected.keys():
             return None
         found = binding
         for name, part in parts:
-            after = part(expected[name], value[name], found, free)
+            after = part(expected[name], value[name], found, held)
             if after is None:
                 return None
             found = after
@@ -308,21 +376,21 @@ def _compare_record(parts: tuple[tuple[str, Compare], ...]) -> Compare:
 def _compare_union(shapes: dict[str, tuple[tuple[str, Compare], ...]]) -> Compare:
     compared = {name: _compare_record(parts) for name, parts in shapes.items()}
 
-    def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+    def same(expected: Any, value: Any, binding: Binding, held: Held | None) -> Binding | None:
         if not isinstance(value, dict) or value.get("kind") != expected["kind"]:
             return None
-        return compared[expected["kind"]](expected, value, binding, free)
+        return compared[expected["kind"]](expected, value, binding, held)
 
     return same
 
 
 def _compare_sequence(item: Compare) -> Compare:
-    def same(expected: Any, value: Any, binding: Binding, free: Free) -> Binding | None:
+    def same(expected: Any, value: Any, binding: Binding, held: Held | None) -> Binding | None:
         if not isinstance(value, list) or len(value) != len(expected):
             return None
         found = binding
         for one, other in zip(expected, value, strict=True):
-            after = item(one, other, found, free)
+            after = item(one, other, found, held)
             if after is None:
                 return None
             found = after

@@ -58,7 +58,7 @@ def too_early(steps: Steps) -> tuple[TooEarly, ...]:
 def nearest(steps: Steps, places: Iterable[Place], event: Event) -> Nearest | None:
     """Return the row whose guard has most parts that are true, or that differs in least."""
     found: list[tuple[tuple[int, int], int, Nearest]] = []
-    for at in places:
+    for at in (named for one in places for named in steps.named(one, event)):
         for row in steps.space.bound.rows:
             if row.kind == event.do and row.target == event.name:
                 found += [(rank, len(found), near) for rank, near in _tried(steps, at, row, event)]

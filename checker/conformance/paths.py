@@ -75,13 +75,14 @@ class Path:
     def is_open(self) -> bool:
         """Whether a name in braces stands in it."""
         words = (word for step in self.steps for word in (step.key, step.text))
-        return any("{" in word for word in (*words, self.held or ""))
+        return any("{" in word for word in (*words, self.held or "", self.begun or ""))
 
     def of(self, name: str, value: str) -> Path:
         """Return it with a value in place of a name in braces."""
         steps = tuple(step.of(name, value) for step in self.steps)
         held = None if self.held is None else put(self.held, name, value)
-        return replace(self, steps=steps, held=held)
+        begun = None if self.begun is None else put(self.begun, name, value)
+        return replace(self, steps=steps, held=held, begun=begun)
 
     def at(
         self,

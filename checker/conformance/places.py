@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from checker.conformance.called import Called, words_of
 from checker.conformance.fitting import Fitting
 from checker.conformance.holding import Holding
 from checker.conformance.log import Event
-from checker.conformance.matching import Binding, Matcher
+from checker.conformance.matching import Binding, Held, Matcher
 from checker.conformance.space import Edge, Expected, Key, Space
 from checker.frozen import frozen
 from checker.semantics.symmetry import drawn_ids
@@ -128,6 +129,7 @@ class Steps:
         self.holding = Holding(space)
         self.matcher = Matcher(space.bound, self.holding.alike)
         self.fitting = Fitting(space, self.matcher)
+        self.called = Called(self.matcher)
         self.lasting = self.holding.alike & space.bound.enough - drawn_ids(space.bound.machine)
         """Types whose names keep their ids: there is one for each, and no step draws a free one."""
         self.timers = space.bound.timers
@@ -160,14 +162,19 @@ class Steps:
         )
         told = dict(space.bound.told)
         self.told = {n: told[r.action.name] for n, r in enumerate(rows) if r.action.name in told}
-        self.own = {(kind, one): text for (kind, text), one in self.matcher.declared.items()}
-        """What a log calls ids that it calls by the model's names."""
+        self.own = {
+            (kind, one): text
+            for (kind, text), one in self.matcher.declared.items()
+            if kind not in self.matcher.alike
+        }
+        """What a log calls ids that it calls by the model's names, and nobody else."""
         self.awaits = bool(self.late or self.together or self.told)
         """Whether hidden steps depend on what the next lines say."""
         self.blind = False
         """Whether any step may be hidden, as before the first line of a log."""
         self.early = Early()
         self.answers: list[Expected | None] = []
+        self._in_answers: list[Held] = []
         self._numbers: dict[str, int] = {}
         self._silent: dict[Key, tuple[Edge, ...]] = {}
         self._settled: dict[Key, tuple[Key, tuple[int, ...]]] = {}
@@ -300,11 +307,11 @@ class Steps:
 
     def _hidden_here(self, place: Place, coming: Coming) -> Iterator[Edge]:
         """Yield the hidden steps for ids that have a name or may have the next one."""
-        free: frozenset[tuple[str, str]] | None = None
+        held: Held | None = None
         for edge in self._hidden_edges(place.key):
             if edge.timed.ids:
-                free = free or self._free(place)
-                if not free.issuperset(edge.timed.ids):
+                held = self._held(place) if held is None else held
+                if not self.matcher.in_order(edge.timed.ids, place.binding.names, held):
                     continue
                 if edge.row in self.late and not self._named(place, edge, coming.words):
                     continue
@@ -360,6 +367,12 @@ class Steps:
         """Yield where a line leads from a place."""
         if place.now > until + _TOLERANCE:
             return
+        for named in self.named(place, event):
+            yield from self._taking(named, event, earliest, until)
+
+    def _taking(
+        self, place: Place, event: Event, earliest: float, until: float
+    ) -> Iterator[tuple[Place, Edge | None]]:
         if event.ready:
             yield from self._ready(place, event, earliest)
             return
@@ -460,7 +473,7 @@ class Steps:
         """Whether no answer to a request of the ids that a step is for says otherwise."""
         forms, declared = self.told[edge.row], self.matcher.declared
         names = {(kind, declared[kind, inside]): out for kind, out, inside in place.binding.names}
-        found = (promised.get(names.get(one, self.own[one])) for one in edge.timed.ids)
+        found = (promised.get(names.get(one, self.own.get(one, ""))) for one in edge.timed.ids)
         return all(form is None or form in forms for form in found)
 
     def _hidden_edges(self, key: Key) -> tuple[Edge, ...]:
@@ -482,8 +495,8 @@ class Steps:
 
     def _fitting(self, place: Place, event: Event) -> Iterable[tuple[Edge, Binding]]:
         """Return the steps that are what was asked, with what names then are."""
-        free = self._free(place) if self.holding.alike else None
-        return self.fitting.edges(place.key, event, place.binding, free)
+        held = self._held(place) if self.holding.alike else None
+        return self.fitting.edges(place.key, event, place.binding, held)
 
     def _stepped(
         self, place: Place, edge: Edge, binding: Binding, earliest: float, until: float
@@ -599,34 +612,42 @@ class Steps:
         names = place.binding.names
         if not names:
             return place
-        held = self.holding.held(place.key)
+        held = self._held(place)
         declared, lasting = self.matcher.declared, self.lasting
         if all(
             kind in lasting or (kind, declared[kind, inside]) in held for kind, _, inside in names
         ):
             return place
         words: set[str] = set()
-        for name, status in place.requests:
+        for name, _ in place.requests:
             words |= words_of(open_[name].arguments)
-            if status >= 0:
-                answer = self.answers[status]
-                words |= words_of(None if answer is None else answer.value)
+        apart = self.called.kept(names, held)
         kept = tuple(
             (kind, outside, inside)
             for kind, outside, inside in names
             if kind in lasting
             or (kind, declared[kind, inside]) in held
             or outside in words
-            or inside in words
+            or (kind in apart and (kind, outside) in declared)
         )
         if len(kept) == len(names):
             return place
         return place._replace(binding=Binding(kept, place.binding.bases))
 
-    def _free(self, place: Place) -> frozenset[tuple[str, str]]:
-        declared = self.matcher.declared
-        bound = frozenset((kind, declared[kind, one]) for kind, _, one in place.binding.names)
-        return self.holding.free(place.key, bound)
+    def _held(self, place: Place) -> Held:
+        """Return the ids that the state holds, or an answer that is still to come."""
+        held = self.holding.held(place.key)
+        for _, status in place.requests:
+            if status >= 0:
+                held |= self._in_answers[status]
+        return held
+
+    def named(self, place: Place, event: Event) -> Iterable[Place]:
+        """Return a place once for each way to say who is called by an id's own name in a line."""
+        if not self.called.by(event):
+            return (place,)
+        ways = self.called.ways(place.binding.names, event, self._held(place))
+        return [place._replace(binding=Binding(way, place.binding.bases)) for way in ways]
 
     def _answer_number(self, expected: Expected | None) -> int:
         text = "" if expected is None else expected.text
@@ -634,16 +655,6 @@ class Steps:
         number = self._numbers.setdefault(f"{kind} {text}", len(self.answers))
         if number == len(self.answers):
             self.answers.append(expected)
+            ids = () if expected is None else self.matcher.ids(expected.type, expected.value)
+            self._in_answers.append(frozenset(ids))
         return number
-
-
-def words_of(value: Any) -> set[str]:
-    """Return the texts that stand in data."""
-    match value:
-        case str():
-            return {value}
-        case list():
-            return {word for item in value for word in words_of(item)}
-        case dict():
-            return {word for key, item in value.items() for word in {key, *words_of(item)}}
-    return set()

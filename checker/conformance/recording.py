@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from checker.conformance.paths import Path, parsed, plain, put
+from checker.conformance import forms
+from checker.conformance.forms import (
+    Lines,
+    Value,
+    path_at,
+    path_of,
+    read_lines,
+)
+from checker.conformance.paths import Path
 from checker.digits import natural
 from checker.frozen import frozen
-from checker.source import Span
 from checker.table.cells import read_expression
 from checker.table.document import Cell, Word
 from checker.table.fields import Fields
 from checker.table.nodes import Node
 from checker.table.problems import Problems, nearest
 from checker.table.refinement import Settings, read_settings
-from checker.table.words import read_integer, read_items, read_names, read_word
+from checker.table.words import read_integer, read_names, read_word
 
 Unit = Literal["us", "ms", "s"]
 UNITS: Final[dict[str, float]] = {"us": 0.001, "ms": 1.0, "s": 1000.0}
@@ -25,8 +32,6 @@ UNITS: Final[dict[str, float]] = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 _DIGITS = 9
 """Digits that a number after a path may have."""
 
-ASKS: Final = ("call", "fire", "complete")
-
 RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "clock": ("unit", "error", "errors"),
     "timer": (
@@ -34,9 +39,6 @@ RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
         *("greatest", "greatest_of", "anew", "or_never", "usual"),
     ),
     "window": ("values", "when", "do"),
-    "form of lines": ("at", "stream", "pairs", "turns", "of", "each", "read"),
-    "turns": ("of", "answers", "same"),
-    "each": ("values", "ranges"),
     "rows that go together": ("rows", "before", "all"),
     "fact": (
         *("value", "of", "is", "is_not", "changes", "known_within"),
@@ -44,11 +46,7 @@ RECORDING_KEYS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "change of a fact": ("to", "away", "within", "known_within"),
     "what is not answered": ("after", "within"),
-    "line": (
-        *ASKS,
-        *("where", "outcome", "with", "answer", "fields"),
-        *("request", "begins", "within", "ends", "lost", "refused", "ready", "also", "takes"),
-    ),
+    **forms.KEYS,
 }
 """The keys of each part, as docs/conformance.md lists them."""
 
@@ -102,118 +100,6 @@ class MappedWindow:
     values: tuple[Word, ...]
     when: Cell
     do: Cell
-
-
-@frozen(eq=False, slots=False)
-class LineForm:
-    """Which lines it is for, and what they say in the words of the mapping.
-
-    Of several requests that a line begins, `request` is the one that the form is of. What it begins
-    is done `within` some milliseconds or never. A line may be of other forms `also`, later ones.
-    Where it says how long what it tells of `takes`, all these times count from its end.
-    """
-
-    name: str
-    where: tuple[tuple[Path, str], ...]
-    do: str | None
-    target: str | None
-    outcome: str | None
-    arguments: tuple[tuple[str, Path], ...]
-    answer: Path | None
-    fields: tuple[tuple[str, Path], ...]
-    request: str | None
-    begins: bool
-    within: int | None
-    ends: bool
-    lost: bool
-    refused: bool
-    ready: bool
-    also: bool
-    takes: Path | None
-
-    def paths(self) -> Iterator[Path]:
-        """Yield the paths that the form reads."""
-        yield from (path for path, _ in self.where)
-        yield from (path for _, path in (*self.arguments, *self.fields))
-        yield from (path for path in (self.answer, self.takes) if path is not None)
-
-    def of(self, name: str, value: str) -> LineForm:
-        """Return the form with a value in place of a name in braces."""
-        return replace(
-            self,
-            where=tuple(
-                (path.of(name, value), put(text, name, value)) for path, text in self.where
-            ),
-            arguments=tuple((key, path.of(name, value)) for key, path in self.arguments),
-            answer=None if self.answer is None else self.answer.of(name, value),
-            fields=tuple((key, path.of(name, value)) for key, path in self.fields),
-        )
-
-
-Value = tuple[tuple[str, str], ...]
-"""What a log is judged for: names in braces, and a value for each."""
-
-
-@frozen()
-class Each:
-    """A name whose values a log is judged for, one after the other.
-
-    They are `values`, or numbers of the log: of those that lie in the same of the `ranges` there,
-    arrays that begin with a first and a last number, the least one.
-    """
-
-    name: str
-    values: tuple[str, ...] = ()
-    ranges: tuple[Path, ...] = ()
-
-    def of(self, value: Value) -> Each:
-        """Return it with values in place of names in braces."""
-        ranges = self.ranges
-        for name, text in value:
-            ranges = tuple(path.of(name, text) for path in ranges)
-        return replace(self, ranges=ranges)
-
-
-@frozen(eq=False, slots=False)
-class Turns:
-    """Requests that are answered one after the other: those of one connection, what stands at `of`.
-
-    Which lines are `answers`, by what stands where; `same` is what a request and its answer share.
-    """
-
-    of: Path
-    answers: tuple[tuple[Path, str], ...]
-    same: tuple[Path, ...]
-
-    def answered(self, said: dict[str, Any]) -> bool:
-        """Whether a line is an answer."""
-        return all(plain(path.at(said)) == text for path, text in self.answers)
-
-    def asks(self, said: dict[str, Any]) -> bool:
-        """Whether a line of some connection asks something."""
-        return plain(self.of.at(said)) is not None and not self.answered(said)
-
-
-@frozen(eq=False, slots=False)
-class Lines:
-    """How the lines of a log in another form are read; lines without a form are left out.
-
-    `of` is whose a line is: the one before of the same is its previous one. A log is judged once
-    for each value of `each`; where these are several, for each of them together.
-    """
-
-    at: Path | None
-    stream: Path | None
-    pairs: Path | None
-    of: Path | None
-    each: tuple[Each, ...]
-    forms: tuple[LineForm, ...]
-    turns: Turns | None = None
-
-    @property
-    def look_ahead(self) -> bool:
-        """Whether a form asks how a line is answered."""
-        return any(path.within == "answer" for form in self.forms for path in form.paths())
 
 
 @frozen(eq=False, slots=False)
@@ -362,7 +248,7 @@ def read_recording(fields: Fields) -> Recording:
     """Return what a mapping says of recorded runs."""
     problems = fields.problems
     time, written = fields.get("time"), fields.get("lines")
-    lines = None if written is None else _lines(written, problems)
+    lines = None if written is None else read_lines(written, problems)
     return Recording(
         settings=read_settings(fields.get("constants"), "constants", problems),
         variants=tuple(_variant(word, node, problems) for word, node in fields.named("variants")),
@@ -405,17 +291,17 @@ def _fact(word: Word, node: Node, lines: Lines | None, problems: Problems) -> Fa
         inside = Fields(entry, "change of a fact", problems, RECORDING_KEYS["change of a fact"])
         inside.need("within")
         times = inside.integer("within") or 0, inside.integer("known_within") or 0
-        changes[form] = Change(_path(inside, "to"), _path(inside, "away"), *times)
+        changes[form] = Change(path_at(inside, "to"), path_at(inside, "away"), *times)
     only_with, unanswered = fields.names("only_with"), fields.get("unanswered")
     _forms_exist((*holds, *fails, *changes, *only_with), lines, problems)
     return Fact(
         word,
-        _path(fields, "value") or Path(()),
+        path_at(fields, "value") or Path(()),
         frozenset(form.text for form in holds),
         frozenset(form.text for form in fails),
         {form.text: change for form, change in changes.items()},
         fields.integer("known_within") or 0,
-        _path(fields, "of"),
+        path_at(fields, "of"),
         None if unanswered is None else _unanswered(unanswered, problems),
         frozenset(form.text for form in only_with),
     )
@@ -459,7 +345,7 @@ def _sizes(word: Word, node: Node, problems: Problems) -> list[Size]:
     if more is None:  # what only looks like a number leaves a text that is no path
         paths, more = [text] if paths and last.isdigit() else [*paths, last], 0
     return [
-        Size(word, _parsed(path, node.span, problems), 0 if number else more)
+        Size(word, path_of(path, node.span, problems), 0 if number else more)
         for number, path in enumerate(paths)
     ]
 
@@ -516,7 +402,7 @@ def _time_of(fields: Fields, key: str) -> tuple[Path, int] | None:
     times = natural(number, _DIGITS) if star else 1
     if times is None:
         path, times = text, 1
-    return _parsed(path, node.span, fields.problems), times
+    return path_of(path, node.span, fields.problems), times
 
 
 def _window(word: Word, node: Node, problems: Problems) -> MappedWindow:
@@ -536,140 +422,3 @@ def _cells(fields: Fields, key: str) -> tuple[tuple[Word, Cell], ...]:
         (word, read_expression(node, word.text, fields.problems))
         for word, node in fields.named(key)
     )
-
-
-def _lines(node: Node, problems: Problems) -> Lines:
-    fields = Fields(node, "form of lines", problems, RECORDING_KEYS["form of lines"])
-    forms = tuple(
-        _form(word, entry, problems) for word, entry in fields.named("read", required=True)
-    )
-    if not fields.has("pairs"):
-        _read_by_themselves(fields, forms)
-    return Lines(
-        at=_path(fields, "at"),
-        stream=_path(fields, "stream"),
-        pairs=_path(fields, "pairs"),
-        of=_path(fields, "of"),
-        each=_each(fields, problems),
-        forms=forms,
-        turns=_turns(fields, problems),
-    )
-
-
-def _turns(fields: Fields, problems: Problems) -> Turns | None:
-    node = fields.get("turns")
-    if node is None:
-        return None
-    inside = Fields(node, "turns", problems, RECORDING_KEYS["turns"])
-    inside.need("of")
-    return Turns(
-        _path(inside, "of") or Path(()),
-        _conditions(inside, "answers", problems),
-        tuple(_parsed(one.text, one.span, problems) for one in _texts(inside, "same")),
-    )
-
-
-def _conditions(fields: Fields, key: str, problems: Problems) -> tuple[tuple[Path, str], ...]:
-    return tuple(
-        (_parsed(word.text, word.span, problems), read_word(value, word.text, problems).text)
-        for word, value in fields.entries(key, required=True)
-    )
-
-
-def _read_by_themselves(fields: Fields, forms: tuple[LineForm, ...]) -> None:
-    """Note forms that read the other line of a pair, where nothing pairs lines."""
-    for (word, _), form in zip(fields.named("read"), forms, strict=True):
-        others = {path.within for path in form.paths()} & {"request", "answer"}
-        for other in sorted(others):
-            fields.problems.add(
-                "T117",
-                f"`{word.text}` reads the `{other}` of a line, and nothing pairs lines",
-                word.span,
-                help="say by `pairs` what a request and its answer have in common",
-            )
-
-
-def _each(fields: Fields, problems: Problems) -> tuple[Each, ...]:
-    found = []
-    for word, node in fields.named("each"):
-        inside = Fields(node, "each", problems, RECORDING_KEYS["each"])
-        if inside.has("values") == inside.has("ranges"):
-            problems.add(
-                "T117",
-                f"`{word.text}` has either `values` or `ranges`",
-                word.span,
-                help="write its values, or where the log has the ranges that its values come from",
-            )
-        found.append(
-            Each(
-                word.text,
-                tuple(text.text for text in _texts(inside, "values")),
-                tuple(_parsed(one.text, one.span, problems) for one in _texts(inside, "ranges")),
-            )
-        )
-    return tuple(found)
-
-
-def _texts(fields: Fields, key: str) -> list[Word]:
-    node, problems = fields.get(key), fields.problems
-    items = () if node is None else read_items(node, key, problems)
-    return [read_word(item, key, problems) for item in items]
-
-
-def _form(word: Word, node: Node, problems: Problems) -> LineForm:
-    fields = Fields(node, "line", problems, RECORDING_KEYS["line"])
-    asks = [key for key in ASKS if fields.has(key)]
-    if len(asks) > 1:
-        problems.add(
-            "T117", f"`{asks[1]}` does not go with `{asks[0]}`", word.span, help="keep one of them"
-        )
-    target = fields.name(asks[0]) if asks else None
-    outcome, request = fields.name("outcome"), fields.name("request")
-    return LineForm(
-        name=word.text,
-        where=_conditions(fields, "where", problems),
-        do=asks[0] if asks else None,
-        target=None if target is None else target.text,
-        outcome=None if outcome is None else outcome.text,
-        arguments=_paths(fields, "with"),
-        answer=_path(fields, "answer"),
-        fields=_paths(fields, "fields"),
-        request=None if request is None else request.text,
-        begins=fields.boolean("begins", default=False),
-        within=fields.integer("within"),
-        ends=fields.boolean("ends", default=False),
-        lost=fields.boolean("lost", default=False),
-        refused=fields.boolean("refused", default=False),
-        ready=fields.boolean("ready", default=False),
-        also=fields.boolean("also", default=False),
-        takes=_path(fields, "takes"),
-    )
-
-
-def _paths(fields: Fields, key: str) -> tuple[tuple[str, Path], ...]:
-    problems = fields.problems
-    return tuple(
-        (word.text, _parsed(read_word(node, word.text, problems).text, node.span, problems))
-        for word, node in fields.named(key)
-    )
-
-
-def _path(fields: Fields, key: str) -> Path | None:
-    node = fields.get(key)
-    if node is None:
-        return None
-    return _parsed(read_word(node, key, fields.problems).text, node.span, fields.problems)
-
-
-def _parsed(text: str, span: Span, problems: Problems) -> Path:
-    found = parsed(text)
-    if found is None:
-        problems.add(
-            "T112",
-            f"`{text}` is no path",
-            span,
-            expected="keys joined by dots, as `value.epoch`, `parts[p=0].acquired`, `members.0`",
-            found=text,
-            help="end it with `?`, `!`, ` count`, ` to .`, ` has X`, ` begins X`, or with nothing",
-        )
-    return found or Path(())

@@ -163,6 +163,11 @@ def _notes(run: Run, untaken: list[str]) -> list[str]:
         notes.append(
             f"{run.left_open:,} transitions are choices that the implementation made otherwise"
         )
+    if run.unrefused:
+        notes.append(
+            f"{run.unrefused:,} calls that are to be refused were not made, where the "
+            "implementation went otherwise or may be in one of several states"
+        )
     if run.counts.given_up:
         notes.append(
             f"{run.counts.given_up:,} paths were given up where more than {STATES_MAX:,} states "
@@ -230,6 +235,7 @@ def as_object(result: Conformance, checker: str) -> dict[str, object]:
         "transitions": run.transitions,
         "transitions_not_reached": run.untaken,
         "transitions_chosen_otherwise": run.left_open,
+        "refusals_not_made": run.unrefused,
         "pairs": run.pairs,
         "pairs_taken": run.pairs_taken,
         "steps": run.counts.steps,

@@ -214,11 +214,13 @@ class Session:
     def save(self) -> tuple[object, tuple[Key, ...], Key, Path]:
         """Have the adapter keep a copy of the implementation as it is now."""
         (reply,) = self._ask([json.dumps({"do": "save"})])
+        self.adapter.refuse_error(reply)
         return reply.get("snapshot"), self.states, self.start, tuple(self.path)
 
     def restore(self, saved: tuple[object, tuple[Key, ...], Key, Path]) -> None:
         """Go back to a copy."""
-        self._ask([json.dumps({"do": "restore", "snapshot": saved[0]})])
+        (reply,) = self._ask([json.dumps({"do": "restore", "snapshot": saved[0]})])
+        self.adapter.refuse_error(reply)
         self.states, self.start = saved[1], saved[2]
         self.path = list(saved[3])
 

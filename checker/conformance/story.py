@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from checker.conformance.explain import Explanation
+from checker.conformance.forms import Value
 from checker.conformance.nearest import Nearest, as_object
 from checker.conformance.places import Place, Taken
-from checker.conformance.recording import Value
 from checker.conformance.space import Space
 from checker.report import junit
 from checker.report.headline import plural
@@ -247,6 +247,7 @@ def told_object(told: Told, checker: str) -> dict[str, object]:
         "line": None if found.event is None else found.event.line,
         "event": None if found.event is None else json.loads(found.event.text),
         "states": found.possible,
+        "places": [_state(told, place).splitlines() for place in found.places],
         "allowed": [json.loads(text) for text in found.allowed],
         "nearest": None if near is None else {**(as_object(near) or {}), "step": _step(near)},
         "too_early": [

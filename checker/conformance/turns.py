@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from checker.conformance.forms import Turns
 from checker.conformance.paths import plain
-from checker.conformance.recording import Turns
 from checker.frozen import frozen
 
 CONNECTIONS = 10_000

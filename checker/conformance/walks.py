@@ -141,6 +141,7 @@ class Walks:
             run.pairs = len(self.pairs.keys() | self.taken)
             run.pairs_taken = len(self.taken)
             run.states_seen = len(self.reached)
+            run.unrefused = len(self.refusals.keys() - self.refused)
 
     def _put_together(self, walks: Sequence[Walk]) -> None:
         """Make walks and take what came of each; Ended or AdapterFailure as one of them ended."""

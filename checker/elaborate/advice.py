@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from checker.elaborate.context import Context
 from checker.elaborate.world import World
-from checker.elaborate.wrong import Wrong
+from checker.elaborate.wrong import Consequence, Wrong
 from checker.machine.builtins import NAMED
 from checker.machine.relations import bare, show, variants_of
 from checker.machine.types import Enum, Id, Map, Record, Sequence, Type
@@ -57,6 +57,8 @@ def _special(context: Context, word: str, span: Span) -> Wrong | None:
             expected="a number, a constant, or an expression of constants",
             found=word,
         )
+    if word in world.without_value:
+        return Consequence("N201", f"`{word}` has no value, as its cell is wrong", span)
     if word not in world.constants and word in {one.name.text for one in world.document.constants}:
         return Wrong(
             "N201",

@@ -60,6 +60,8 @@ def declare_constants(world: World, settings: Settings) -> None:
     for constant in world.document.constants:
         with collecting(world.problems):
             _declare(world, constant, settings.get(constant.name.text))
+        if constant.name.text not in world.constants.keys() | world.types.keys():
+            world.without_value.add(constant.name.text)
     world.problems.raise_any()
     for cell in world.document.assume:
         with collecting(world.problems):

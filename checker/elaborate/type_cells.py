@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from checker.elaborate import convert
 from checker.elaborate.folded import constant_integer
 from checker.elaborate.world import World
-from checker.elaborate.wrong import Wrong, collecting
+from checker.elaborate.wrong import Consequence, Wrong, collecting
 from checker.machine.relations import (
     NESTING_MAX,
     VALUES_MAX,
@@ -276,6 +276,8 @@ class TypeReader:
         )
 
     def _unknown(self, name: str, span: Span, what: str, known: Iterable[str]) -> Wrong:
+        if name in self._world.without_value:
+            return Consequence("N206", f"`{name}` has no ids, as its cell is wrong", span)
         advice = self._constant(name) if what == "type" else None
         advice = advice or meant(name, known, TYPES)
         return Wrong("N206", f"no {what} is called `{name}`", span, found=name, help=advice)

@@ -147,6 +147,8 @@ class World:
     document: Document
     problems: Problems
     constants: dict[str, t.Literal] = field(default_factory=dict)
+    without_value: set[str] = field(default_factory=set)
+    """Constants of which it is told already that they have no value."""
     types: dict[str, Type] = field(default_factory=dict)
     values: dict[str, list[Enum | Id]] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)

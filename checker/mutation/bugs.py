@@ -78,6 +78,7 @@ def _bug(word: Word, node: Node, document: Document, problems: Problems) -> Bug:
     survives = fields.prose("survives")
     if fields.has("edits"):
         fields.alone("edits", KEYS["edit"], "write it as one more item of `edits`")
+        fields.refuse_empty("edits")
         parts = [Fields(item, "edit", problems, KEYS["edit"]) for item in fields.items("edits")]
         found = [read_edit(part, document) for part in parts]
     else:

@@ -7,8 +7,8 @@
 | option                 | `None` or the item           | null or the item                       |
 | record; message        | `dict` of its fields; `kind` | an object; with its name as `kind`     |
 | set of texts, numbers  | `frozenset`                  | an array, in any order                 |
-| set of others          | `list`                       | an array, in any order                 |
-| map                    | `dict`                       | an object, or an array of key and value |
+| set of others          | `list`, in any order         | an array, in any order                 |
+| map                    | `dict`; keys see `_as_key`   | an object, or an array of key and value |
 | sequence; bag          | `list`; in any order         | an array; in any order                 |
 """
 
@@ -50,13 +50,35 @@ def plain(kind: Type, value: Any) -> object:
             contents = plain(shape, value)
             assert isinstance(contents, dict)
             return {"kind": value.name, **contents}
-        case Set(item) if not isinstance(item, Record | Union | Map):
+        case Set(item) if _is_hashable(item):
             return frozenset(plain(item, member) for member in value)
-        case Set(item) | Sequence(item, _) | Bag(item, _):
+        case Set(item):
+            return [plain(item, member) for member in ordered(item, value)]
+        case Sequence(item, _) | Bag(item, _):
             return [plain(item, member) for member in value]
         case Map(key, held, _):
-            return {plain(key, name): plain(held, value[name]) for name in value}
+            return {_as_key(plain(key, name)): plain(held, value[name]) for name in value}
     return value
+
+
+def _is_hashable(kind: Type) -> bool:
+    """Whether a plain value of a type may stand in a set."""
+    match kind:
+        case Option(item) | Set(item):
+            return _is_hashable(item)
+        case Record() | Union() | Map() | Sequence() | Bag():
+            return False
+    return True
+
+
+def _as_key(data: Any) -> Any:
+    """Return plain data as the key of a dictionary: records and lists are tuples of their parts."""
+    match data:
+        case dict():
+            return tuple(_as_key(part) for part in data.values())
+        case list():
+            return tuple(_as_key(part) for part in data)
+    return data
 
 
 def plain_value(value: Any) -> object:
@@ -65,9 +87,13 @@ def plain_value(value: Any) -> object:
         case RecordValue(name, fields):
             return {"kind": name, **{field: plain_value(part) for field, part in fields}}
         case MapValue():
-            return {plain_value(key): plain_value(value[key]) for key in value}
+            return {_as_key(plain_value(key)): plain_value(value[key]) for key in value}
         case tuple():
             return [plain_value(item) for item in value]
+        case frozenset():
+            items = [plain_value(item) for item in value]
+            lists = any(isinstance(item, dict | list) for item in items)
+            return items if lists else frozenset(items)
     return value
 
 
@@ -88,6 +114,12 @@ def same(kind: Type, expected: Any, observed: Any) -> bool:
                 and len(observed) == len(expected)
                 and all(same(item, a, b) for a, b in zip(expected, observed, strict=True))
             )
+        case Record(_, fields):
+            return _same_fields(fields, expected, observed)
+        case Union(_, variants):
+            shape = next(one for one in variants if one.name == expected["kind"])
+            kind_field = ("kind", Enum(shape.name, (shape.name,)))
+            return _same_fields((kind_field, *shape.fields), expected, observed)
         case Map(_, held, _):
             return (
                 isinstance(observed, Mapping)
@@ -95,6 +127,14 @@ def same(kind: Type, expected: Any, observed: Any) -> bool:
                 and all(same(held, expected[key], observed[key]) for key in expected)
             )
     return bool(expected == observed)
+
+
+def _same_fields(fields: tuple[tuple[str, Type], ...], expected: Any, observed: Any) -> bool:
+    return (
+        isinstance(observed, Mapping)
+        and expected.keys() == observed.keys()
+        and all(same(part, expected[name], observed[name]) for name, part in fields)
+    )
 
 
 def _same_items(item: Type, expected: Any, observed: Any) -> bool:

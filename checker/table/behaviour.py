@@ -315,7 +315,7 @@ def read_fair_groups(system: Fields) -> tuple[FairGroupEntry, ...]:
             FairGroupEntry(
                 name,
                 fields.prose("about"),
-                None if every or rows is None else fields.names("rows"),
+                None if every or rows is None else fields.some_names("rows"),
                 fields.names("per", single=True),
                 Word("weak", fields.head()) if fair is None else fair,
                 fields.span,

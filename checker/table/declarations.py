@@ -263,7 +263,7 @@ def _channel(name: Word, node: Node, problems: Problems) -> Channel:
     return Channel(
         name,
         fields.prose("about"),
-        fields.names("carries", required=True),
+        fields.some_names("carries"),
         order,
         _channel_keys(fields),
         capacity,
@@ -312,8 +312,8 @@ def read_calls(system: Fields) -> tuple[Calls, ...]:
                 name,
                 fields.prose("about"),
                 fields.needed_type("per"),
-                fields.names("requests", required=True),
-                fields.names("responses", required=True),
+                fields.some_names("requests"),
+                fields.some_names("responses"),
                 fields.needed_expression("capacity"),
                 fields.name("from"),
                 fields.name("to"),
@@ -347,6 +347,7 @@ def read_operations(system: Fields) -> tuple[Operation, ...]:
 
 def _outcomes(operation: Fields) -> tuple[Outcome, ...]:
     outcomes: list[Outcome] = []
+    operation.refuse_empty("outcomes")
     for name, node in operation.named("outcomes", required=True):
         fields = Fields(node, "outcome", operation.problems)
         outcomes.append(Outcome(name, fields.name("fault"), fields.boolean("late", default=False)))

@@ -11,7 +11,7 @@ from checker.table import elsewhere
 from checker.table.cells import ITEM, placeholder, read_effects, read_expression, read_type
 from checker.table.document import Cell, TypeName, TypeNode, Word
 from checker.table.keys import HINTS, KEYS
-from checker.table.nodes import NAMES_MAX, Mapping, Node, Scalar, shorten
+from checker.table.nodes import NAMES_MAX, Mapping, Node, Scalar, Sequence, shorten
 from checker.table.problems import Problems, meant
 from checker.table.words import (
     INTEGER_MAX,
@@ -120,6 +120,26 @@ class Fields:
         """Return a list of names."""
         node = self.need(key) if required else self.get(key)
         return read_names(node, key, self.problems, single=single) if node is not None else ()
+
+    def some_names(self, key: str) -> tuple[Word, ...]:
+        """Return a list of names, at least one (T115)."""
+        self.refuse_empty(key)
+        return self.names(key, required=True)
+
+    def refuse_empty(self, key: str) -> None:
+        """Report a list or mapping that has nothing in it, where something has to be (T115)."""
+        node = self.get(key)
+        nothing = (isinstance(node, Sequence) and not node.items) or (
+            isinstance(node, Mapping) and not node.entries
+        )
+        if node is not None and nothing:
+            self.problems.add(
+                "T115",
+                f"`{key}` is empty",
+                node.span,
+                expected="one name at least",
+                help=f"write some below `{key}`, or leave out the {self.part}",
+            )
 
     def boolean(self, key: str, *, default: bool) -> bool:
         """Return true or false."""

@@ -96,7 +96,8 @@ def _part(
     own_faults = {fault.name.text for fault in document.faults}
     replaced, replaced_faults = {}, {}
     for old, new in use.replaced:
-        # What is a fault and something else is what stands for it, where that is but one.
+        # What is a fault and something else is what stands for it, where that is but one; where
+        # that is both, too, nobody says which is meant (T145).
         if old.text in own_faults and (old.text not in theirs or new.text in faults):
             replaced_faults[old.text] = new.text
         if old.text not in replaced_faults or (old.text in theirs and new.text in names):
@@ -184,7 +185,15 @@ def check_names(host: Document, parts: list[Part], part: Part, problems: Problem
     ours = _declared_here(host, parts)
     _known([new for _, new in use.replaced], ours, "part", host, problems)
     for old, new in use.replaced:
-        if old.text in there and new.text in ours:
+        if old.text in part.replaced and old.text in part.replaced_faults and new.text in ours:
+            problems.add(
+                "T145",
+                f"{document.name.text} has a fault and something else that are called "
+                f"`{old.text}`, and `{new.text}` are two things, too",
+                new.span,
+                help="give what is to stand for one of them a name of its own here",
+            )
+        elif old.text in there and new.text in ours:
             for fault, names in ((False, part.replaced), (True, part.replaced_faults)):
                 if names.get(old.text) == new.text:
                     _check_fit(part, old, new, *ours[new.text], problems, fault=fault)

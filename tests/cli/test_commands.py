@@ -167,6 +167,29 @@ def test_rows_are_shown_as_they_are_written(command: Command, toggle: str) -> No
     assert command("show", "group", "--stage", "machine").code == 2
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "--write"),
+        ("show", "--tables", "--write", "--set", "most=2"),
+        ("show", "--tables", "--row", "press"),
+        ("show", "--row", "press", "--instance", "default"),
+        ("verify", "--title", "Toggles"),
+        ("mutate", "--seed", "4"),
+    ],
+)
+def test_no_option_is_left_out_of_account(
+    command: Command, toggle: str, words: tuple[str, ...]
+) -> None:
+    refused = command(*words, toggle)
+    assert (refused.code, refused.out) == (2, "")
+    assert not Path("README.md").exists()
+    assert command("show", "group", "--instance", "x").code == 2
+    if words[0] == "verify":  # what a file says is for runs with a report, too
+        Path("checker.toml").write_text('verify = {title = "Toggles"}')
+        assert "--title" not in command("verify", toggle).err
+
+
 def test_tables_go_into_the_readme_itself(command: Command, toggle: str) -> None:
     readme, other = Path("README.md"), Path("other.md")
     readme.symlink_to(other)

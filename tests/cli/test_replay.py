@@ -53,6 +53,22 @@ def test_what_was_written_replays(command: Command, traces: dict[str, Path]) -> 
         assert done.out.endswith(f" to {name}\n")
 
 
+def test_a_constant_that_is_given_leaves_the_others_of_a_trace(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = SPEC.replace("variables:", "constants: {by: 1, other: 0}\nvariables:")
+    Path("steps.yaml").write_text(text.replace("count += 1", "count += by"))
+    words = ("--property", "small", "--engine", "reference", "--progress", "none")
+    command("check", "steps.yaml", *words, "--set", "by=2", "--report", "report")
+    file = Path("report/small.itf.json")
+    for more in ((), ("--set", "other=1")):
+        assert command("trace", file, "--replay", *more).code == 0
+        assert command("trace", file, "--eval", "by", *more).out.count("by is 2") == 3
+    for more in ((), ("--spec", "steps.yaml"), ("--replay",)):
+        assert command("trace", file, file, "--diff", *more).code == (2 if more else 0)
+
+
 def put(*path: str | int, value: object) -> Callable[[Json], None]:
     """Return a change of a file: `value` at a place in it."""
 

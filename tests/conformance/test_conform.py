@@ -301,6 +301,29 @@ def test_an_adapter_that_fails_is_told_clearly(
     assert found["failure"]["reason"] == reason  # type: ignore[index]
 
 
+def test_nobody_waits_for_an_adapter_that_ended_while_another_holds_its_output(
+    lease: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checker.conformance.adapter._SECONDS_TO_END", 0.2)
+    held = "import subprocess\n    subprocess.Popen(['sleep', '8'], stdout=9)"
+    command = adapter(lease, f"def expire(self):\n    {held}\n    os._exit(3)")
+    program = (lease / "other.py").read_text()
+    (lease / "other.py").write_text("import os\nos.dup2(1, 9)\n" + program)
+    began = time.monotonic()
+    code, out, _ = run(command)
+    assert code == 20
+    assert "ended with exit code 3" in squeezed(out)
+    assert time.monotonic() - began < 7
+
+
+def test_an_adapter_that_cannot_go_back_has_failed(lease: Path) -> None:
+    body = "def __deepcopy__(self, memo):\n    raise ValueError('no copy')"
+    command = adapter(lease, body, ", snapshots=True")
+    code, out, _ = run(command)
+    assert code == 20
+    assert "failed: ValueError: no copy" in squeezed(out)
+
+
 def test_an_adapter_that_floods_loses_no_result(lease: Path) -> None:
     """What it still writes when nobody asks any more is no failure of the run."""
     endless = "def expire(self):\n    while True:\n        os.write(9, b'x' * 65536)"
@@ -632,3 +655,14 @@ def test_no_state_that_fits_is_forgotten(
     assert (ended, found["verdict"]) == (code, verdict)
     assert found["differences"] == []
     assert (found["given_up"] != 0) == (kept < 100)
+
+
+@pytest.mark.parametrize(("cover", "left"), [("transitions", 100), ("rows", 1)])
+def test_calls_that_could_not_be_refused_are_told(lease: Path, cover: str, left: int) -> None:
+    (lease / "lease.yaml").write_text(DRAWN)
+    refusing = DRAWN_MAPPED.replace("{call: draw}", "{call: draw, refused: {}}")
+    (lease / "conformance.yaml").write_text(refusing)
+    (lease / "draws.py").write_text(DRAWS)
+    _, found = run_json(f"{sys.executable} draws.py", "--cover", cover)
+    assert found["refusals_not_made"] == left, "what was drawn is not seen"
+    assert any("to be refused were not made" in note for note in found["notes"])  # type: ignore[attr-defined]

@@ -457,8 +457,13 @@ def test_soon_rows_are_taken_before_anything_else() -> None:
     found = judge(taken, soon)
     assert (found["verdict"], found["states_at_most"]) == ("explained", 2)
     assert judge([*taken, {"fields": {"holder": None}}], soon)["verdict"] == "explained"
-    kept = judge([call("acquire", "a"), call("renew", "a")], soon)
+    kept = judge([call("acquire", "a"), call("renew", "a")], soon, "--run", "why.jsonl")
     assert kept["verdict"] == "explained", "it is a run, with a lease that does not expire yet"
+    steps = [json.loads(line)["line"] for line in Path("why.jsonl").read_text().splitlines()]
+    assert steps == [1, 2], "the run that is told is the one that explains it"
+    assert verdict([call("renew", "a")], soon) == "diverges"
+    assert verdict([call("renew", "a")], soon, "--midway", "--page", "page.md") == "explained"
+    assert "--midway" in Path("page.md").read_text()
     assert "`soon` leaves out a run" in kept["why"]
     assert "`expire` at conformance.yaml:" in kept["why"]
     wrong = [call("acquire", "a"), call("acquire", "b", answer=3)]
@@ -523,6 +528,46 @@ def test_the_other_line_of_a_pair_is_read_only_where_lines_are_paired(other: str
     assert f"`given_back` reads the `{other}`" in diagnostic.message
     assert diagnostic.help is not None
     assert "`pairs`" in diagnostic.help
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("begins: true", "ready: true", None),
+        ("begins: true", "{begins: true, ends: true}", "`ends` is of a line that only answers"),
+        ("begins: true", "{begins: true, ready: true}", "`ready` is of a line whose step another"),
+        ("ends: true", "begins: true", "`begins` is of a line that asks something"),
+        ("ends: true", "ready: true", "`ready` is of a line that asks something"),
+    ],
+)
+def test_a_form_says_what_such_a_line_can_be(old: str, new: str, wrong: str | None) -> None:
+    assert old in FORMS
+    line = raw(1, "Acquire", "req", who="A")
+    mapping = SEEN + FORMS.replace(old, new.strip("{}").replace(", ", "\n      "), 1)
+    if wrong is None:
+        assert judge([line], mapping)["verdict"] == "explained"
+        return
+    with pytest.raises(SpecificationError) as caught:
+        judge([line], mapping)
+    assert wrong in caught.value.diagnostics[0].message
+
+
+def test_observers_may_be_numbers() -> None:
+    lines = [
+        {"t": 100, "who": "b", "src": 0, "kind": "acquire"},
+        {"t": 101, "who": "a", "src": 1, "kind": "acquire"},
+        {"t": 102, "who": "a", "src": 1, "kind": "release"},
+    ]
+    read = """\
+lines:
+  at: t
+  stream: src
+  read:
+    acquire: {where: {kind: acquire}, call: acquire, with: {client: who}}
+    release: {where: {kind: release}, call: release, with: {client: who}}
+"""
+    assert verdict(lines, CLOCKS + read) == "explained"
+    assert verdict([line | {"src": 0} for line in lines], CLOCKS + read) == "diverges"
 
 
 def test_the_run_the_page_and_junit_say_where_it_stops() -> None:

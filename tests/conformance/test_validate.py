@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from validating import validated
 
 from checker.cli.validate import validate
+from checker.conformance.forms import Each
 from checker.conformance.log import judged_values
-from checker.conformance.recording import Each
 from checker.errors import SpecificationError, UsageError
 from checker.verdict import exits
 
@@ -135,6 +135,7 @@ def test_a_changed_line_is_not(seed: int) -> None:
     assert code == 1
     assert found["line"] == place + 1
     assert found["events"] == place
+    assert len(found["places"]) == min(found["states"], 3)  # type: ignore[arg-type, call-overload]
     assert found["nearest"]["items"] == [  # type: ignore[index]
         {"name": "epoch", "expected": seen["epoch"] - 1, "observed": seen["epoch"]}
     ]
@@ -228,6 +229,94 @@ def test_an_id_has_one_name_in_the_log_its_own_or_another(
     ]
     code, out = run("\n".join(map(json.dumps, lines)))
     assert code == (exits.HOLDS if explained else exits.DIFFERENCE), out
+
+
+ALIKE = """\
+system: lease
+about: A system of a test.
+constants:
+  Client: {ids: [c1, c2, c3]SYMMETRIC}
+  Kind: {ids: [k1, k2]}
+variables:
+  present: {type: set of Client, initial: empty}
+  deep: {type: total map of Kind to total map of Client to bool, initial: FALSE}
+rows:
+  - row: appear
+    for: {client: Client}
+    when: client not in present
+    do: present.add(client)
+  - row: acquire
+    for: {client: Client}
+    when: client in present
+    do: present.discard(client)
+  - row: pair
+    for: {a: Client, b: Client}
+    when: a != b and a not in present and b not in present
+    do: |
+      present.add(a)
+      present.add(b)
+  - row: note
+    for: {client: Client}
+    when: not deep[k1][client]
+    do: deep[k1][client] = true
+""".replace("FALSE", '"{k: {c: false for c in Client} for k in Kind}"')
+
+ALIKE_MAPPED = """\
+conformance: lease
+about: A mapping of a test.
+observe: {present: present}
+hidden: [HIDDEN]
+rows:
+  appear: {call: appear, with: {client: client}}
+  acquire: {call: acquire, with: {client: client}}
+  pair: {call: pair, with: {a: a, b: b}}
+  note: {call: note, with: {client: client}}
+"""
+
+
+@pytest.mark.parametrize("symmetric", ["", ", symmetric: true"])
+def test_ids_that_are_alike_explain_what_the_same_ids_apart_explain(
+    lease: Path, symmetric: str
+) -> None:
+    (lease / "lease.yaml").write_text(ALIKE.replace("SYMMETRIC", symmetric))
+
+    def explained(hidden: str, words: str) -> bool:
+        (lease / "conformance.yaml").write_text(ALIKE_MAPPED.replace("HIDDEN", hidden))
+        lines: list[dict[str, object]] = []
+        for said in words.split():
+            do, *who = said.split(":")
+            names = {"a": who[0], "b": who[1]} if do == "pair" else {"client": who[0]}
+            known = {"fields": {"present": who}}
+            lines.append(known if do == "present" else {"do": "call", "name": do, "with": names})
+        code, out = run("\n".join(map(json.dumps, lines)))
+        assert code in (exits.HOLDS, exits.DIFFERENCE), out
+        return code == exits.HOLDS
+
+    # Of ids that are alike the first appears, whoever the log then calls so.
+    assert explained("appear", "acquire:c2")
+    assert explained("appear", "present:c3 acquire:c3")
+    assert explained("appear", "present:c2:c3 appear:c1 acquire:c3 present:c1:c2")
+    # Who has left by its own name is not one who is there still, without a name.
+    assert explained("pair", "acquire:c1 acquire:c2")
+    assert explained("pair", "acquire:c2 present:c3")
+    assert not explained("pair", "acquire:c2 present:c2")
+    # Two who are new in one line, and in a step that nobody saw.
+    assert explained("", "pair:zed:yan acquire:yan")
+    assert not explained("", "pair:zed:zed")
+    assert explained("pair", "acquire:zed acquire:yan")
+    # A map within a map holds who is not there as in the beginning.
+    assert not explained("", "note:zed note:zed")
+    assert not explained("", "note:zed note:yan note:xu note:wim")
+    assert explained("", "note:c2 note:c1 note:c3")
+
+
+@pytest.mark.usefixtures("lease")
+@pytest.mark.parametrize(
+    "line", ['{"ready": true, "fields": {"epoch": 0}}', '{"do": "reset", "ready": true}']
+)
+def test_what_is_ready_is_a_step(line: str) -> None:
+    with pytest.raises(UsageError, match="is `ready`, which is of what a whole step"):
+        run(line)
 
 
 @pytest.mark.usefixtures("lease")

@@ -37,6 +37,11 @@ rows:
 """
 
 
+STEP = (
+    "variables:\n  n: {type: 0..1, initial: '0', observed: true}\nrows:\n  - {row: r, do: n = 1}\n"
+)
+
+
 def channel(options: str) -> str:
     return CHANNEL.replace("CHANNEL", options)
 
@@ -385,3 +390,29 @@ def test_what_is_wrong_says_so(wrong: Refusing, old: str, new: str, code: str) -
     text = channel("order: fifo, capacity: '2'")
     assert old in text
     assert code in [error.code for error in wrong(text.replace(old, new))]
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("carries", "channels:\n  c: {carries: [], order: bag, capacity: '1'}\n"),
+        ("outcomes", "operations:\n  o: {capacity: '1', outcomes: {}}\n"),
+        ("rows", "fair_groups:\n  g: {rows: [], fair: weak}\n"),
+    ],
+)
+def test_what_has_to_be_something_is_not_empty(wrong: Refusing, key: str, text: str) -> None:
+    (diagnostic,) = wrong(f"{text}{STEP}")
+    assert (diagnostic.code, diagnostic.message) == ("T115", f"`{key}` is empty")
+
+
+def test_of_a_constant_that_cannot_be_that_nothing_else_is_told(wrong: Refusing) -> None:
+    found = wrong(
+        "constants:\n  most: 2\n  twice: {value: most + most}\n"
+        "  Who: {ids: [a, b]}\n  few: {type: set of Who, value: '{a}'}\n"
+        + STEP
+        + "instances:\n  default: {set: {most: true, Who: 3}}\n"
+    )
+    assert [one.message for one in found] == [
+        "`most` cannot be true: it is an integer",
+        "`Who` cannot be 3: its ids have names of their own",
+    ]

@@ -273,3 +273,15 @@ def test_a_value_for_what_has_none_of_its_own_is_an_error(
     (found,) = raised.value.diagnostics
     assert found.code == "T115"
     assert said in found.message
+
+
+def test_what_stands_for_a_fault_and_something_else_of_one_name_is_said(tmp_path: Path) -> None:
+    both = "constants: {slow: 1}\nfaults:\n  slow: {budget: slow}\n"
+    row = f"{NUMBER}rows:\n  - {{row: slows, fault: slow, when: n < 2, do: n += 1}}\n"
+    (tmp_path / "it.yaml").write_text(f"system: it\nabout: x.\n{both}{row}")
+    host = "constants: {mine: 1}\nfaults:\n  mine: {budget: mine}\n"
+    with pytest.raises(SpecificationError) as caught:
+        run(tmp_path, host + "uses:\n  s: {system: it, with: {slow: mine}}\n")
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.span.line) == ("T145", 7)
+    assert "a fault and something else that are called `slow`" in diagnostic.message
