@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from .typed_kinds import BOOL, COLLECTIONS, ID, Kind, Scope
+from .typed_kinds import BOOL, COLLECTIONS, FEW, ID, Kind, Scope
 from .typed_reading import RARELY, Reading
 
 LARGEST = 10**9
@@ -40,7 +40,7 @@ class Typed(Reading):
         text, kind = self.one(self.places(bound) or [("clock", ("range", 0, 3))])
         guards: list[str] = []
         for _ in range(self.number(0, 2)):
-            inner = [one for one in self._parts((text, kind, ()), scope) if one[0] != text]
+            inner = [one for one in self.parts((text, kind, ()), scope) if one[0] != text]
             if not inner:
                 break
             text, kind, needed = self.one(inner)
@@ -114,8 +114,12 @@ class Typed(Reading):
                 up = self.chance()
                 guards.append(f"{text} < {high}" if up else f"{text} > {low}")
                 return f"{text} {'+=' if up else '-='} 1"
-            case ("set", _) if item is not None:
-                return f"{text}.{self.one(('add', 'discard'))}({item})"
+            case ("set", _) if item is not None and self.chance():
+                return f"{text}.add({item})"
+            case ("set", of) if item is not None:
+                kinds = self.wider(of)
+                other = self.expression(kinds, scope, 1) if kinds[0] != "optional" else None
+                return f"{text}.discard({other or item})"
             case ("bag", _, most) if item is not None:
                 word = self.one(("add", "remove"))
                 guards.append(f"len({text}) < {most}" if word == "add" else f"{item} in {text}")
@@ -162,8 +166,9 @@ class Typed(Reading):
     def _variables(self) -> dict[str, str]:
         """Declare the variables; return what each is at first."""
         initials = {}
-        for number in range(self.number(1, 3)):
-            kind, per = self.type(self.number(1, 3)), self.chance(3)
+        kinds = [self.type(self.number(1, 3)) for _ in range(self.number(1, 3))]
+        for number, kind in enumerate([*kinds, *self._together()]):
+            per = self.chance(3)
             first = self.plain(kind, [("self", ID)] if per else [])
             if first is None or self.size(kind) > LARGEST:
                 continue
@@ -172,6 +177,13 @@ class Typed(Reading):
             self.variables[f"v{number}"] = (kind, per)
             initials[f"v{number}"] = first
         return initials
+
+    def _together(self) -> list[Kind]:
+        """Draw types of which a value of one may be in the other: of a kind, and of several."""
+        few = [name for name in self.records if self.size(("record", name)) <= FEW]
+        if not (self.unions and few and self.chance(3)):
+            return []
+        return [("set", ("record", few[0])), ("union", next(iter(self.unions)))]
 
     def _variable(self, name: str, initial: str) -> str:
         kind, per = self.variables[name]

@@ -18,9 +18,15 @@ Kind = tuple[Any, ...]
 Scope = list[tuple[str, Kind]]
 """What can be read by its name, and its type."""
 
+Read = tuple[str, Kind, tuple[str, ...]]
+"""What is read, its type, and what must be so for it to have a value."""
+
 BOOL: Kind = ("bool",)
 ID: Kind = ("id",)
 RANGES = ((0, 1), (0, 2), (-1, 1), (2, 3), (-2, -1))
+FEW = 12
+"""Values of a type that can be a key or an element."""
+
 COLLECTIONS = ("set", "map", "total", "sequence", "bag")
 
 
@@ -47,6 +53,7 @@ class Kinds(Choices):
         self.variables: dict[str, tuple[Kind, bool]] = {}
         """The types of variables, and whether there is one for each id."""
         self.locals = 0
+        self._read: dict[tuple[tuple[str, Kind], ...], list[Read]] = {}
 
     def local(self) -> str:
         self.locals += 1
@@ -84,7 +91,7 @@ class Kinds(Choices):
         """Draw a type of few values which is no collection."""
         found = self.type(1)
         inner = found[1] if found[0] == "optional" else found
-        plain = inner[0] not in COLLECTIONS and self.size(found) <= 12
+        plain = inner[0] not in COLLECTIONS and self.size(found) <= FEW
         return found if plain else self.small()
 
     def size(self, kind: Kind) -> int:

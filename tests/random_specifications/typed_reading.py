@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .typed_kinds import BOOL, COLLECTIONS, ID, Kind, Kinds, Scope
+from .typed_kinds import BOOL, COLLECTIONS, ID, Kind, Kinds, Read, Scope
 
-Read = tuple[str, Kind, tuple[str, ...]]
-"""What is read, its type, and what must be so for it to have a value."""
+DEEP = 2
+"""Steps from a name to what is read of it."""
 
 RARELY = 14
 """One in so many reads is not guarded, or not kept within its place: it may be an error."""
@@ -16,16 +16,21 @@ class Reading(Kinds):
 
     # -------------------------------------------------------------------------------- reading
 
-    def read(self, scope: Scope, depth: int = 2) -> list[Read]:
-        """Return all that can be read from some names, so many steps deep."""
+    def read(self, scope: Scope) -> list[Read]:
+        """Return all that can be read from some names in a few steps."""
+        known = self._read.get(tuple(scope))
+        if known is not None:
+            return known
         last: list[Read] = [(text, kind, ()) for text, kind in scope]
         found = list(last)
-        for _ in range(depth):
-            last = [inner for one in last for inner in self._parts(one, scope)]
+        for _ in range(DEEP):
+            last = [inner for one in last for inner in self.parts(one, scope)]
             found += last
+        self._read[tuple(scope)] = found
         return found
 
-    def _parts(self, whole: Read, scope: Scope) -> list[Read]:
+    def parts(self, whole: Read, scope: Scope) -> list[Read]:
+        """Return what can be read of a value, and as what else it can be read."""
         text, kind, guards = whole
         match kind:
             case ("optional", item):
@@ -33,20 +38,33 @@ class Reading(Kinds):
             case ("record", name):
                 return [(f"{text}.{field}", part, guards) for field, part in self.records[name]]
             case ("union", name):
-                return [
-                    (f"{text}.{field}", part, (*guards, f"{text} is {record}"))
-                    for record in self.unions[name]
+                parts = [(record, (*guards, f"{text} is {record}")) for record in self.unions[name]]
+                fields = [
+                    (f"{text}.{field}", part, asked)
+                    for record, asked in parts
                     for field, part in self.records[record]
                 ]
+                return [*fields, *((text, ("record", record), asked) for record, asked in parts)]
             case ("sequence", item, _):
-                place, least = self.one((("0", 0), ("-1", 0), ("1", 1)))
-                return [(f"{text}[{place}]", item, (*guards, f"len({text}) > {least}"))]
+                places = (("0", 0), ("-1", 0), ("1", 1))
+                return [
+                    (f"{text}[{place}]", item, (*guards, f"len({text}) > {least}"))
+                    for place, least in places
+                ]
             case ("map" | "total" as word, key, held):
                 keys = [name for name, known in scope if known == key] or self.values(key)
-                if keys:
-                    name = self.one(keys)
-                    inside = (*guards, f"{name} in {text}") if word == "map" else guards
-                    return [(f"{text}[{name}]", held, inside)]
+                at = [
+                    (f"{text}[{name}]", held, (*guards, f"{name} in {text}"))
+                    if word == "map"
+                    else (f"{text}[{name}]", held, guards)
+                    for name in keys[:2]
+                ]
+                full = (*guards, f"len({text}) == {self.size(key)}")
+                return (
+                    at
+                    if word == "total" or key[0] == "optional"
+                    else [*at, (text, ("total", key, held), full)]
+                )
         return []
 
     def values(self, kind: Kind) -> list[str]:
@@ -208,9 +226,16 @@ class Reading(Kinds):
 
     def _held(self, scope: Scope, depth: int) -> str | None:
         domain, of = self.collection(scope)
-        asked = of if of[0] == "optional" or not self.chance(4) else ("optional", of)
-        item = self.expression(asked, scope, depth)
+        item = self.expression(self.wider(of), scope, depth)
         return item and f"({item} {self.one(('in', 'not in'))} {domain})"
+
+    def wider(self, kind: Kind) -> Kind:
+        """Draw a type that what is looked for among values of another one may have."""
+        if kind[0] == "record" and self.unions and self.chance(3):
+            return ("union", self.one(list(self.unions)))
+        if kind[0] == "total" and self.chance(3):
+            return ("map", *kind[1:])
+        return kind if kind[0] == "optional" or not self.chance(4) else ("optional", kind)
 
     def _counted(self, scope: Scope, depth: int) -> str | None:
         found = [one for one in self.read(scope) if one[1][0] in COLLECTIONS]

@@ -130,6 +130,8 @@ def fit(kind: Type, value: Any, ranks: Ranks) -> Any:
                 raise FailedError("a key is missing")
             return made
         case "msg":
+            if value.kind not in dict(kind[1]):
+                raise FailedError(f"{value.kind} is none of {kind}")
             fields = dict(kind[1])[value.kind]
             parts = tuple((name, fit(part, value.get(name), ranks)) for name, part in fields)
             return Record(value.kind, parts)
