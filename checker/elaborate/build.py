@@ -434,7 +434,7 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
     if numbers:
         return t.Contains(item, collection, span)
     if isinstance(item.type, Option) and not isinstance(inner, Option):
-        if isinstance(item, t.Literal):
+        if isinstance(item, t.Literal) and item.value is None:
             return decided(convert.truth(False, span), span, collection)
         return conjunction(
             [

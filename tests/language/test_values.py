@@ -390,6 +390,11 @@ properties:
     always: >-
       n + 2 not in (empty if n > 0 else q) and q == (q if n <= 3 else empty)
       and n not in (counted if n > 3 else empty)
+  of_a_choice_that_is_certain:
+    why: w.
+    always: >-
+      (2 if n >= 0 else none) in range(0, 3) and (2 if n >= 0 else none) not in q
+      and ({0: 1} if n >= 0 else none) in {one} and (1 if n >= 0 else none) in m
   assigned: {always: "n == 2 or wide == {n + 1: none}", why: w.}
 """
 
