@@ -558,3 +558,30 @@ def written(entry: Shipped) -> Module:
         except SpecificationError:  # what has no form in TLA+ is refused
             continue
     raise AssertionError(f"no instance of {entry.name} is written")
+
+
+HELD = """
+system: held
+about: Ids are looked for in collections of collections; variables are called as a module might.
+constants:
+  M: {ids: [m1, m2]}
+variables:
+  e0: {type: optional M, initial: none}
+  k0: {type: "map of 0..2 to M", initial: "{0: m1}"}
+  s: {type: set of set of optional M, initial: empty}
+initial:
+  do: e0 = fresh(M)
+rows:
+  - row: draw
+    when: e0 is none
+    do: e0 = fresh(M)
+"""
+
+
+def test_ids_in_use_are_looked_for_under_names_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(HELD)
+    text = exported(path)
+    assert "v_key \\in DOMAIN k0" in text
+    assert "v_item_1 \\in v_item" in text
+    assert re.search(r"\b[ek]0 \\in ", text) is None
