@@ -590,6 +590,8 @@ def test_ids_in_use_are_looked_for_under_names_of_their_own(tmp_path: Path) -> N
 CALLED = """
 system: called
 about: Things are called as what a module defines, or as the parameters of that.
+constants:
+  M: {ids: [m1, m2]}
 variables:
   name: {type: 0..2, initial: "0"}
   holds: {type: bool, initial: "false"}
@@ -598,7 +600,9 @@ rows:
     when: name < 2
     do: name += 1
   - row: p_step
-    do: holds = name == 2
+    for: {MRank: M, MBefore: M}
+    when: MRank < MBefore
+    do: holds = name == 2 and max(M) == m1
 properties:
   p: {step: next(name) >= name, why: it counts.}
   q: {step: "implies(ran(Judge), next(name) > name)", why: it counts.}
@@ -615,3 +619,4 @@ def test_what_a_module_defines_is_called_apart_from_what_is_written(tmp_path: Pa
     assert len(defined) == len(set(defined))
     parameters = {one for _, given in heads for one in given.split(", ") if given}
     assert parameters.isdisjoint({*defined, "name", "holds"})
+    assert {"MRank", "MBefore"} <= set(defined)
