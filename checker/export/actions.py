@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from checker.errors import InternalError
 from checker.export.expressions import Expressions, Scope, item_type, may_fail, members
-from checker.export.names import assigned, atomic, bracketed, listed, place
+from checker.export.names import assigned, atomic, auxiliary, bracketed, listed, place
 from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
@@ -331,7 +331,8 @@ class Actions:
             for variable in self._machine.variables
             for state in (exits.start, scope.state)
         }
-        found = [text for one in held if (text := self._occurring(kind, *one)) != "{}"]
+        every = (self._occurring(kind, item, bracketed(text)) for item, text in held)
+        found = [text for text in every if text != "{}"]
         found += [scope.names[drawn]] if drawn in scope.names else []
         free = f"{self._values.set_of(kind)} \\ ({_union(found) or '{}'})"
         left, inside = scope.aside("unused")
@@ -376,7 +377,7 @@ class Actions:
                 return f"(CASE {' [] '.join(arms)})"
             case Map(key, held, total):
                 own = "{}" if total else self._over(wanted, key, f"DOMAIN {text}")
-                name = f"k{text.count('[')}"
+                name = auxiliary("key", text)
                 inner = self._occurring(wanted, held, f"{text}[{name}]")
                 if inner == "{}":
                     return own
@@ -393,7 +394,7 @@ class Actions:
     def _over(self, wanted: Id, item: Type, collection: str) -> str:
         if isinstance(item, Id):
             return f"({collection})" if item.name == wanted.name else "{}"
-        name = f"e{collection.count('(')}"
+        name = auxiliary("item", collection)
         inner = self._occurring(wanted, item, name)
         return "{}" if inner == "{}" else f"(UNION {{{inner} : {name} \\in {collection}}})"
 

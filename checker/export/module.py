@@ -21,6 +21,11 @@ from checker.semantics.fairness import fair_rows
 
 WIDTH = 78
 
+_OF_TABLE = ("Moves", "Restores", "Created")
+"""How the names of what is defined for a state table end."""
+_OF_STEPS = "_step"
+"""How the name of what a `step` property says of a step ends."""
+
 
 @frozen()
 class Module:
@@ -54,22 +59,27 @@ class _Writer:
         kept = tuple(item for item in machine.properties if item.name not in self._unwritten)
         self._machine = machine = replace(machine, properties=kept)
         self._name = name
-        self._taken: set[str] = {name, "Judging", "Legal", "Still", "InBounds", "Terminal"}
-        self._taken |= {"Stays", "NoDeadlock", "Proper", "Faults", "Seen"}
+        self._taken: set[str] = {name, "Judging", "Judge", "Legal", "Still", "InBounds", "Terminal"}
+        self._taken |= {"Stays", "NoDeadlock", "Proper", "Faults"}
         self._variables = {item.name: self._new(item.name) for item in machine.variables}
-        self._tables = {item.name: self._new(item.name.title()) for item in machine.tables}
+        self._tables = {
+            item.name: self._new(item.name.title(), *_OF_TABLE) for item in machine.tables
+        }
         self._rows = {item.name: self._new(item.name) for item in machine.actions}
-        self._claims = {item.name: self._new(item.name) for item in machine.properties}
+        self._claims = {
+            item.name: self._new(item.name, *([_OF_STEPS] if item.kind == "step" else []))
+            for item in machine.properties
+        }
         self._values = Values(machine, self._taken)
         self._write = Expressions(self._values)
         self._actions = Actions(machine, self._write, self._tables)
         self._faults = any(action.fault is not None for action in machine.actions)
 
-    def _new(self, text: str) -> str:
-        suffixes = ("Moves", "Restores", "Created")
-        taken = self._taken | {name.removesuffix(end) for name in self._taken for end in suffixes}
+    def _new(self, text: str, *endings: str) -> str:
+        """Return a name that is free, and with each of these endings, too."""
+        taken = self._taken | {name.removesuffix(end) for name in self._taken for end in endings}
         name = identifier(text, taken)
-        self._taken.add(name)
+        self._taken |= {name, *(name + end for end in endings)}
         return name
 
     @property
@@ -149,12 +159,15 @@ class _Writer:
             own = self._tables[table.name]
             pairs = {(move.origin, move.target): None for move in table.transitions}
             lines += prose(table.about)
-            lines += _set(f"{own}Moves", (_pair(pair) for pair in pairs))
-            lines += _set(f"{own}Restores", (_pair(pair) for pair in table.restores))
-            lines += _set(f"{own}Created", (quoted(state) for state in table.created))
+            moves, restores, created = (own + end for end in _OF_TABLE)
+            lines += _set(moves, (_pair(pair) for pair in pairs))
+            lines += _set(restores, (_pair(pair) for pair in table.restores))
+            lines += _set(created, (quoted(state) for state in table.created))
             lines.append("")
         if lines:
-            lines += ['Legal(moves, row) == Assert(Judging => moves, <<"illegal move", row>>)']
+            lines += [
+                'Legal(v_moves, v_row) == Assert(Judging => v_moves, <<"illegal move", v_row>>)'
+            ]
         return lines
 
     # ---------------------------------------------------------------------------- rows
@@ -168,7 +181,7 @@ class _Writer:
     def _still(self) -> Lines:
         steps = [item for item in self._kind("step") if not _asks_for_rows(item)]
         judge = [
-            'Judge(holds, name) == Assert(Judging => holds, <<"step", name>>)',
+            'Judge(v_holds, v_name) == Assert(Judging => v_holds, <<"step", v_name>>)',
             "",
         ]
         if not steps:
@@ -355,8 +368,8 @@ class _Writer:
             case "step" if _asks_for_rows(item):
                 return prose(f"{own} speaks of rows: it is judged at the end of each.")
             case "step":
-                claim = f"{own} == [][UNCHANGED vars \\/ {own}_step]_vars"
-                return [*_all(f"{own}_step", parts), claim]
+                claim = f"{own} == [][UNCHANGED vars \\/ {own}{_OF_STEPS}]_vars"
+                return [*_all(f"{own}{_OF_STEPS}", parts), claim]
             case "eventually":
                 return [f"{own} == <>({_joined(parts)})"]
             case "leads_to":

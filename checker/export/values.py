@@ -111,9 +111,13 @@ class Values:
         self.tag = next((name for name in choices if name not in fields), "kind_of_record")
         split = _split_fields([item for item in records if item.name in self.tagged])
         self._fields = _called(self.tag, fields, records, self.tagged, split)
+        # Whether orders are asked for is known when names that might be theirs were bound.
+        self._kept: dict[str, str] = {}
         for kind in kinds:
             if isinstance(kind, Enum | Id):
                 self._declare(kind)
+                self._keep(f"{kind.name}Rank")
+            self._keep(f"{_title(kind)}Before")
 
     def _declare(self, kind: Enum | Id) -> None:
         """Define the set of an enum's or id type's values, in whose words the rest is written."""
@@ -127,6 +131,15 @@ class Values:
         name = identifier(text, self._names)
         self._names.add(name)
         return name
+
+    def _keep(self, text: str) -> None:
+        """Keep a name for a definition that may be asked for."""
+        if text not in self._kept:
+            self._kept[text] = self._new(text)
+
+    def _late(self, text: str) -> str:
+        """Return the name that was kept for a definition, or a new one for another like it."""
+        return self._kept.pop(text, None) or self._new(text)
 
     def field(self, record: str, name: str) -> str:
         """Return how a field of a record is called.
@@ -228,7 +241,7 @@ class Values:
         """Return the function from the values of a type to their places in its order."""
         if kind.name not in self._ranks:
             domain = self.set_of(kind)
-            name = self._new(f"{kind.name}Rank")
+            name = self._late(f"{kind.name}Rank")
             order = ", ".join(map(quoted, kind.members))
             self.definitions.append(
                 f"{name} == [v_one \\in {domain} |-> CHOOSE v_place \\in "
@@ -246,7 +259,7 @@ class Values:
                 return "BoolBefore"
         if kind not in self._orders:
             body = self._before(kind, span)
-            name = self._new(f"{getattr(kind, 'name', type(kind).__name__)}Before")
+            name = self._late(f"{_title(kind)}Before")
             self.definitions.append(f"{name}(v_a, v_b) == {body}")
             self._orders[kind] = name
         return self._orders[kind]
@@ -391,6 +404,11 @@ class Values:
         if source.capacity > target.capacity:
             text = f"AtMost({text}, {target.capacity}, {where})"
         return f"BagOf({text})" if isinstance(target, Bag) else text
+
+
+def _title(kind: Type) -> str:
+    """Return the name of a type, of one without what sort of type it is."""
+    return str(getattr(kind, "name", type(kind).__name__))
 
 
 def number(value: int) -> str:

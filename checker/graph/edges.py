@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from checker.llvm.compiled import compiled
 from checker.llvm.instructions import call, load, prefetch, store
 from checker.llvm.meta import CUT, DROPPED, ERROR
-from checker.search.beyond import OUTSIDE, told_by
+from checker.search.beyond import of_no_state, told_by
 from checker.search.board import (
     BLOCK_SIZE_MAX,
     CANONICAL,
@@ -152,7 +152,7 @@ def _target(
     if meta & ERROR != 0:
         return LOST
     if meta & DROPPED != 0:
-        outside[place] |= OUTSIDE | ((1 << plan[PROPERTIES]) - 1)
+        outside[place] |= of_no_state(plan[PROPERTIES])
     elif differs(board[QUEUE] + 8 * board[WORDS] * source, state, board[WORDS]) == 0:
         return source
     else:

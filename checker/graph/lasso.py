@@ -3,7 +3,7 @@
 The way in is shortest among all ways from an initial state, over a state that raises the
 obligation, into a fair component without meeting what would end the obligation. The loop visits,
 greedily by nearest first, everything fairness asks for and closes. Where a run may stand still
-for ever after no more steps, that is shown instead.
+for ever after fewer steps, that is shown instead.
 """
 
 from __future__ import annotations

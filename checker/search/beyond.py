@@ -24,3 +24,13 @@ def told_by(flags: int, properties: int) -> int:
     pending = ~(flags >> CONDITION) & every
     raised = (flags >> PREMISE) & pending
     return int(OUTSIDE | pending | (raised << OUTSIDE_RAISED))
+
+
+@compiled
+def of_no_state(properties: int) -> int:
+    """Return what a step that ran out of ids tells: it may owe everything, and may have raised it.
+
+    Nothing is known of where it would lead.
+    """
+    every = (1 << properties) - 1
+    return int(OUTSIDE | every | (every << OUTSIDE_RAISED))

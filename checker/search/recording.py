@@ -20,7 +20,7 @@ from checker.llvm.compiled import compiled
 from checker.llvm.instructions import call, fetch_add, load, store, store_half
 from checker.llvm.meta import CUT, DROPPED
 from checker.memory import advise_huge_pages, available, give_back, reserve_up_to
-from checker.search.beyond import OUTSIDE, told_by
+from checker.search.beyond import of_no_state, told_by
 from checker.search.board import (
     BLOCK,
     EDGE,
@@ -269,7 +269,7 @@ def _where_cut(board: Numbers, desk: Numbers, state: int, successor: int) -> int
     """
     plan = board[RECORDING]
     properties = load(plan + 8 * PROPERTIES)
-    told = OUTSIDE | ((1 << properties) - 1)
+    told = of_no_state(properties)
     if load(desk[META] + 8 * successor) & DROPPED == 0:
         size = 8 * board[WORDS]
         reached = desk[OUT] + size * successor

@@ -558,3 +558,65 @@ def written(entry: Shipped) -> Module:
         except SpecificationError:  # what has no form in TLA+ is refused
             continue
     raise AssertionError(f"no instance of {entry.name} is written")
+
+
+HELD = """
+system: held
+about: Ids are looked for in collections of collections; variables are called as a module might.
+constants:
+  M: {ids: [m1, m2]}
+variables:
+  e0: {type: optional M, initial: none}
+  k0: {type: "map of 0..2 to M", initial: "{0: m1}"}
+  s: {type: set of set of optional M, initial: empty}
+initial:
+  do: e0 = fresh(M)
+rows:
+  - row: draw
+    when: e0 is none
+    do: e0 = fresh(M)
+"""
+
+
+def test_ids_in_use_are_looked_for_under_names_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(HELD)
+    text = exported(path)
+    assert "v_key \\in DOMAIN k0" in text
+    assert "v_item_1 \\in v_item" in text
+    assert re.search(r"\b[ek]0 \\in ", text) is None
+
+
+CALLED = """
+system: called
+about: Things are called as what a module defines, or as the parameters of that.
+constants:
+  M: {ids: [m1, m2]}
+variables:
+  name: {type: 0..2, initial: "0"}
+  holds: {type: bool, initial: "false"}
+rows:
+  - row: Judge
+    when: name < 2
+    do: name += 1
+  - row: p_step
+    for: {MRank: M, MBefore: M}
+    when: MRank < MBefore
+    do: holds = name == 2 and max(M) == m1
+properties:
+  p: {step: next(name) >= name, why: it counts.}
+  q: {step: "implies(ran(Judge), next(name) > name)", why: it counts.}
+"""
+
+
+def test_what_a_module_defines_is_called_apart_from_what_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(CALLED)
+    text = exported(path)
+    heads = re.findall(r"^(\w+)(?:\((.*)\))? ==", text, re.MULTILINE)
+    defined = [name for name, _ in heads]
+    assert {"Judge", "Judge_1", "p_step", "p_1", "p_1_step"} <= set(defined)
+    assert len(defined) == len(set(defined))
+    parameters = {one for _, given in heads for one in given.split(", ") if given}
+    assert parameters.isdisjoint({*defined, "name", "holds"})
+    assert {"MRank", "MBefore"} <= set(defined)

@@ -253,3 +253,44 @@ def test_a_formula_without_conditions_is_judged_all_the_same(
 ) -> None:
     result = claims(tmp_path, f"said; ltl: {formula}")
     assert outcomes(result)["said"] == verdict
+
+
+@pytest.mark.parametrize("in_rows", [True, False])
+def test_nothing_is_known_of_where_a_step_leads_that_runs_out_of_ids(
+    tmp_path: Path, in_rows: bool
+) -> None:
+    """Whatever is claimed of endless runs might be owed there, as where a bound cut the step."""
+    draw = "drawn.add(fresh(Ticket))"
+    text = f"""\
+constants:
+  Ticket: {{ids: 1, prefix: t}}
+variables:
+  drawn: {{type: set of Ticket, initial: "{{}}"}}
+  odd: {{type: bool, initial: "false"}}
+initial:
+  for: {{two: "{{{"false" if in_rows else "false, true"}}}"}}
+  do: |
+    odd = two
+    {draw}
+    if two:
+      {draw}
+rows:
+  - row: {"draw" if in_rows else "rest"}
+    do: {"odd = true; " + draw if in_rows else "odd = odd"}
+terminal: ["true"]
+properties:
+  comes: {{eventually: len(drawn) == 1, initially: odd, why: w.}}
+  stays: {{always_eventually: len(drawn) == 1, why: w.}}
+  said: {{ltl: always(eventually(len(drawn) == 1)), why: w.}}
+  follows: {{leads_to: {{from: odd, to: len(drawn) == 1}}, why: w.}}
+  inside: {{always_eventually: len(drawn) == 1, within_bounds: true, why: w.}}
+"""
+    result = run(tmp_path, text)
+    assert outcomes(result) == {
+        "comes": "holds" if in_rows else "unknown",
+        "stays": "unknown",
+        "said": "unknown",
+        "follows": "unknown",
+        "inside": "holds",
+        "deadlock": "holds",
+    }

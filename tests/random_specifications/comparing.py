@@ -133,9 +133,7 @@ def _compare(result: Result, wanted: Explored, text: str) -> None:
 def _compare_verdicts(result: Result, wanted: Explored, text: str) -> None:
     outcomes = {item.name: item.outcome for item in result.verdict.properties}
     for name, outcome in wanted.outcomes.items():
-        # Beyond a cut the explorer does not say what a run still owes.
-        allowed = {"holds", "unknown"} if outcome == "any" else {outcome}
-        assert outcomes[name] in allowed, f"{name} is {outcomes[name]}, not {outcome}: {text}"
+        assert outcomes[name] == outcome, f"{name} is {outcomes[name]}, not {outcome}: {text}"
     assert set(outcomes) == set(wanted.outcomes), text
     lengths = {
         item.name: item.length for item in result.verdict.properties if item.length is not None

@@ -11,7 +11,7 @@ from typing import Any
 from .evaluation import Scope, evaluate, need
 from .execution import State, Step, Stepper
 from .formulas import claimed, negated
-from .liveness import Graph, Label, satisfied
+from .liveness import Graph, Label, Truth, satisfied, unclear
 from .model import Model, Row
 from .refinement import Refinement
 from .values import FailedError, renamed
@@ -62,6 +62,8 @@ class Explorer:
         self.numbers: dict[State, int] = {}
         self.edges: list[list[tuple[int, frozenset[Label]]]] = []
         self.initial: list[int] = []
+        self.beyond: dict[int, list[State | None]] = {}
+        """Where cut steps lead that change something, by source; -1: initial states. None: nowhere."""
         self.renamings = self._renamings()
 
     def _renamings(self) -> list[dict[str, str]]:
@@ -112,7 +114,9 @@ class Explorer:
             return []
         for step in steps:
             stored = self._arrive(None, step, -1)
-            if stored is not None:
+            if stored is None:
+                self.beyond.setdefault(-1, []).append(step.state)
+            else:
                 number, new = stored
                 self.initial.append(number)
                 frontier += [new] if new is not None else []
@@ -143,6 +147,8 @@ class Explorer:
             if arrived is None:
                 # What changes nothing is no way out, whatever the bounds say of such a step.
                 edges.append((self.numbers[state] if step.state == state else -1, labels))
+                if step.state != state:
+                    self.beyond.setdefault(self.numbers[state], []).append(step.state)
                 continue
             number, new = arrived
             edges.append((number, labels))
@@ -284,18 +290,34 @@ class Explorer:
     def _lively(self, name: str) -> str:
         ((kind, node, premise),) = [p[1:] for p in self.model.properties if p[0] == name]
         claim, conditions = claimed(kind, node, premise)
-        states = sorted(self.numbers, key=self.numbers.__getitem__)
-        scopes = [Scope(self.model, self.stepper.unpack(state), {}) for state in states]
-        truth = [[bool(evaluate(each, scope)) for each in conditions] for scope in scopes]
         begins = self.model.initially.get(name, ast.Constant(True))
-        starts = [number for number in self.initial if evaluate(begins, scopes[number])]
+
+        def seen(state: State | None) -> Truth:
+            if state is None:
+                return None
+            scope = Scope(self.model, self.stepper.unpack(state), {})
+            return [bool(evaluate(each, scope)) for each in conditions]
+
+        def begun(state: State | None) -> bool:
+            if state is None:
+                return True
+            return bool(evaluate(begins, Scope(self.model, self.stepper.unpack(state), {})))
+
+        states = sorted(self.numbers, key=self.numbers.__getitem__)
+        truth = [seen(state) or [] for state in states]
+        starts = [number for number in self.initial if begun(states[number])]
         strong = {row.name: row.fair == "strong" for row in self.model.rows}
         strong |= {group.name: group.fair == "strong" for group in self.model.groups}
         self.edges += [[] for _ in range(len(states) - len(self.edges))]
-        if satisfied(Graph(self.edges, strong), starts, negated(claim), truth):
+        beyond = [[seen(one) for one in self.beyond.get(at, ())] for at in range(len(states))]
+        graph = Graph(self.edges, strong, beyond)
+        if satisfied(graph, starts, negated(claim), truth):
             return "violated"
+        outside = [seen(state) for state in self.beyond.get(-1, ()) if begun(state)]
         within = name in self.model.within_bounds
-        return "any" if self.result.cuts and not within else "holds"
+        if within or not unclear(graph, starts, negated(claim), truth, outside, kind):
+            return "holds"
+        return "unknown"
 
 
 def repr_of(state: State) -> str:

@@ -1,4 +1,4 @@
-"""Whether a small graph has a fair endless run of which a formula is true."""
+"""Whether a small graph has a fair endless run of which a formula is true, or may have beyond it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from .formulas import Formula, Obligations, continued, untils
 Label = tuple[Any, ...]
 """A promise: the name of a row or group, and the values by which it is told apart."""
 Node = tuple[int, Obligations]
+Truth = list[bool] | None
+"""Which conditions hold in a state; None of one that there is not, because ids ran out."""
 
 
 @dataclass
@@ -20,6 +22,18 @@ class Graph:
 
     edges: list[list[tuple[int, frozenset[Label]]]]
     strong: dict[str, bool]
+    beyond: list[list[Truth]]
+    """By source, what is true where its steps lead that were cut off and change something."""
+
+    def reached(self, starts: set[int], inside: set[int]) -> set[int]:
+        """What is reached from `starts` through states `inside` alone."""
+        found, waiting = set(starts), list(starts)
+        while waiting:
+            for target, _ in self.edges[waiting.pop()]:
+                if target in inside and target not in found:
+                    found.add(target)
+                    waiting.append(target)
+        return found
 
     def enabled(self, state: int) -> set[Label]:
         """The promises that a step to another state would keep."""
@@ -89,3 +103,37 @@ def _fair(read: _Read, part: nx.DiGraph, owed: set[Formula]) -> bool:
         if read.graph.strong[label[0]]:
             return _fair_among(read, part.subgraph(set(part.nodes) - having), owed)
     return True
+
+
+def unclear(
+    graph: Graph,
+    starts: list[int],
+    formula: Formula,
+    truth: list[list[bool]],
+    begun: list[Truth],
+    kind: str,
+) -> bool:
+    """Whether what was cut off may break a claim, whose negation is `formula`.
+
+    `begun`: the initial states that were cut off and that the claim speaks of.
+    """
+    if kind in ("ltl", "eventually_always"):
+        moves = _Read(graph, starts, formula, truth).moves
+        read = {state for (state, _), following in moves.adjacency() if following}
+        return bool(begun) or any(graph.beyond[state] for state in read)
+
+    def pending(here: Truth) -> bool:
+        return here is None or not here[-1]
+
+    def raised(here: Truth) -> bool:
+        return pending(here) and (here is None or kind != "leads_to" or here[0])
+
+    everywhere = graph.reached(set(starts), set(range(len(truth))))
+    raising = set(starts) if kind == "eventually" else everywhere
+    waiting = {state for state, here in enumerate(truth) if pending(here)}
+    owing = graph.reached({state for state in raising if raised(truth[state])}, waiting)
+    if any(map(raised, begun)) or any(pending(here) for one in owing for here in graph.beyond[one]):
+        return True
+    return kind != "eventually" and any(
+        raised(here) for state in everywhere for here in graph.beyond[state]
+    )
