@@ -405,9 +405,54 @@ def _quantified(node: ast.Call, scope: Scope) -> Any:
     if node.func.id == "sum" and not isinstance(comprehension, ast.GeneratorExp):
         return sum(items(evaluate(comprehension, scope), scope))
     assert isinstance(comprehension, ast.GeneratorExp)
-    rows = _clauses(comprehension.generators, scope)
-    values = (need(evaluate(comprehension.elt, row)) for row in rows)
-    return {"all": all, "any": any, "sum": sum}[node.func.id](values)  # type: ignore[operator]
+    if node.func.id == "sum":
+        rows = _clauses(comprehension.generators, scope)
+        return sum(need(evaluate(comprehension.elt, row)) for row in rows)
+    decides = node.func.id == "any"
+    return decides == _decided(comprehension.elt, comprehension.generators, decides, scope)
+
+
+def _decided(body: ast.expr, clauses: list[ast.comprehension], decides: bool, scope: Scope) -> bool:
+    """Whether one value decides `all` or `any`, by being what `decides`.
+
+    Among values with interchangeable ids none is first: an error counts where none decides.
+    """
+    if not clauses:
+        return bool(need(evaluate(body, scope)) == decides)
+    first, *rest = clauses
+    assert isinstance(first.target, ast.Name)
+    domain = need(evaluate(first.iter, scope))
+    ordered = isinstance(domain, tuple) and not isinstance(domain, Bag)
+    failed = None
+    for value in items(domain, scope):
+        inner = scope.bind(first.target.id, value)
+        try:
+            if all(need(evaluate(test, inner)) for test in first.ifs) and _decided(
+                body, rest, decides, inner
+            ):
+                return True
+        except FailedError as error:
+            if ordered or not _interchangeable(value, scope):
+                raise
+            failed = error
+    if failed is not None:
+        raise failed
+    return False
+
+
+def _interchangeable(value: Any, scope: Scope) -> bool:
+    """Whether there are interchangeable ids in a value."""
+    model = scope.model
+    match value:
+        case str():
+            return any(value in model.types[name][1] for name in model.symmetric)
+        case Record(_, fields):
+            return any(_interchangeable(part, scope) for _, part in fields)
+        case dict():
+            return any(_interchangeable(part, scope) for pair in value.items() for part in pair)
+        case tuple() | frozenset():
+            return any(_interchangeable(part, scope) for part in value)
+    return False
 
 
 def _len(node: ast.Call, scope: Scope) -> int:
