@@ -339,6 +339,8 @@ properties:
   more: {leads_to: {from: len(used) == 2, to: len(used) == 0}, why: nobody knows}
 """
     result = judge(text)
+    assert (outcome(result), outcome(result, "more")) == ("unknown", "unknown")
+    result = judge(text.replace("why: two", "within_bounds: true, why: two"))
     assert (outcome(result), outcome(result, "more")) == ("holds", "unknown")
 
 
