@@ -156,9 +156,7 @@ class Store:
             self.files.put(f"{self.root}/probe", "")
             self.files.delete(f"{self.root}/probe")
         except Exception as error:  # noqa: BLE001 (whatever a file system raises)
-            raise UsageError(
-                f"{self.root}: no levels can be kept here: {reason_of(error)}"
-            ) from None
+            raise self._unwritable(error) from None
 
     def _claim(self) -> None:
         """Take the path for this search, until its first level says so."""
@@ -168,9 +166,7 @@ class Store:
         except UsageError:
             raise
         except Exception as error:  # noqa: BLE001 (whatever a file system raises)
-            raise UsageError(
-                f"{self.root}: no levels can be kept here: {reason_of(error)}"
-            ) from None
+            raise self._unwritable(error) from None
         if not claimed:
             other = self.files.get(self._claim_path)
             raise UsageError(
@@ -178,6 +174,9 @@ class Store:
                 f"or remove {self._claim_path}, if it does not run any more"
             )
         self._claimed = True
+
+    def _unwritable(self, error: Exception) -> UsageError:
+        return UsageError(f"{self.root}: no levels can be kept here: {reason_of(error)}")
 
     def release(self) -> None:
         """Let others take the path; what is there already still keeps them from it."""
