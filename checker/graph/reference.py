@@ -12,7 +12,7 @@ from checker.graph.space import Named, Space
 from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.meta import CONDITION, PREMISE
 from checker.machine.machine import Machine
-from checker.search.beyond import NO_STATE, OUTSIDE, OUTSIDE_RAISED, of_no_state
+from checker.search.beyond import NO_STATE, of_no_state, told_by
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import UNFAIR, fair_rows, strengths
 from checker.semantics.renamings import Renamings, renamings_for
@@ -37,13 +37,10 @@ def observe(machine: Machine, state: State) -> int:
 
 def beyond(machine: Machine, step: Successor) -> int:
     """Return what a step that was cut tells of what lies behind it, in the bits of `Space`."""
-    every = (1 << len(machine.watches)) - 1
+    properties = len(machine.watches)
     if step.state is None:
-        return of_no_state(len(machine.watches))
-    flags = observe(machine, step.state)
-    pending = ~(flags >> CONDITION) & every
-    raised = (flags >> PREMISE) & pending
-    return OUTSIDE | pending | raised << OUTSIDE_RAISED
+        return of_no_state(properties)
+    return told_by(observe(machine, step.state), properties)
 
 
 def begun_beyond(machine: Machine, step: Successor) -> int:
