@@ -17,7 +17,8 @@ from checker.spark.session import Cluster, spark_session
 
 from .anew import ANEW
 from .comparing import DISTRIBUTED, ENGINES, judge
-from .drawing_several import KINDS, Files
+from .drawing_several import KINDS
+from .files import Files
 
 
 def main() -> None:

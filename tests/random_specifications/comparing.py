@@ -12,8 +12,8 @@ from checker.report.result import Result
 from checker.search.limits import Limits
 
 from .drawing import TABLE
-from .drawing_several import SYSTEM, Files
 from .explorer import LIVENESS, Explored, Explorer, TooLargeError
+from .files import SYSTEM, Files
 from .model import Reader
 
 MOST = 400

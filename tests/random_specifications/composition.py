@@ -69,6 +69,8 @@ def _with_part(
 ) -> dict[str, Any]:
     ids = {name for name, said in host.get("constants", {}).items() if "ids" in _dict(said)}
     words = words_of(own, prefix, use, ids)
+    # What else is called like a variable of the host is a binding or a local, and is no such.
+    words |= {name: f"{prefix}_{name}" for name in host.get("variables", {}) if name not in words}
     part = YAML(typ="safe", pure=True).load(with_words(text, words, own.get("messages") or {}))
     gone = ids | set(use.get("with", {}).values())
     gone |= {words[name] for name in use.get("without", []) if name in words}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
@@ -13,20 +12,12 @@ from ruamel.yaml import YAML
 from .composition import with_words, words_of
 from .drawing import Drawer, orbits, specifications
 from .drawing_further import further
+from .files import SYSTEM, Files
 from .typed import typed
+from .typed_further import typed_further
+from .typed_several import typed_refining, typed_using
 
 OWN = '  own: {type: 0..2, initial: "0"}'
-SYSTEM = "system.yaml"
-
-
-@dataclass(frozen=True)
-class Files:
-    """Texts by the names of their files; the first is the one that is checked."""
-
-    texts: dict[str, str]
-
-    def __str__(self) -> str:
-        return "\n".join(f"# {name}\n{text}" for name, text in self.texts.items())
 
 
 @st.composite
@@ -163,6 +154,10 @@ KINDS = {
     "orbits": orbits,
     "further": further,
     "typed": typed,
+    "typed_further": typed_further,
+    "typed_using": typed_using,
+    "typed_refining": typed_refining,
 }
 """What is drawn, by what it shows: a system of one file, a used one, a refined one, infinite runs
-of symmetric ids, what these leave out, types of every kind."""
+of symmetric ids, what these leave out, types of every kind, what is done with them, and these two
+used and refined."""

@@ -157,7 +157,7 @@ def _subscript(node: ast.Subscript, scope: Scope) -> Any:
     if name in model.channels or name in model.operations or name in model.timers:
         kind = model.variables[name]
         for _ in keys:
-            kind = kind[2]
+            kind = kind[2] if kind[0] == "map" else kind[1]
         return opened(kind, value)
     return value
 

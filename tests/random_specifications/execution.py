@@ -238,8 +238,11 @@ class Run:
                     raise AbandonError
                 chosen = self.choose(found)
                 return evaluate(elt, self.scope().bind(clause.target.id, chosen))
-            case ast.Call(ast.Name("pick"), [domain]):
-                return self.choose(list(dict.fromkeys(items(self.value(domain), self.scope()))))
+            case ast.Call(ast.Name("pick" | "pick_if_any" as word), [domain]):
+                found = list(dict.fromkeys(items(self.value(domain), self.scope())))
+                if not found and word == "pick_if_any":
+                    raise AbandonError
+                return self.choose(found)
             case ast.Call(ast.Name("fresh"), [ast.Name(name)]):
                 return self.fresh(name)
             case ast.Call(ast.Attribute(base, "pop"), arguments):

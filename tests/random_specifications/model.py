@@ -12,7 +12,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from .composition import joined
-from .values import UP_TO, Ranks, Type, bare, split_of
+from .values import UP_TO, Ranks, Type, bare, fit, split_of
 
 
 def parse(text: Any) -> ast.expr:
@@ -131,6 +131,8 @@ class Reader:
         chosen = self.data.get("instances", {}).get(instance, {})
         self.settings = chosen.get("set", {})
         self.model = Model()
+        self.tabulated: dict[str, tuple[str, Any]] = {}
+        """Constants of declared types, with what they are."""
 
     def read(self) -> Model:
         self._constants()
@@ -163,7 +165,10 @@ class Reader:
                     model.symmetric.append(name)
             else:
                 value = entry["value"] if isinstance(entry, dict) else entry
-                model.constants[name] = self.constant(value if given is None else given)
+                if isinstance(entry, dict) and "type" in entry:
+                    self.tabulated[name] = (entry["type"], value if given is None else given)
+                else:
+                    model.constants[name] = self.constant(value if given is None else given)
 
     def _types(self) -> None:
         model = self.model
@@ -178,6 +183,8 @@ class Reader:
                 model.types[name] = self.type(text)
         for name, fields in self.data.get("messages", {}).items():
             self._record(name, fields)
+        for name, (kind, value) in self.tabulated.items():
+            model.constants[name] = fit(self.type(kind), self.constant(value), model.ranks)
 
     def _record(self, name: str, fields: dict[str, Any] | None) -> None:
         """Declare a message, or a record, which is a message that nobody sends."""
@@ -477,11 +484,11 @@ class Reader:
         return row
 
     def _domain(self, text: str) -> Any:
+        if text == "bool" or split_of(text) is not None:
+            return self.type(text)
         if ".." in text:
             low, high = text.split("..")
             return (parse(low), parse(high))
-        if text == "bool" or text.startswith("optional "):
-            return self.type(text)
         return parse(text)
 
     def _outcome_fault(self, on: ast.expr | None) -> str | None:

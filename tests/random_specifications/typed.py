@@ -24,20 +24,25 @@ class Typed(Reading):
     # -------------------------------------------------------------------------------- effects
 
     def places(self, bound: Scope) -> Scope:
-        """Return the variables, those of one id by a name that is bound."""
+        """Return what is read of the state, what there is of each id by a name that is bound."""
+        return self._named(self.variables, bound)
+
+    def _named(self, declared: dict[str, tuple[Kind, bool]], bound: Scope) -> Scope:
         ids = [name for name, kind in bound if kind == ID] or self.values(ID)
         named = []
-        for name, (kind, per) in self.variables.items():
+        for name, (kind, per) in declared.items():
             if not per:
                 named.append((name, kind))
             elif ids:
-                named.append((f"{name}[{self.one(ids)}]", kind))
+                whole, dot, member = name.partition(".")
+                named.append((f"{whole}[{self.one(ids)}]{dot}{member}", kind))
         return named
 
     def _place(self, scope: Scope) -> tuple[str, Kind, list[str]]:
         """Draw a place of the state, its type, and what must be so for it to be there."""
         bound = [(text, kind) for text, kind in scope if text.isidentifier()]
-        text, kind = self.one(self.places(bound) or [("clock", ("range", 0, 3))])
+        own = self._named(self.variables, bound)
+        text, kind = self.one(own or [("clock", ("range", 0, 3))])
         guards: list[str] = []
         for _ in range(self.number(0, 2)):
             inner = [one for one in self.parts((text, kind, ()), scope) if one[0] != text]
@@ -141,30 +146,42 @@ class Typed(Reading):
     # ---------------------------------------------------------------------------------- whole
 
     def text(self) -> str:
-        depth = self.number(2, 3)
-        initials = self._variables()
-        rows = [line for number in range(self.number(1, 3)) for line in self._row(number, depth)]
-        claims = [line for number in range(self.number(1, 3)) for line in self._claim(number)]
-        ids = f"{len(self.ids)}, symmetric: true, prefix: k" if self.symmetric else self._listed()
+        self.depth = self.number(2, 3)
+        variables = self._variables()
+        more = self.further()
+        rows = [line for number in range(self.number(1, 3)) for line in self.row(number)]
+        claims = [line for number in range(self.number(1, 3)) for line in self.claim(number)]
         lines = [
-            "system: typed", "about: Drawn by a test.", "constants:", f"  K: {{ids: {ids}}}", "types:",
-            *(f"  {name}: one of {', '.join(values)}" for name, values in self.enums.items()),
-            *(f"  {name}: {{fields: {{{self._fields(name)}}}}}" for name in self.records),
-            *(f"  {name}: {' or '.join(kinds)}" for name, kinds in self.unions.items()),
-            "variables:", '  clock: {type: "0..3", initial: "0"}',
-            *(self._variable(name, first) for name, first in initials.items()),
+            "system: typed", "about: Drawn by a test.", *self.declared(), *variables, *more,
             "deadlock: false", "rows:", *rows, "properties:", *claims,
         ]  # fmt: skip
         return "\n".join(lines) + "\n"
 
+    def declared(self) -> list[str]:
+        """Write down constants and types."""
+        ids = f"{len(self.ids)}, symmetric: true, prefix: k" if self.symmetric else self._listed()
+        return [
+            "constants:", f"  K: {{ids: {ids}}}", "types:",
+            *(f"  {name}: one of {', '.join(values)}" for name, values in self.enums.items()),
+            *(f"  {name}: {{fields: {{{self.fields(name)}}}}}" for name in self.records if self._is_type(name)),
+            *(f"  {name}: {' or '.join(kinds)}" for name, kinds in self.unions.items() if self._is_type(name)),
+        ]  # fmt: skip
+
+    def _is_type(self, name: str) -> bool:
+        return name not in self.messages and name not in self.nameless
+
+    def further(self) -> list[str]:
+        """Draw sections that rows and properties can use."""
+        return []
+
     def _listed(self) -> str:
         return f"[{', '.join(self.ids)}]"
 
-    def _fields(self, record: str) -> str:
+    def fields(self, record: str) -> str:
         return ", ".join(f'{name}: "{self.shown(kind)}"' for name, kind in self.records[record])
 
-    def _variables(self) -> dict[str, str]:
-        """Declare the variables; return what each is at first."""
+    def _variables(self) -> list[str]:
+        """Declare the variables."""
         initials = {}
         kinds = [self.type(self.number(1, 3)) for _ in range(self.number(1, 3))]
         for number, kind in enumerate([*kinds, *self._together()]):
@@ -174,9 +191,19 @@ class Typed(Reading):
                 continue
             if not self.symmetric and not per and self.chance(3):
                 first = self.expression(kind, [], 2) or first
-            self.variables[f"v{number}"] = (kind, per)
-            initials[f"v{number}"] = first
-        return initials
+            name = self.called(number, per=per)
+            self.variables[name] = (kind, per)
+            initials[name] = first
+        return self.written(initials)
+
+    def called(self, number: int, *, per: bool) -> str:
+        """Draw what a variable is called."""
+        return f"v{number}"
+
+    def written(self, initials: dict[str, str]) -> list[str]:
+        """Write the variables down."""
+        clock = '  clock: {type: "0..3", initial: "0"}'
+        return ["variables:", clock, *(self.variable(*one) for one in initials.items())]
 
     def _together(self) -> list[Kind]:
         """Draw types of which a value of one may be in the other: of a kind, and of several."""
@@ -185,37 +212,49 @@ class Typed(Reading):
             return []
         return [("set", ("record", few[0])), ("union", next(iter(self.unions)))]
 
-    def _variable(self, name: str, initial: str) -> str:
+    def variable(self, name: str, initial: str) -> str:
         kind, per = self.variables[name]
         said = f'type: "{self.shown(kind)}", observed: true, initial: "{initial}"'
         return f"  {name}: {{{said}{', per: K' if per else ''}}}"
 
-    def _bound(self, *, more: bool = False) -> tuple[Scope, list[str]]:
-        """Draw what a row or property is about; return it and the line that says so."""
-        bound: Scope = [("k", ID)] if self.symmetric or self.chance() else []
-        if more and self.chance(4):
-            bound.append(("b", self.one((("range", 0, 1), BOOL, ("enum", "Size")))))
-        said = ", ".join(f'{name}: "{self.shown(kind)}"' for name, kind in bound)
-        return [*self.places(bound), *bound], [f"    for: {{{said}}}"] if bound else []
+    def bound(self) -> Scope:
+        """Draw what a row or property is about."""
+        return [("k", ID)] if self.symmetric or self.chance() else []
 
-    def _row(self, number: int, depth: int) -> list[str]:
-        scope, said = self._bound(more=True)
+    def said(self, bound: Scope) -> list[str]:
+        names = ", ".join(f'{name}: "{self.shown(kind)}"' for name, kind in bound)
+        return [f"    for: {{{names}}}"] if bound else []
+
+    def row(self, number: int) -> list[str]:
+        bound = self.bound()
+        if self.chance(4):
+            bound.append(("b", self.one((("range", 0, 1), BOOL, ("enum", "Size")))))
+        lines = self.steps([*self.places(bound), *bound])
+        return [f"  - row: row{number}", *self.said(bound), *lines]
+
+    def steps(self, scope: Scope) -> list[str]:
+        """Draw guard and effects of a row."""
         guard = self.condition(scope, 3) if self.chance() else "true"
         lines = [line for _ in range(self.number(1, 3)) for line in self.effect(scope, "      ")]
         if self.chance(10):
             lines.append(f"      assert {self.condition(scope, 2)}")
-        when = f'    when: "clock < {depth} and {guard}"'
-        return [f"  - row: row{number}", *said, when, "    do: |", "      clock += 1", *lines]
+        when = f'    when: "clock < {self.depth} and {guard}"'
+        return [when, "    do: |", "      clock += 1", *lines]
 
-    def _claim(self, number: int) -> list[str]:
-        scope, said = self._bound()
+    def claim(self, number: int) -> list[str]:
+        bound = self.bound()
         kind = self.one(("always", "sometimes", "step"))
+        claim = self.claimed(kind, [*self.places(bound), *bound])
+        return [f"  p{number}:", *self.said(bound), f'    {kind}: "{claim}"', "    why: drawn"]
+
+    def claimed(self, kind: str, scope: Scope) -> str:
+        """Draw what a property says."""
         claim = self.condition(scope, 3)
         if kind == "step":
             places = [text for text, _ in scope if text.split("[")[0] in self.variables]
             place = self.one(places or ["clock"])
             claim = f"next({place}) == {place} or {claim}"
-        return [f"  p{number}:", *said, f'    {kind}: "{claim}"', "    why: drawn"]
+        return claim
 
 
 @st.composite

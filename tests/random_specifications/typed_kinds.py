@@ -42,6 +42,10 @@ class Kinds(Choices):
             "Size": ["big", "small"],
         }
         self.records: dict[str, list[tuple[str, Kind]]] = {}
+        self.messages: list[str] = []
+        """Which of the records can be sent."""
+        self.nameless: set[str] = set()
+        """Which of the records and unions have no name, so that nothing is declared to be one."""
         self.unions: dict[str, list[str]] = {}
         for number in range(self.number(1, 3)):
             # Fields of two kinds of a union that are called alike must be of one type (Y303).
@@ -67,8 +71,9 @@ class Kinds(Choices):
         if depth == 0:
             return self.small()
         words = ["small", "optional", *COLLECTIONS]
-        words += ["record"] if self.records else []
-        words += ["union"] if self.unions else []
+        named = {"record": self.records.keys(), "union": self.unions.keys()}
+        known = {word: [one for one in named[word] if one not in self.nameless] for word in named}
+        words += [word for word in known if known[word]]
         match self.one(words):
             case "optional":
                 inner = self.type(depth - 1)
@@ -84,7 +89,7 @@ class Kinds(Choices):
             case "bag":
                 return ("bag", self.key(), self.number(1, 2))
             case "record" | "union" as word:
-                return (word, self.one(list(self.records if word == "record" else self.unions)))
+                return (word, self.one(known[word]))
         return self.small()
 
     def key(self) -> Kind:

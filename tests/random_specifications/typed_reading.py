@@ -111,7 +111,7 @@ class Reading(Kinds):
         return None
 
     def _made(self, name: str, parts: list[str | None]) -> str | None:
-        if None in parts:
+        if None in parts or name in self.nameless:
             return None
         fields = [field for field, _ in self.records[name]]
         named = [f"{field}={part}" for field, part in zip(fields, parts, strict=True)]
@@ -231,8 +231,9 @@ class Reading(Kinds):
 
     def wider(self, kind: Kind) -> Kind:
         """Draw a type that what is looked for among values of another one may have."""
-        if kind[0] == "record" and self.unions and self.chance(3):
-            return ("union", self.one(list(self.unions)))
+        unions = [name for name, kinds in self.unions.items() if kind[-1] in kinds]
+        if kind[0] == "record" and unions and self.chance(3):
+            return ("union", self.one(unions))
         if kind[0] == "total" and self.chance(3):
             return ("map", *kind[1:])
         return kind if kind[0] == "optional" or not self.chance(4) else ("optional", kind)
