@@ -105,9 +105,30 @@ def _marker(crew: Crew, starts: Sequence[int]) -> Mark:
         while results != {FINISHED}:
             crew.resume()
             results = crew.run(marking.job, desks, end - start, lambda: None)
+            if TOO_NARROW in results:
+                _widen(crew, desks)
         return marking.marks()
 
     return mark
+
+
+def _widen(crew: Crew, desks: Sequence[Desk]) -> None:
+    """Give room to the desks that stand at a state with more steps than fit.
+
+    The search may have left out steps that are made here, so its own desks may have been narrower.
+    Where memory is short the state is left out: such steps may be what stopped the search.
+    """
+    store = crew.store
+    states = store.bytes_with(crew.tail) - store.overhead
+    if crew.compact is None:
+        states -= store.table_bytes  # it was given up
+    for desk in desks:
+        if desk.numbers[places.BLOCK] == desk.numbers[places.BLOCK_END]:
+            continue
+        if states + desk.bytes + sum(each.bytes for each in desks) <= store.limit:
+            desk.enlarge(2 * desk.capacity)
+        else:
+            desk.numbers[places.BLOCK] += 1
 
 
 class _Marking:

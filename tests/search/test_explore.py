@@ -314,6 +314,19 @@ def test_a_limit_of_memory_stops_the_search_below_it(monkeypatch: pytest.MonkeyP
     assert found.distinct * 16 > limit // 4
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_beside_a_state_with_more_steps_than_fit_a_path_is_found(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checker.search.disk.Disk.free", lambda _: 0)
+    wide = [Edge(0, 3 + number % 7) for number in range(20_000)]
+    graph = Graph([(0, 0)], {0: [Edge(0, 1), Edge(1, 2)], 1: [Edge(2, 1, ILLEGAL)], 2: wide})
+    found = explore_graph(graph, Limits(memory_bytes=1 << 20), workers)
+    assert found.stopped_by == "memory_of_one_state"
+    (finding,) = found.findings
+    assert finding.path == tuple(graph.encode(node) for node in (0, 1, 1))
+
+
 def test_a_limit_of_seconds() -> None:
     started = time.perf_counter()
     found = explore(machine(), LAYOUT, grid(8, 64, 1), Limits(seconds=0.3), 2)
