@@ -426,7 +426,8 @@ class Crew:
             self._widen() or (self._queue_to_disk() and self._widen())
         ):
             return "memory_of_one_state"
-        if NO_HALVES in results and not (self._more_halves() or self._queue_to_disk()):
+        halved = NO_HALVES in results and self.compact is not None  # they may be gone by now
+        if halved and not (self._more_halves() or self._queue_to_disk()):
             return "memory"
         if NO_STEPS in results and self.recording is not None:
             self._more_steps(self.recording)
@@ -629,8 +630,13 @@ class Crew:
         return "states" if spill.cut else None
 
     def _widen(self) -> bool:
-        """Double the buffers of desks with nothing pending; False if memory does not allow it."""
-        idle = [d for d in self.desks if d.numbers[places.NEXT] == d.numbers[places.PENDING]]
+        """Double the buffers of desks that are done with them; False if memory is short."""
+        idle = [
+            desk
+            for desk in self.desks
+            if desk.numbers[places.NEXT] == desk.numbers[places.PENDING]
+            and not (self.recording and desk.numbers[places.EXPANDED])  # they are to be recorded
+        ]
         extra = sum(desk.bytes for desk in idle)
         if self.store.bytes_with(self.tail) + extra > self.store.limit:
             return False

@@ -29,6 +29,7 @@ from checker.search.roots import Form
 from checker.search.spill import Spill
 from checker.search.splitting import SAMPLE, pieces_of, split_of
 from checker.search.store import Store
+from checker.search.worker import NO_HALVES, TOO_NARROW
 
 MACHINE: Any = SimpleNamespace(
     properties=[SimpleNamespace(name="far", kind="sometimes", asks=False)],
@@ -235,6 +236,23 @@ def test_dictionaries_that_are_full_send_the_search_to_disk(
     assert told(run(2, 2, notice=notices.append)) == plain(2)
     assert "halves" in notices[0]
     assert "disk" in notices[1]
+
+
+def test_halves_may_be_gone_when_a_thread_has_no_room_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Narrow(crew_module.Crew):
+        """Where one thread has no room for halves, a state of another one has too many steps."""
+
+        def run(self, *given: Any) -> set[int]:
+            results = super().run(*given)
+            return results | {TOO_NARROW} if NO_HALVES in results else results
+
+        def _widen(self) -> bool:
+            return self.store.file is not None
+
+    monkeypatch.setattr(local_module, "Crew", partial(Narrow, capacity=2, out_capacity=64))
+    assert told(run(2)) == plain(2)
 
 
 # -------------------------------------------------------------------------------------- the parts
