@@ -19,10 +19,12 @@ from native_kernels import grid
 import checker.search.crew as crew_module
 import checker.search.local as local_module
 from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
+from checker.search import board as places
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.progress import Progress
+from checker.search.worker import HALTED, work
 
 ACTIONS = ("a", "b", "c")
 CHECKS = [("first", "always"), ("second", "sometimes"), ("third", "always")]
@@ -298,6 +300,37 @@ def test_a_limit_of_states_is_never_exceeded(limit: int) -> None:
     threads = explore(machine(), LAYOUT, grid(3, 50, 1), Limits(states=limit), 2)
     assert limit - 256 <= threads.distinct <= limit
     assert threads.stopped_by == "states"
+
+
+def test_where_states_may_have_many_successors_threads_do_the_work() -> None:
+    with crew_module.Crew(grid(5, 8, 1), 2, 1 << 24, None, out_capacity=8) as crew:
+        here = threading.get_ident()
+
+        def who(states: int) -> set[int]:
+            return crew.run(lambda *_: threading.get_ident(), crew.desks, states, lambda: None)
+
+        assert who(512) == {here}
+        crew.desks[0].enlarge(1 << 20)
+        assert who(2) == {here}
+        assert here not in who(512)
+
+
+def test_buffers_that_held_many_initial_states_are_given_back() -> None:
+    kernel = kernel_of(Graph([(node, 0) for node in range(99)], {}), ACTIONS)
+    with crew_module.Crew(kernel, 1, 1 << 24, None, out_capacity=8) as crew:
+        assert crew.begin(lambda: None) is None
+        assert (crew.tail, crew.desks[0].capacity) == (99, 8)
+
+
+def test_a_halt_is_heard_within_a_block() -> None:
+    with crew_module.Crew(grid(5, 8, 1), 1, 1 << 24, None, out_capacity=8) as crew:
+        crew.begin(lambda: None)
+        crew.expand_level(0, 1, lambda: None)
+        desk = crew.desks[0].numbers
+        desk[[places.BLOCK, places.BLOCK_END]] = 1, 6
+        crew.board[places.HALT] = 1
+        assert work(crew.board, desk, crew.board.ctypes.data) == HALTED
+        assert desk[places.BLOCK] == 1
 
 
 def test_a_limit_of_states_that_is_just_enough_stops_nothing() -> None:
