@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from flagged_graphs import Graph, kernel_of
 from native_kernels import grid
+from numpy.typing import NDArray
 from test_explore import ACTIONS, CHECKS, LAYOUT, STEPS, compare, random_graph
 from test_explore import machine as graph_machine
 
 import checker.search.crew as crew_module
 import checker.search.local as local_module
 from checker.kernel.kernel import Kernel
-from checker.search import runs
+from checker.search import paths, runs
 from checker.search.disk import Disk
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
@@ -94,6 +95,29 @@ def test_a_grid_on_disk_is_the_grid_in_memory(words: int, workers: int, states: 
     assert "levels are kept on disk" in notices[0]
     assert "visited set is kept on disk" in notices[1]
     assert len(notices) == 2
+
+
+@pytest.mark.usefixtures("tiny")
+def test_what_leads_to_a_finding_is_kept_on_disk_where_it_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every state of the grid leads to its only deadlock, so each has a mark."""
+    held: list[int] = []
+    all_marks: list[int] = []
+
+    class Told(paths.Shelf):
+        def keep(self, marks: NDArray[np.int64]) -> NDArray[np.int64]:
+            all_marks.append(marks.nbytes)
+            kept = super().keep(marks)
+            held.append(self.bytes)
+            return kept
+
+    monkeypatch.setattr(paths, "Shelf", Told)
+    memory = memory_for(2, 2, 300)
+    found = run(2, memory, 2, kernels=SMALL)
+    assert found.findings == run(2, None, kernels=SMALL).findings
+    assert sum(all_marks[:29]) == 8 * 3 * 8**4
+    assert held[28] <= memory < sum(all_marks[:29])
 
 
 @pytest.mark.usefixtures("tiny")
