@@ -45,7 +45,7 @@ CLAIMED = 24
 TAIL = 32
 """First place of the queue that no thread has claimed."""
 HALT = 40
-"""Not 0: return to the coordinator at the next block."""
+"""Not 0: return to the coordinator before more states are expanded."""
 BOARD_SIZE = 48
 
 # Addresses of a desk's buffers.
@@ -151,6 +151,11 @@ class Desk:
         self.numbers[UNKNOWN] = self.unknown.ctypes.data
         self.numbers[FLAGS] = self.flags.ctypes.data
         self.numbers[OUT_CAPACITY] = capacity
+
+    def is_done_with(self, *, records: bool) -> bool:
+        """Whether the buffers hold nothing to look up, nor, if the search `records`, to record."""
+        pending = self.numbers[NEXT] != self.numbers[PENDING]
+        return not (pending or (records and self.numbers[EXPANDED]))
 
     @property
     def capacity(self) -> int:

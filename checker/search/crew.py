@@ -54,7 +54,8 @@ OUT_CAPACITY = 4096
 
 _POLL_SECONDS = 0.05
 _ALONE = 512
-"""States of a level up to which waking the threads takes longer than the work."""
+"""States of a level up to which waking the threads takes longer than the work; fewer where a state
+may have more successors than OUT_CAPACITY."""
 _BLOCK_SIZE_MIN = 16
 _LITTLE = 1 << 24
 """Bytes of halves that are worth it whatever the states take."""
@@ -171,14 +172,17 @@ class Crew:
         except HaltedError:
             return watch() or "interrupt"
         states = calls.canonical(states)
-        desk = self.desks[0]
-        desk.enlarge(max(desk.capacity, len(states)))
+        desk, usual = self.desks[0], self.desks[0].capacity
+        desk.enlarge(max(usual, len(states)))
         desk.out[: states.size] = states.reshape(-1)
         desk.meta[: len(meta)] = meta
         desk.numbers[places.NEXT] = 0
         desk.numbers[places.PENDING] = len(states)
         self._initial = int(np.count_nonzero((meta & ERROR) == 0))
-        return self.expand_level(0, 0, watch)
+        stopped = self.expand_level(0, 0, watch)
+        if stopped is None:
+            desk.enlarge(usual)
+        return stopped
 
     def advance(self, seconds: float) -> None:
         """Note that the search has gone on for so long: faster code may pay, or be there."""
@@ -402,9 +406,10 @@ class Crew:
     def run(self, job: Job, desks: Sequence[Desk], states: int, watch: Watch) -> set[int]:
         """Let every desk do its job on a level of `states` states; return what the jobs returned.
 
-        Jobs run in this thread where the level is small, else in threads that `watch` can halt.
+        Jobs run in this thread where there is little to do, else in threads that `watch` can halt.
         """
-        if states <= _ALONE:
+        most = max(OUT_CAPACITY, *(desk.capacity for desk in desks))
+        if states * most <= _ALONE * OUT_CAPACITY:
             return {job(self.board, desk.numbers, self._address) for desk in desks}
         running = [
             self._pool.submit(job, self.board, desk.numbers, self._address) for desk in desks
@@ -426,7 +431,8 @@ class Crew:
             self._widen() or (self._queue_to_disk() and self._widen())
         ):
             return "memory_of_one_state"
-        if NO_HALVES in results and not (self._more_halves() or self._queue_to_disk()):
+        halved = NO_HALVES in results and self.compact is not None  # they may be gone by now
+        if halved and not (self._more_halves() or self._queue_to_disk()):
             return "memory"
         if NO_STEPS in results and self.recording is not None:
             self._more_steps(self.recording)
@@ -629,8 +635,9 @@ class Crew:
         return "states" if spill.cut else None
 
     def _widen(self) -> bool:
-        """Double the buffers of desks with nothing pending; False if memory does not allow it."""
-        idle = [d for d in self.desks if d.numbers[places.NEXT] == d.numbers[places.PENDING]]
+        """Double the buffers of desks that are done with them; False if memory is short."""
+        records = self.recording is not None
+        idle = [desk for desk in self.desks if desk.is_done_with(records=records)]
         extra = sum(desk.bytes for desk in idle)
         if self.store.bytes_with(self.tail) + extra > self.store.limit:
             return False

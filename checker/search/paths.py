@@ -25,6 +25,7 @@ from checker.search import board as places
 from checker.search.aims import INITIAL, Aim
 from checker.search.board import Desk, new_board
 from checker.search.crew import Crew
+from checker.search.disk import DiskFile
 from checker.search.worker import FINISHED, TOO_NARROW
 
 _AIMS_AT_ONCE = 60
@@ -92,6 +93,7 @@ def _marker(crew: Crew, starts: Sequence[int]) -> Mark:
     """Return what marks a level of a crew's queue, on all its threads."""
     capacity = max(desk.capacity for desk in crew.desks)
     desks = [Desk(crew.kernel, capacity) for _ in crew.desks]
+    shelf = Shelf(crew)
     for desk, own in zip(desks, crew.desks, strict=True):
         desk.numbers[places.CUTTER] = own.numbers[places.CUTTER]
 
@@ -105,9 +107,61 @@ def _marker(crew: Crew, starts: Sequence[int]) -> Mark:
         while results != {FINISHED}:
             crew.resume()
             results = crew.run(marking.job, desks, end - start, lambda: None)
-        return marking.marks()
+            if TOO_NARROW in results:
+                _widen(crew, desks)
+        return shelf.keep(marking.marks())
 
     return mark
+
+
+class Shelf:
+    """Where the marks of all levels are kept: in memory while they fit, then on disk.
+
+    `bytes` are those in memory. There may be a mark for every state.
+    """
+
+    def __init__(self, crew: Crew) -> None:
+        self.bytes = 0
+        self._crew = crew
+        self._file: DiskFile | None = None
+        self._filled = 0
+
+    def keep(self, marks: Words) -> Words:
+        """Return marks, which are in memory, from where they are kept."""
+        crew, end = self._crew, self._filled + marks.size
+        fits = _bytes_of_states(crew) + self.bytes + marks.nbytes <= crew.memory_bytes
+        if not fits and self._file is None and crew.disk is not None:
+            self._file = crew.disk.growing(crew.disk.free() // 2)
+        if fits or self._file is None or not self._file.ensure(8 * end):
+            self.bytes += marks.nbytes
+            return marks
+        held: Words = self._file.words[self._filled : end].reshape(marks.shape)
+        held[:] = marks
+        self._filled = end
+        return held
+
+
+def _bytes_of_states(crew: Crew) -> int:
+    """Return the bytes of what states are read from, where the visited table was given up."""
+    store = crew.store
+    table = store.table_bytes if crew.compact is None else 0
+    return store.bytes_with(crew.tail) - store.overhead - table
+
+
+def _widen(crew: Crew, desks: Sequence[Desk]) -> None:
+    """Give room to the desks that stand at a state with more steps than fit.
+
+    The search may have left out steps that are made here, so its own desks may have been narrower.
+    Where memory is short the state is left out: such steps may be what stopped the search.
+    """
+    states = _bytes_of_states(crew)
+    for desk in desks:
+        if desk.numbers[places.BLOCK] == desk.numbers[places.BLOCK_END]:
+            continue
+        if states + desk.bytes + sum(each.bytes for each in desks) <= crew.memory_bytes:
+            desk.enlarge(2 * desk.capacity)
+        else:
+            desk.numbers[places.BLOCK] += 1
 
 
 class _Marking:

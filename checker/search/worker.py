@@ -1,6 +1,6 @@
 """The search's inner loop, compiled: claim a block of states, expand, look up, keep, check.
 
-A worker can stop at any block and be called again: where it is stands on its desk. It stops when
+A worker can stop at any state and be called again: where it is stands on its desk. It stops when
 the level is claimed, when the board says halt, or when it cannot go on without the coordinator.
 """
 
@@ -122,9 +122,9 @@ def expand_next(board: Numbers, desk: Numbers, board_address: int, arrivals: int
     Successors that need not be looked up are left out where `arrivals` is the address of the
     arrivals of the queue's states, not 0.
     """
+    if load(board_address + 8 * HALT) != 0:  # within a block, too: its states may take long
+        return HALTED
     if desk[BLOCK] == desk[BLOCK_END]:
-        if load(board_address + 8 * HALT) != 0:
-            return HALTED
         first = fetch_add(board_address + 8 * CLAIMED, board[BLOCK_SIZE])
         if first >= board[LEVEL_END]:
             return FINISHED

@@ -5,6 +5,7 @@ it were not thought of; checkpoints and spilling, after which nobody knows how s
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ from random_teams import random_team
 from test_engines_agree import assert_agreement, comparable
 
 import checker.search.local as local_module
+from checker.elaborate import elaborate
 from checker.kernel.build import build
 from checker.kernel.kernel import Kernel
 from checker.layout import Layout, pack
@@ -44,6 +46,7 @@ from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.options import Options
 from checker.semantics.values import map_value
+from checker.table import read as read_file
 
 SEEDS = range(40)
 PHASE = Range(0, 4)
@@ -166,3 +169,32 @@ def test_on_from_where_memory_ends(tmp_path: Path, megabytes: int, said_last: st
     found = explore(subject, layout, kernel, small, 2, options=options)
     assert said_last in said[-1]
     assert _same_but_new(replace(found, checkpoint=None)) == _same_but_new(whole)
+
+
+WIDE = """\
+system: wide
+about: Once it goes, one state has 30 steps that commute with what led there, and 40 others.
+variables:
+  x: {type: 0..30, initial: "0"}
+  go: {type: bool, initial: "false"}
+  y: {type: 0..40, initial: "0"}
+deadlock: false
+rows:
+  - {row: b, for: {v: 1..30}, when: x == 0, do: x = v}
+  - {row: a, when: not go, do: go = true}
+  - {row: c, for: {v: 1..40}, when: go and y == 0, do: y = v}
+properties:
+  p: {always: y != 5, why: It comes to it.}
+"""
+
+
+def test_a_path_leads_past_a_state_of_which_the_search_made_few_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wide.yaml").write_text(WIDE)
+    subject = elaborate(read_file(tmp_path / "wide.yaml"))
+    monkeypatch.setattr(local_module, "Crew", partial(Crew, out_capacity=48))
+    layout, kernel = built(subject)
+    assert kernel.explore_address
+    (found,) = explore(subject, layout, kernel, Limits(), 1).findings
+    assert (found.property, found.depth) == ("p", 2)

@@ -29,6 +29,7 @@ from checker.search.roots import Form
 from checker.search.spill import Spill
 from checker.search.splitting import SAMPLE, pieces_of, split_of
 from checker.search.store import Store
+from checker.search.worker import NO_HALVES, TOO_NARROW
 
 MACHINE: Any = SimpleNamespace(
     properties=[SimpleNamespace(name="far", kind="sometimes", asks=False)],
@@ -96,7 +97,9 @@ def test_a_grid_in_halves_is_the_grid(words: int, workers: int) -> None:
 def test_random_graphs_in_halves(words: int, *, keep_going: bool) -> None:
     halved = 0
     for seed in range(120):
-        graph = random_graph(seed, words, 900)
+        graph = random_graph(seed, words, 400)
+        if len(graph.edges) < 400:
+            continue  # there would be no halves
         kernel = kernel_of(graph, ACTIONS, tuple(name for name, _ in CHECKS), tuple(STEPS))
         notices: list[str] = []
         found = explore(
@@ -211,10 +214,10 @@ def test_states_that_have_no_halves_in_common_stay_whole(monkeypatch: pytest.Mon
     # Nothing but one piece varies, so one side has as many halves as there are states.
     monkeypatch.setattr(local_module, "pieces_of", lambda _words: [(0, -1), (1, -1)])
     notices: list[str] = []
-    kernel = grid(1, 5000, 2)
+    kernel = grid(1, 1000, 2)
     asked = Options(compact="on", notice=notices.append)
     found = explore(MACHINE, LAYOUT, kernel, Limits(), 1, options=asked)
-    assert (found.distinct, notices) == (5000, [])
+    assert (found.distinct, notices) == (1000, [])
     assert found.stopped_by is None
 
 
@@ -235,6 +238,23 @@ def test_dictionaries_that_are_full_send_the_search_to_disk(
     assert told(run(2, 2, notice=notices.append)) == plain(2)
     assert "halves" in notices[0]
     assert "disk" in notices[1]
+
+
+def test_halves_may_be_gone_when_a_thread_has_no_room_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Narrow(crew_module.Crew):
+        """Where one thread has no room for halves, a state of another one has too many steps."""
+
+        def run(self, *given: Any) -> set[int]:
+            results = super().run(*given)
+            return results | {TOO_NARROW} if NO_HALVES in results else results
+
+        def _widen(self) -> bool:
+            return self.store.file is not None
+
+    monkeypatch.setattr(local_module, "Crew", partial(Narrow, capacity=2, out_capacity=64))
+    assert told(run(2)) == plain(2)
 
 
 # -------------------------------------------------------------------------------------- the parts

@@ -19,10 +19,12 @@ from native_kernels import grid
 import checker.search.crew as crew_module
 import checker.search.local as local_module
 from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
+from checker.search import board as places
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.progress import Progress
+from checker.search.worker import HALTED, work
 
 ACTIONS = ("a", "b", "c")
 CHECKS = [("first", "always"), ("second", "sometimes"), ("third", "always")]
@@ -300,6 +302,37 @@ def test_a_limit_of_states_is_never_exceeded(limit: int) -> None:
     assert threads.stopped_by == "states"
 
 
+def test_where_states_may_have_many_successors_threads_do_the_work() -> None:
+    with crew_module.Crew(grid(5, 8, 1), 2, 1 << 24, None, out_capacity=8) as crew:
+        here = threading.get_ident()
+
+        def who(states: int) -> set[int]:
+            return crew.run(lambda *_: threading.get_ident(), crew.desks, states, lambda: None)
+
+        assert who(512) == {here}
+        crew.desks[0].enlarge(1 << 20)
+        assert who(2) == {here}
+        assert here not in who(512)
+
+
+def test_buffers_that_held_many_initial_states_are_given_back() -> None:
+    kernel = kernel_of(Graph([(node, 0) for node in range(99)], {}), ACTIONS)
+    with crew_module.Crew(kernel, 1, 1 << 24, None, out_capacity=8) as crew:
+        assert crew.begin(lambda: None) is None
+        assert (crew.tail, crew.desks[0].capacity) == (99, 8)
+
+
+def test_a_halt_is_heard_within_a_block() -> None:
+    with crew_module.Crew(grid(5, 8, 1), 1, 1 << 24, None, out_capacity=8) as crew:
+        crew.begin(lambda: None)
+        crew.expand_level(0, 1, lambda: None)
+        desk = crew.desks[0].numbers
+        desk[[places.BLOCK, places.BLOCK_END]] = 1, 6
+        crew.board[places.HALT] = 1
+        assert work(crew.board, desk, crew.board.ctypes.data) == HALTED
+        assert desk[places.BLOCK] == 1
+
+
 def test_a_limit_of_states_that_is_just_enough_stops_nothing() -> None:
     found = explore(machine(), LAYOUT, grid(3, 20, 1), Limits(states=8000), 1)
     assert (found.distinct, found.stopped_by, found.exhaustive) == (8000, None, True)
@@ -312,6 +345,19 @@ def test_a_limit_of_memory_stops_the_search_below_it(monkeypatch: pytest.MonkeyP
     assert (found.stopped_by, found.exhaustive) == ("memory", False)
     assert found.distinct * 8 + found.bytes_per_state * found.distinct < limit
     assert found.distinct * 16 > limit // 4
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_beside_a_state_with_more_steps_than_fit_a_path_is_found(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checker.search.disk.Disk.free", lambda _: 0)
+    wide = [Edge(0, 3 + number % 7) for number in range(20_000)]
+    graph = Graph([(0, 0)], {0: [Edge(0, 1), Edge(1, 2)], 1: [Edge(2, 1, ILLEGAL)], 2: wide})
+    found = explore_graph(graph, Limits(memory_bytes=1 << 20), workers)
+    assert found.stopped_by == "memory_of_one_state"
+    (finding,) = found.findings
+    assert finding.path == tuple(graph.encode(node) for node in (0, 1, 1))
 
 
 def test_a_limit_of_seconds() -> None:

@@ -3,6 +3,7 @@ and a search that cannot record them all finds the same, and is judged the same.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.options import Options
 from checker.search.recording import FILLED, Recording
+from checker.search.worker import NO_STEPS, TOO_NARROW
 from checker.table import read
 
 TURNS = Path(__file__).parents[2] / "bench" / "models" / "turns.yaml"
@@ -142,6 +144,21 @@ def test_exactly_as_many_states_as_are_allowed(turns: tuple[Machine, Layout, Ker
     found = explore(machine, layout, kernel, Limits(states=9**5, keep_going=True), 3)
     assert found.exhaustive
     same_space(machine, layout, kernel, found)
+
+
+def test_what_is_not_recorded_yet_stays_while_others_get_wider_buffers(
+    turns: tuple[Machine, Layout, Kernel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Narrow(crew_module.Crew):
+        """Threads that have no room for steps while another one's state is too wide."""
+
+        def run(self, *given: Any) -> set[int]:
+            results = super().run(*given)
+            return results | {TOO_NARROW} if NO_STEPS in results else results
+
+    machine, layout, kernel = turns
+    monkeypatch.setattr("checker.search.local.Crew", Narrow)
+    same_space(machine, layout, kernel, explore(machine, layout, kernel, ON, 1))
 
 
 def test_what_is_taken_is_gone(turns: tuple[Machine, Layout, Kernel]) -> None:

@@ -35,9 +35,10 @@ SEEDS = (*range(29), 67)
 LIMITS = Limits(keep_going=True)
 
 
-def local(machine: Machine, workers: int) -> Exploration:
+def local(machine: Machine, workers: int, *, prompt: bool = False) -> Exploration:
     layout = pack(machine)
-    return explore(machine, layout, build(machine, layout, use_cache=False), LIMITS, workers)
+    kernel = build(machine, layout, use_cache=False, prompt=prompt, brief=prompt)
+    return explore(machine, layout, kernel, LIMITS, workers)
 
 
 def outcome(found: Exploration) -> set[tuple[str, str, int]]:
@@ -90,8 +91,9 @@ def check_reduction(machine: Machine, workers: int) -> None:
 def test_these_machines_have_orbits_and_findings_worth_testing() -> None:
     smaller, kinds = 0, Counter[str]()
     for seed in SEEDS:
-        reduced = local(machine := symmetric_machine(seed), 1)
-        smaller += 2 * reduced.distinct < local(replace(machine, symmetry=False), 1).distinct
+        reduced = local(machine := symmetric_machine(seed), 1, prompt=True)
+        whole = local(replace(machine, symmetry=False), 1, prompt=True)
+        smaller += 2 * reduced.distinct < whole.distinct
         kinds.update(finding.kind for finding in reduced.findings)
     assert smaller > 6
     assert all(kinds[kind] for kind in ("always", "sometimes", "step", "legal", "deadlock"))
