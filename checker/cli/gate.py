@@ -33,6 +33,7 @@ NOT_RUN = "not run"
 class Task:
     """One instance to verify; `path` is the specification's file, `texts` a digest of its text.
 
+    `system` is what it is called: by its name, and where others are called so by its path as well.
     `file` and `line` are where it is declared, `states` as many as it declares.
     """
 
@@ -77,6 +78,11 @@ class Outcome:
     properties: dict[str, str] = field(default_factory=dict)
     looked: tuple[Looked, ...] = ()
     remembered: bool = False
+
+    @property
+    def run(self) -> bool:
+        """Whether somebody tried to run it."""
+        return self.verdict != NOT_RUN
 
 
 def tasks_of(document: Document) -> list[Task]:
@@ -173,7 +179,7 @@ def _verify(task: Task, memory: int) -> Outcome:
         exit_code=exits.DIFFERENCE if wrong else exits.HOLDS,
         details=_printed(result) if wrong else "",
         report=files.rendered(result, committed=True) if violated else {},
-        problems=problems.of_result(result, wrong, task.file, task.line),
+        problems=problems.of_result(result, wrong, task.system, task.file, task.line),
         figures=figures_of(machine.expectation, result.verdict, result.exploration),
         levels=result.exploration.levels,
         rows={row.row: row.fired for row in result.exploration.rows},

@@ -20,7 +20,8 @@ def untouched(
 ) -> set[tuple[str, str]]:
     """Return path and instance of those that do and declare the same as in `revision`.
 
-    Prose, comments and other instances may have changed; they change nothing. UsageError outside
+    Prose, comments and other instances may have changed; they change nothing. One that is no
+    specification does nothing, here or there, and is never the same. UsageError outside
     a git repository, for a revision that it does not have, and where nobody `named` the documents
     and the revision has none of them: what an installation ships is no part of a user's repository.
     """
@@ -52,7 +53,8 @@ def _same(document: Document, before: Path) -> set[tuple[str, str]]:
     found = set()
     for entry in instances(document):
         name = entry.name.text
-        if name in known and _identity(document, name) == _identity(old, name):
+        mine = _identity(document, name)
+        if mine is not None and name in known and mine == _identity(old, name):
             found.add((document.path, name))
     return found
 

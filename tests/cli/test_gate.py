@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from toggling import TOGGLE, Command
 
+from checker.cli import gate
 from checker.cli.since import untouched
 from checker.errors import UsageError
 from checker.report.files import put
@@ -113,6 +114,84 @@ def test_a_folder_that_cannot_be_read_is_called_by_its_name(command: Command, to
     assert case.get("file") == "orders/system.yaml"
     assert f"orders/system.yaml:{case.get('line')}:" in result.out
     assert case.get("line") != "1"
+
+
+def test_specifications_of_one_name_are_told_apart(command: Command, toggle: str) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    Path("another.yaml").write_text(TOGGLE.replace("distinct: 16", "distinct: 18"))
+    both = ("verify", toggle, "another.yaml", *ONE)
+    result = command(*both, "--format", "json", "--junit", "out.xml", "--sarif", "out.sarif")
+    apart = ["toggle (toggle.yaml)", "toggle (another.yaml)"]
+    assert list(dict.fromkeys(item["system"] for item in result.json["instances"])) == apart
+    suites = ET.parse("out.xml").iter("testsuite")  # noqa: S314 (our own file)
+    assert [suite.get("name") for suite in suites] == apart
+    results = json.loads(Path("out.sarif").read_text())["runs"][0]["results"]
+    assert len({item["partialFingerprints"]["checker/v1"] for item in results}) == 2
+    refused = command(*both, "--report", "reports")
+    assert refused.code == 2
+    assert "are both called toggle" in refused.err
+    assert not Path("reports").exists()
+
+
+def until(monkeypatch: pytest.MonkeyPatch, instance: str) -> None:
+    """Let an interrupt come before an instance is run."""
+
+    def verify(task: gate.Task, memory: int) -> gate.Outcome:
+        if task.instance == instance:
+            raise KeyboardInterrupt
+        return run(task, memory)
+
+    run = gate.verify
+    monkeypatch.setattr(gate, "verify", verify)
+
+
+def test_what_an_interrupt_left_is_no_success(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until(monkeypatch, "broken")
+    files = ("--junit", "out.xml", "--sarif", "out.sarif", "--report", "reports")
+    result = command("verify", toggle, *ONE, "--all", "--format", "json", *files)
+    assert result.code == 130
+    met = {item["instance"]: (item["met"], item["verdict"]) for item in result.json["instances"]}
+    assert met == {"default": (True, "holds"), "broken": (None, "not run")}
+    (suite,) = ET.parse("out.xml").iter("testsuite")  # noqa: S314 (our own file)
+    assert (suite.get("tests"), suite.get("skipped"), suite.get("failures")) == ("2", "1", "0")
+    (invocation,) = json.loads(Path("out.sarif").read_text())["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    (told,) = invocation["toolExecutionNotifications"]
+    assert told["message"]["text"] == "toggle broken: interrupted before it was run"
+    assert "left as they are: 1 instance could not be run (interrupted)" in result.err
+    assert not Path("reports").exists()
+
+
+def test_a_difference_counts_more_than_an_interrupt(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    until(monkeypatch, "broken")
+    result = command("verify", toggle, *ONE)
+    assert "2 instances, 1 not as declared, 1 not run (interrupted)" in result.out
+    assert result.code == 1
+
+
+def test_what_could_not_be_run_is_no_success(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError("too much")
+
+    monkeypatch.setattr("checker.flow.check_machine", fail)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    result = command("verify", toggle, *ONE, "--fresh", "--sarif", "out.sarif")
+    assert result.code == 255
+    (run,) = json.loads(Path("out.sarif").read_text())["runs"]
+    (invocation,) = run["invocations"]
+    assert not invocation["executionSuccessful"]
+    texts = [item["message"]["text"] for item in invocation["toolExecutionNotifications"]]
+    assert texts[0] == "toggle default: it could not be run: MemoryError: too much"
+    line = TOGGLE.splitlines().index("  default:") + 1
+    at = f"file=toggle.yaml,line={line},col=1"
+    assert f"::error {at},title=toggle default%3A not run" in result.err
 
 
 def test_a_file_that_cannot_be_written_costs_no_result(command: Command, toggle: str) -> None:
@@ -328,6 +407,19 @@ def test_since_runs_what_changed(command: Command, toggle: str) -> None:
     assert command("verify", toggle, "--since", "--output=x").code == 2
 
 
+def test_since_runs_what_is_no_specification(command: Command, toggle: str) -> None:
+    """It is wrong here and there, and nobody knows whether it is the same."""
+    mended(toggle, "faults:", "assume: [most < 5]\nfaults:")
+    with Path(toggle).open("a") as file:
+        file.write("  wrong:\n    set: {most: 7}\n")
+    git("init", "-b", "main")
+    git("add", toggle)
+    git("commit", "-m", "first")
+    result = command("verify", toggle, *ONE, "--since", "HEAD", "--format", "json")
+    assert result.code == 120
+    assert [item["instance"] for item in result.json["instances"]] == ["wrong"]
+
+
 def test_since_needs_a_repository(command: Command, toggle: str) -> None:
     result = command("verify", toggle, "--since", "HEAD")
     assert result.code == 2
@@ -372,6 +464,20 @@ def test_reports_stay_where_an_instance_could_not_be_run(
     failed = command(*words)
     assert failed.code == 255
     assert "the reports in reports are left as they are: 2 instances could not be run" in failed.err
+    after = {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()}
+    assert after == before
+
+
+def test_reports_stay_where_a_specification_is_wrong(command: Command, toggle: str) -> None:
+    words = ("verify", toggle, *ONE, "--report", "reports")
+    assert command(*words).code == 0
+    before = {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()}
+    mended(toggle, "always: implies(on,", "always: implies(off,")
+    wrong = command(*words)
+    assert wrong.code == 120
+    assert "the reports in reports are left as they are: 2 instances could not" in wrong.err
+    mended(toggle, "rows:", "rows: [")
+    assert command(*words, "--check").code == 120
     after = {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()}
     assert after == before
 
