@@ -10,7 +10,7 @@ from checker.search.outcome import WITHIN_BOUNDS
 from checker.semantics.symmetry import drawn_ids, reduces, symmetric_ids
 from checker.source import heading_over
 from checker.trace.calmness import calmness
-from checker.trace.naming import excerpt, place
+from checker.trace.naming import end_of, excerpt, place
 from checker.trace.trace import Reason, Step, Trace, WayOut
 from checker.verdict.judge import PropertyVerdict, Verdict
 
@@ -162,11 +162,7 @@ PROMISES_SHOWN = 12
 
 def loop_end(trace: Trace) -> str:
     """Return where a run goes after the last step shown; empty for a run that just ends."""
-    if trace.loop is None:
-        return ""
-    if trace.loop.start == trace.length:
-        return "nothing happens any more, for ever"
-    return f"and again from step {trace.loop.start + 1} on, for ever"
+    return end_of(trace.length, None if trace.loop is None else trace.loop.start)
 
 
 def loop_text(trace: Trace) -> list[str]:

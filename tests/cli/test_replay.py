@@ -53,6 +53,29 @@ def test_what_was_written_replays(command: Command, traces: dict[str, Path]) -> 
         assert done.out.endswith(f" to {name}\n")
 
 
+def test_where_a_trace_goes_round_is_a_part_of_it(
+    command: Command, traces: dict[str, Path]
+) -> None:
+    file, other = traces["settles"], Path("other.itf.json")
+    other.write_text(file.read_text().replace('"loop": 0', '"loop": 1'))
+    end = "and again from step {} on, for ever\n"
+    assert end.format(1) in command("trace", file).out
+    done = command("trace", file, other, "--diff")
+    assert done.code == 1
+    assert done.out.endswith(f"- {end.format(1)}+ {end.format(2)}")
+
+
+def test_a_trace_of_an_error_says_what_fails(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("steps.yaml").write_text(SPEC.replace("when: count < 9", "when: count < 99"))
+    words = ("--property", "settles", "--engine", "reference", "--progress", "none")
+    assert command("check", "steps.yaml", *words, "--report", "report").code == 75
+    shown = command("trace", "report/error.itf.json").out
+    assert "\nfailed: E501 in up: 10 is outside 0..9 (in count += 1) at steps.yaml:" in shown
+
+
 def test_a_constant_that_is_given_leaves_the_others_of_a_trace(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
