@@ -38,7 +38,17 @@ class Liveness:
     @property
     def interrupted(self) -> bool:
         """Whether judging was interrupted."""
-        return any(outcome.reason == INTERRUPTED for outcome in self.outcomes.values())
+        return self._some(INTERRUPTED)
+
+    @property
+    def stopped_by(self) -> Literal["interrupt", "memory"] | None:
+        """What kept from judging all that the search has found; None where nothing did."""
+        if self.interrupted:
+            return "interrupt"
+        return "memory" if self._some(NO_MEMORY) or self._some(NOT_KEPT) else None
+
+    def _some(self, reason: str) -> bool:
+        return any(outcome.reason == reason for outcome in self.outcomes.values())
 
 
 def liveness_of(machine: Machine) -> list[Property]:
