@@ -377,7 +377,10 @@ def spec_name(path: str) -> str:
 
 
 def provenance(request: Request, document: Document) -> Provenance:
-    """Return how to repeat a request with the default engine."""
+    """Return how to repeat a request with the default engine.
+
+    Of its limits those that say where a search ends on any machine, and on this one.
+    """
     spec = spec_name(document.path)
     words = ["checker", "check", spec]
     if request.instance != "default":
@@ -389,6 +392,14 @@ def provenance(request: Request, document: Document) -> Provenance:
         words += ["--property", name]
     if request.symmetry is not None:
         words += ["--symmetry", "on" if request.symmetry else "off"]
-    if request.limits.keep_going:
+    limits = request.limits
+    if limits.keep_going:
         words.append("--keep-going")
+    seconds = None if limits.seconds is None else f"{limits.seconds:.12g}"
+    for option, most in (
+        ("--limit-states", limits.states),
+        ("--limit-depth", limits.depth),
+        ("--limit-seconds", seconds),
+    ):
+        words += [] if most is None else [option, str(most)]
     return Provenance(spec, shlex.join(words), tuple(request.overrides.items()))

@@ -143,7 +143,7 @@ def sweep(
             )
         )
     if directory is not None:  # last: what cannot be written must not cost what was found
-        command = _again(told_spec, instance, settings, request)
+        command = _again(flow.provenance(request, document).command, settings)
         title = f"{told_spec}, instance {instance}, in {plural(len(found), 'size')}"
         table = Table("Sizes", HEADS, _rows(found))
         figures = Figures(title, lines, tuple(_plots(found)), table, command)
@@ -284,19 +284,7 @@ LEFT_SHOWN = 8
 """Sizes that are named of those left out."""
 
 
-def _again(spec: str, instance: str, settings: Sequence[str], request: flow.Request) -> str:
-    """Return how to repeat a sweep, wherever its sizes are searched."""
-    limits = request.limits
-    words = ["checker", "sweep", spec]
-    words += [] if instance == "default" else ["--instance", instance]
-    for setting in settings:
-        words += ["--set", setting]
-    for name in request.properties or ():
-        words += ["--property", name]
-    for option, value in (
-        ("--limit-states", limits.states),
-        ("--limit-seconds", limits.seconds),
-        ("--memory", limits.memory_bytes),
-    ):
-        words += [] if value is None else [option, str(value)]
-    return shlex.join(words)
+def _again(check: str, settings: Sequence[str]) -> str:
+    """Return how to repeat a sweep, by how a check of what it starts from is repeated."""
+    sizes = shlex.join(word for setting in settings for word in ("--set", setting))
+    return f"{check.replace('checker check', 'checker sweep', 1)} {sizes}"

@@ -23,6 +23,7 @@ OF_THE_MACHINE_IT_RAN_ON = (
     "bytes_per_state",  # when the table grows depends on how the threads fill the queue
     "checkpoint",
     "profile",
+    "vacuous",  # whether that was asked
 )
 """Keys that differ between two runs of the same check; committed reports leave them out."""
 
@@ -147,9 +148,8 @@ def without_result(spec: str | None, error: Json) -> Json:
 def timeless(result: Json) -> Json:
     """Return a run's object without what differs from one run or machine to the next."""
     kept = {key: value for key, value in result.items() if key not in OF_THE_MACHINE_IT_RAN_ON}
-    for key in ("without_symmetry", "warnings", "vacuous"):
-        if key in kept:
-            kept[key] = [_anywhere(item) for item in _objects(kept[key])]
+    for key in ("without_symmetry", "warnings"):
+        kept[key] = [_anywhere(item) for item in _objects(kept[key])]
     return kept
 
 

@@ -468,6 +468,12 @@ def test_reports_stay_where_an_instance_could_not_be_run(
     assert after == before
 
 
+def test_reports_do_not_depend_on_whether_vacuity_was_asked(command: Command, toggle: str) -> None:
+    words = ("verify", toggle, *ONE, "--report", "reports")
+    assert command(*words).code == 0
+    assert command(*words, "--check", "--vacuity", "warn").code == 0
+
+
 def test_reports_stay_where_a_specification_is_wrong(command: Command, toggle: str) -> None:
     words = ("verify", toggle, *ONE, "--report", "reports")
     assert command(*words).code == 0

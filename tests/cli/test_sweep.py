@@ -105,7 +105,7 @@ def test_what_an_interrupt_left_is_told(
     page = Path("out/sweep.md").read_text()
     assert page.startswith("# toggle.yaml, instance default, in 1 size\n")
     assert told in page
-    assert "checker sweep toggle.yaml --set most=2..4 --property few\n" in page
+    assert "checker sweep toggle.yaml --property few --set most=2..4\n" in page
     assert json.loads(Path("out/sweep.json").read_text())["left"] == [{"most": 3}, {"most": 4}]
 
 
