@@ -179,6 +179,39 @@ def test_results_are_kept_and_the_same_in_several_processes(lamp: Path, tmp_path
     assert judged(document, 1, kept) == first
 
 
+TWICE = """
+system: twice
+about: Two rows of one guard, of which a definition says one.
+variables: {x: {type: "0..3", initial: "0"}, y: {type: "0..3", initial: "0"}}
+definitions:
+  low: x < 2
+  small: x < 2
+rows:
+  - {row: a, when: low, do: x += 1}
+  - {row: b, when: small and y < 3, do: y += 1}
+deadlock: false
+properties:
+  few: {always: x < 3, why: it is a test.}
+"""
+
+
+def test_results_are_of_what_is_written_and_not_of_the_machine_alone(tmp_path: Path) -> None:
+    """Of the other text the machine is the same, and a mutant of `low` changes the other row."""
+    path, kept = tmp_path / "twice.yaml", tmp_path / "kept"
+
+    def fate(text: str) -> set[str]:
+        path.write_text(text)
+        found = fates(read(path), kept)
+        return {fate for key, fate in found.items() if key.startswith("definition low: ")}
+
+    assert fate(TWICE) == {"caught"}
+    files = sorted(kept.iterdir())
+    assert fate(f"# A comment.\n{TWICE}") == {"caught"}
+    assert sorted(kept.iterdir()) == files
+    swapped = TWICE.replace("when: low", "when: SMALL").replace("when: small", "when: low")
+    assert fate(swapped.replace("SMALL", "small")) == {"unnoticed"}
+
+
 def test_results_are_not_kept_through_a_link(lamp: Path, tmp_path: Path) -> None:
     (tmp_path / "kept").symlink_to("elsewhere")
     (tmp_path / "elsewhere").mkdir()
