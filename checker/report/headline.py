@@ -48,8 +48,12 @@ def claim(verdict: Verdict) -> str:
     """Return what is said beside the verdict: which properties are broken, or unknown."""
     if verdict.overall == "violated":
         return "; ".join(broken_text(item) for item in verdict.broken)
-    if verdict.error is not None:
-        return f"evaluation error after {plural(len(verdict.error.path) - 1, 'step')}"
+    error = verdict.error
+    if error is not None:
+        steps = len(error.path) - 1
+        if error.action is not None:  # the step that fails is one more, as its trace counts
+            return f"evaluation error in step {steps + 1:,}"
+        return f"evaluation error after {plural(steps, 'step')}"
     if verdict.overall == "bounded":
         return "no violation found"
     within = [item.name for item in verdict.properties if item.within_bounds]
