@@ -134,7 +134,8 @@ def link_to(directory: Path, name: str) -> Path | None:
 def put(path: Path, content: bytes) -> None:
     """Write a file, and the folders that it is in; OSError, which names the file.
 
-    One that is cut short, as on a full disk, does not stay: it would say what nobody said.
+    One that is cut short, by a full disk or an interrupt, does not stay: it would say what nobody
+    said.
     """
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +143,7 @@ def put(path: Path, content: bytes) -> None:
         try:
             with stream:
                 stream.write(content)
-        except OSError:
+        except BaseException:
             if path.is_file() and not path.is_symlink():
                 with suppress(OSError):
                     path.unlink()

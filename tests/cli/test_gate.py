@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import resource
@@ -520,4 +521,18 @@ def test_a_file_that_is_cut_short_does_not_stay(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_an_interrupt_cuts_short_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Cut(io.FileIO):
+        def write(self, data: object, /) -> int:
+            super().write(data[:10])  # type: ignore[index]
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "open", Cut)
+    with pytest.raises(KeyboardInterrupt):
+        put(tmp_path / "out.xml", bytes(20))
     assert list(tmp_path.iterdir()) == []
