@@ -6,6 +6,7 @@ from itertools import groupby
 
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration, RowCoverage
+from checker.search.finding import Finding
 from checker.search.outcome import WITHIN_BOUNDS
 from checker.semantics.symmetry import drawn_ids, reduces, symmetric_ids
 from checker.source import heading_over
@@ -48,12 +49,9 @@ def claim(verdict: Verdict) -> str:
     """Return what is said beside the verdict: which properties are broken, or unknown."""
     if verdict.overall == "violated":
         return "; ".join(broken_text(item) for item in verdict.broken)
-    error = verdict.error
-    if error is not None:
-        steps = len(error.path) - 1
-        if error.action is not None:  # the step that fails is one more, as its trace counts
-            return f"evaluation error in step {steps + 1:,}"
-        return f"evaluation error after {plural(steps, 'step')}"
+    if verdict.error is not None:
+        beside = [f"violated: {broken_text(item)}" for item in verdict.broken]
+        return "; ".join([_error_text(verdict.error), *beside])
     if verdict.overall == "bounded":
         return "no violation found"
     within = [item.name for item in verdict.properties if item.within_bounds]
@@ -63,6 +61,13 @@ def claim(verdict: Verdict) -> str:
         names = ", ".join(item.name for item in verdict.unknown_liveness)
         return f"safety holds, liveness is unknown ({names})"
     return ""
+
+
+def _error_text(error: Finding) -> str:
+    steps = len(error.path) - 1
+    if error.action is not None:  # the step that fails is one more, as its trace counts
+        return f"evaluation error in step {steps + 1:,}"
+    return f"evaluation error after {plural(steps, 'step')}"
 
 
 def unknown_text(item: PropertyVerdict) -> str:

@@ -62,8 +62,10 @@ def page(result: Result, files: dict[str, str]) -> str:
 def _claims(verdict: Verdict, stories: tuple[Story, ...]) -> tuple[str, str]:
     """Return what is said of the property whose story is told first, and of the other broken ones.
 
-    Both are empty where nothing broken is told.
+    Both are empty where nothing broken is told, and where an error counts more than all of it.
     """
+    if verdict.error is not None:
+        return "", ""
     told = stories[0].answers[0].name if stories else ""
     said = {item.name: broken_text(item) for item in verdict.broken}
     first = said.pop(told, "")
