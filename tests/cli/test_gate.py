@@ -532,7 +532,10 @@ def test_a_file_that_an_interrupt_cuts_short_does_not_stay(
             super().write(data[:10])  # type: ignore[index]
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "open", Cut)
+    def cut(path: Path, mode: str) -> Cut:
+        return Cut(path, mode)
+
+    monkeypatch.setattr(Path, "open", cut)
     with pytest.raises(KeyboardInterrupt):
         put(tmp_path / "out.xml", bytes(20))
     assert list(tmp_path.iterdir()) == []
