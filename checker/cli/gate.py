@@ -53,6 +53,7 @@ class Task:
 class Outcome:
     """What became of a task. `failure`: what is not as declared; `error`: why it did not run.
 
+    `differs` are the keys of `expect:` that `failure` is about, which properties may be called, too.
     `details` is the printed result of a run that failed; `report` the files of a violation;
     `problems` are what is wrong and where, `figures` what was found of what can be declared;
     `levels` are the states of each depth, `rows` the successors of each row, `properties` their
@@ -67,6 +68,7 @@ class Outcome:
     depth: int | None = None
     seconds: float = 0.0
     failure: str | None = None
+    differs: tuple[str, ...] = ()
     error: str | None = None
     exit_code: int = exits.HOLDS
     details: str = ""
@@ -176,6 +178,7 @@ def _verify(task: Task, memory: int) -> Outcome:
         depth=result.exploration.depth,
         seconds=result.exploration.seconds,
         failure="\n".join(map(str, wrong)) if wrong else None,
+        differs=tuple(item.what.partition(":")[0] for item in wrong),
         exit_code=exits.DIFFERENCE if wrong else exits.HOLDS,
         details=_printed(result) if wrong else "",
         report=files.rendered(result, committed=True) if violated else {},

@@ -381,6 +381,22 @@ def test_update_never_writes_a_verdict(command: Command, toggle: str) -> None:
     assert Path(toggle).read_text() == before
 
 
+@pytest.mark.parametrize("name", ["depth", "rows"])
+def test_a_property_that_is_called_as_a_figure_is_none(
+    command: Command, toggle: str, name: str
+) -> None:
+    """It breaks: that is no other number, and nothing is written for it."""
+    mended(toggle, "  few:\n    always: implies(on, presses", f"  {name}:\n    always: (presses")
+    mended(toggle, "presses <= most)", "presses < most)")
+    mended(toggle, "properties: [few]", f"properties: [{name}]")
+    mended(toggle, "property: few", f"property: {name}")
+    before = Path(toggle).read_text()
+    result = command("verify", toggle, *ONE, "--instance", "default", "--update")
+    assert result.code == 1
+    assert f"verdict: expected holds, found violated ({name})" in result.out
+    assert Path(toggle).read_text() == before
+
+
 # -------------------------------------------------------------------------------------- --since
 
 
