@@ -53,7 +53,7 @@ class Task:
 class Outcome:
     """What became of a task. `failure`: what is not as declared; `error`: why it did not run.
 
-    `differs` are the keys of `expect:` that `failure` is about, which properties may be called, too.
+    `differs` are the keys of `expect:` that `failure` is about; properties may be called so, too.
     `details` is the printed result of a run that failed; `report` the files of a violation;
     `problems` are what is wrong and where, `figures` what was found of what can be declared;
     `levels` are the states of each depth, `rows` the successors of each row, `properties` their
