@@ -172,6 +172,8 @@ def replay(machine: Machine, recorded: Recorded) -> str | None:
     if not recorded.property_name:  # a walk, which claims nothing
         return None
     if recorded.kind == "error":
+        if recorded.property_name != "error":
+            return f"an error is claimed under the name {recorded.property_name}"
         return _fails_otherwise(machine, recorded, states)
     last = (lambda found: _is_step(found, recorded.steps[-1])) if len(states) > 1 else None
     return contradiction(

@@ -76,6 +76,25 @@ def test_a_trace_of_an_error_says_what_fails(
     assert "\nfailed: E501 in up: 10 is outside 0..9 (in count += 1) at steps.yaml:" in shown
 
 
+def test_what_is_built_in_has_one_name_and_has_to_be_judged(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ends = SPEC.replace("when: count == 9", "when: count == 10").replace("0..9", "0..10")
+    Path("steps.yaml").write_text(ends)
+    words = ("--property", "deadlock", "--engine", "reference", "--progress", "none")
+    assert command("check", "steps.yaml", *words, "--report", "report").code == 11
+    file = Path("report/deadlock.itf.json")
+    assert command("trace", file, "--replay").code == 0
+    Path("steps.yaml").write_text(ends + "deadlock: false\n")
+    done = command("trace", file, "--replay")
+    assert (done.code, "does not judge deadlocks" in done.out) == (1, True)
+    Path("steps.yaml").write_text(ends)
+    changed(file, put("#meta", "property", value="small"))
+    done = command("trace", file, "--replay")
+    assert (done.code, "deadlock is claimed under the name small" in done.out) == (1, True)
+
+
 def test_a_constant_that_is_given_leaves_the_others_of_a_trace(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
