@@ -260,6 +260,23 @@ def never_fired(exploration: Exploration) -> tuple[str, ...]:
     return tuple(row.row for row in exploration.rows if not row.fired)
 
 
+def counted(exploration: Exploration) -> tuple[str, tuple[str, ...]]:
+    """Return what is counted of a row: in a sentence, and the heads of its columns.
+
+    Hunts do not look at all that can happen in a state, nor keep states to compare.
+    """
+    if exploration.hunted:
+        return "How often all hunts together took a row.", ("taken",)
+    told = "States in which a row was enabled, successors it made, those that are another state."
+    return told, ("enabled", "fired", "new")
+
+
+def counts_of(exploration: Exploration, row: RowCoverage) -> tuple[str, ...]:
+    """Return what was counted of a row, in the columns of `counted`."""
+    counts = (row.fired,) if exploration.hunted else (row.enabled, row.fired, row.new)
+    return tuple(f"{count:,}" for count in counts)
+
+
 def counts_by_heading(
     machine: Machine, exploration: Exploration
 ) -> tuple[tuple[str, tuple[RowCoverage, ...]], ...]:

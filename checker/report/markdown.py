@@ -14,7 +14,9 @@ from checker.machine.machine import OF_STEPS, Machine
 from checker.report.causes import LEFT, OUTSIDE, SENT, causes, reads_of
 from checker.report.headline import (
     CALM,
+    counted,
     counts_by_heading,
+    counts_of,
     fault_mark,
     headline,
     loop_end,
@@ -285,19 +287,13 @@ def _constants(machine: Machine) -> list[str]:
 
 
 def _coverage(machine: Machine, exploration: Exploration) -> list[str]:
-    lines = [
-        "## Coverage",
-        "",
-        "States in which a row was enabled, successors it made, those that are another state.",
-        "",
-    ]
+    told, heads = counted(exploration)
+    lines = ["## Coverage", "", told, ""]
     rows: list[tuple[str, ...]] = []
     for heading, counts in counts_by_heading(machine, exploration):
-        rows += [(f"*{text(heading)}*", "", "", "")] if heading else []
-        rows += [
-            (code(row.row), f"{row.enabled:,}", f"{row.fired:,}", f"{row.new:,}") for row in counts
-        ]
-    lines += table(("row", "enabled", "fired", "new"), rows)
+        rows += [(f"*{text(heading)}*", *("" for _ in heads))] if heading else []
+        rows += [(code(row.row), *counts_of(exploration, row)) for row in counts]
+    lines += table(("row", *heads), rows)
     never = never_fired(exploration)
     if never:
         when = "Never fired" if exploration.exhaustive else "Not fired before the search stopped"

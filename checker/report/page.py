@@ -7,12 +7,16 @@ and as steps; the rest is folded. Everything that a specification says is escape
 
 from __future__ import annotations
 
+from functools import partial
+
 from checker.machine.machine import Machine
 from checker.report.headline import (
     CALM,
     broken_text,
     claim,
+    counted,
     counts_by_heading,
+    counts_of,
     headline,
     never_fired,
 )
@@ -53,6 +57,8 @@ def page(result: Result, files: dict[str, str]) -> str:
             files=files,
             calm=CALM,
             coverage=counts_by_heading(machine, result.exploration),
+            counted=counted(result.exploration),
+            counts_of=partial(counts_of, result.exploration),
             never=never_fired(result.exploration),
             sources=_sources(machine),
         )

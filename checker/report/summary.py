@@ -69,7 +69,10 @@ def summary(result: Result, files: Mapping[str, str]) -> Json:
             for item in verdict.properties
         ],
         "rows": [
-            {"row": row.row, "enabled": row.enabled, "fired": row.fired, "new": row.new}
+            # Hunts look for no more than what they take.
+            {"row": row.row, "enabled": None, "fired": row.fired, "new": None}
+            if exploration.hunted
+            else {"row": row.row, "enabled": row.enabled, "fired": row.fired, "new": row.new}
             for row in exploration.rows
         ],
         "deadlocks": exploration.deadlocks,

@@ -306,7 +306,12 @@ def test_hunts_that_find_nothing_do_not_claim_that_it_holds(command: Command, to
     assert result.code == 20
     assert "that does not show that it holds" in " ".join(result.out.split())
     assert command("hunt", toggle, "--property", "nothing").code == 2
-    data = command("hunt", toggle, "--hunts", "2", "--steps", "100", "--format", "json").json
+    assert any(line.split() == ["row", "taken"] for line in result.out.splitlines())
+    words = ("hunt", toggle, "--hunts", "2", "--steps", "100", "--report", "out")
+    data = command(*words, "--format", "json").json
+    assert {(row["enabled"], row["new"]) for row in data["rows"]} == {(None, None)}
+    assert "| row | taken |" in Path("out/README.md").read_text()
+    assert ">taken</th></tr>" in Path("out/index.html").read_text()
     assert (data["verdict"], data["stopped_by"]) == ("inconclusive", "steps")
 
 
