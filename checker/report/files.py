@@ -57,8 +57,9 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
     """Return the files of a report, name to content; `committed` leaves out all that varies.
 
     Committed reports are read where Markdown is rendered, and have neither a page of HTML nor what
-    Graphviz draws.
+    Graphviz draws. They do not say what is vacuous: not every run asks for that.
     """
+    result = replace(result, looked=()) if committed else result
     files = trace_files(result, committed=committed)
     whole = summary(result, files)
     shown = timeless(whole) if committed else whole

@@ -40,6 +40,7 @@ from checker.semantics.values import format_value
 from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Step, Trace
 from checker.verdict.judge import PropertyVerdict
+from checker.verdict.vacuity import vacuous
 from checker.visible import visible, visible_line
 
 STEPS_DRAWN = 60
@@ -95,6 +96,10 @@ def report(result: Result, files: Mapping[str, str]) -> str:
             for item in verdict.properties
         ],
     )
+    found = vacuous(result.looked)
+    lines += ["## Vacuous", ""] if found else []
+    lines += [f"* {text(place(item.span))}: {text(str(item))}" for item in found]
+    lines += [""] if found else []
     lines += _constants(machine)
     lines += _left_out(result)
     lines += _coverage(machine, result.exploration)

@@ -24,7 +24,9 @@ from checker.report.hypertext import environment
 from checker.report.result import Result
 from checker.report.story import Story, other_views, story_views
 from checker.report.variants import mended, settings
+from checker.trace.naming import place
 from checker.verdict.judge import Verdict
+from checker.verdict.vacuity import vacuous
 
 
 def page(result: Result, files: dict[str, str]) -> str:
@@ -57,6 +59,7 @@ def page(result: Result, files: dict[str, str]) -> str:
             files=files,
             calm=CALM,
             coverage=counts_by_heading(machine, result.exploration),
+            vacuous=[(place(item.span), str(item)) for item in vacuous(result.looked)],
             counted=counted(result.exploration),
             counts_of=partial(counts_of, result.exploration),
             never=never_fired(result.exploration),

@@ -23,7 +23,6 @@ OF_THE_MACHINE_IT_RAN_ON = (
     "bytes_per_state",  # when the table grows depends on how the threads fill the queue
     "checkpoint",
     "profile",
-    "vacuous",  # whether that was asked
 )
 """Keys that differ between two runs of the same check; committed reports leave them out."""
 
