@@ -92,7 +92,7 @@ def report(result: Result, files: Mapping[str, str]) -> str:
     lines += table(
         ("property", "kind", "verdict", "steps", "why a user should care"),
         [
-            (code(item.name), item.kind, item.outcome, _steps(item, files), text(item.why))
+            (code(item.name), item.kind, _outcome(item), _steps(item, files), text(item.why))
             for item in verdict.properties
         ],
     )
@@ -363,6 +363,10 @@ def _as_it_stands(found: re.Match[str]) -> str:
     if found[0] == "](":
         return r"]\("
     return found[0] if found["code"] or found[0][0] == "\\" else found[0].replace("`", r"\`")
+
+
+def _outcome(item: PropertyVerdict) -> str:
+    return f"{item.outcome} {item.reason}" if item.within_bounds else item.outcome
 
 
 def _steps(item: PropertyVerdict, files: Mapping[str, str]) -> str:

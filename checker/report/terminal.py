@@ -144,6 +144,9 @@ def _print_properties(out: Console, verdict: Verdict) -> None:
         steps = "" if item.length is None else str(item.length)
         table.add_row(item.name, item.kind, Text(item.outcome, style=COLOURS[item.outcome]), steps)
     out.print(table)
+    for item in verdict.properties:
+        if item.within_bounds:
+            _print_indented(out, f"{item.name} holds {item.reason}", 0, "yellow")
     for item in verdict.unknown_liveness:
         if item.reason:
             _print_indented(out, f"unknown: {unknown_text(item)}", 0, "yellow")
