@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -50,7 +51,8 @@ class Place:
 class Problem:
     """One thing that is wrong with an instance.
 
-    `rule`: the error code, the property, or the figure. `steps`: the run that shows it.
+    `rule`: the error code, the property, or the figure. `steps`: the run that shows it. `said` is
+    what tells problems of one rule apart that an instance may have several of.
     """
 
     system: str
@@ -59,12 +61,13 @@ class Problem:
     message: str
     place: Place
     steps: tuple[Place, ...] = ()
+    said: str = ""
 
     @property
     def fingerprint(self) -> str:
         """What stays the same of this problem while its file is edited."""
-        said = f"{self.system}\x1f{self.instance}\x1f{self.rule}"
-        return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+        parts = (self.system, self.instance, self.rule, *([self.said] if self.said else []))
+        return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).hexdigest()
 
 
 def of_diagnostics(
@@ -72,7 +75,7 @@ def of_diagnostics(
 ) -> tuple[Problem, ...]:
     """Return the errors of a specification as problems."""
     return tuple(
-        Problem(system, instance, item.code, item.message, _place(item.span))
+        Problem(system, instance, item.code, item.message, _place(item.span), said=item.message)
         for item in diagnostics
     )
 
@@ -180,10 +183,22 @@ def write_sarif(problems: Iterable[Problem], path: Path, unknown: Sequence[str] 
         "tool": {"driver": driver},
         "invocations": [_invocation(unknown)],
         "columnKind": "unicodeCodePoints",
-        "results": [_sarif(problem, rules) for problem in found],
+        "results": [_sarif(problem, rules, name) for problem, name in _apart(found)],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     put(path, encoded(json.dumps(log, indent=1, ensure_ascii=False) + "\n"))
+
+
+def _apart(problems: Iterable[Problem]) -> Iterator[tuple[Problem, str]]:
+    """Yield each problem with a fingerprint of its own; of equal ones those after the first count.
+
+    Who keeps problems by their fingerprints would have one of them.
+    """
+    met: Counter[str] = Counter()
+    for problem in problems:
+        name = problem.fingerprint
+        met[name] += 1
+        yield problem, name if met[name] == 1 else f"{name}/{met[name]}"
 
 
 def _invocation(unknown: Sequence[str]) -> dict[str, object]:
@@ -194,14 +209,14 @@ def _invocation(unknown: Sequence[str]) -> dict[str, object]:
     return found
 
 
-def _sarif(problem: Problem, rules: list[str]) -> dict[str, object]:
+def _sarif(problem: Problem, rules: list[str], fingerprint: str) -> dict[str, object]:
     found: dict[str, object] = {
         "ruleId": problem.rule,
         "ruleIndex": rules.index(problem.rule),
         "level": "error",
         "message": {"text": f"{problem.system}: {problem.message}"},
         "locations": [_location(problem.place)],
-        "partialFingerprints": {"checker/v1": problem.fingerprint},
+        "partialFingerprints": {"checker/v1": fingerprint},
     }
     if problem.steps:
         flow = [{"location": _location(step)} for step in problem.steps]
