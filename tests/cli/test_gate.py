@@ -274,9 +274,7 @@ def test_a_wrong_specification_is_in_sarif_with_its_code(command: Command, toggl
     assert {result["ruleId"] for result in results} == {"N201"}
 
 
-def test_two_errors_of_a_code_have_fingerprints_of_their_own(
-    command: Command, toggle: str
-) -> None:
+def test_two_errors_of_a_code_have_fingerprints_of_their_own(command: Command, toggle: str) -> None:
     mended(toggle, "always: implies(on, presses <= most)", "always: presses <= of")
     mended(toggle, "when: presses == most", "when: presses == off")
     mended(toggle, "do: on = not on", "do: on = not off")
