@@ -179,7 +179,11 @@ def _judge_all(
             yield job, known, True, ""
     for job, sights in _work(todo, spread):
         file = files[job]
-        yield job, sights, False, "" if file is None else _save(file, sights)
+        # With more memory, or fewer runs beside each other, more may be seen.
+        if file is None or any(sight.short for sight in sights.values()):
+            yield job, sights, False, ""
+        else:
+            yield job, sights, False, _save(file, sights)
 
 
 def _work(jobs: Sequence[Job], spread: Spread) -> Iterator[tuple[Job, dict[str, Sight]]]:

@@ -15,6 +15,8 @@ NOT_EXHAUSTIVE = "the search was not exhaustive"
 NOT_KEPT = "the states are not in memory any more"
 NO_MEMORY = "the graph of all steps does not fit the memory"
 INTERRUPTED = "interrupted before it was judged"
+OF_MEMORY = frozenset({NOT_KEPT, NO_MEMORY})
+"""The reasons that more memory would mend."""
 
 
 @frozen()
@@ -38,17 +40,15 @@ class Liveness:
     @property
     def interrupted(self) -> bool:
         """Whether judging was interrupted."""
-        return self._some(INTERRUPTED)
+        return any(outcome.reason == INTERRUPTED for outcome in self.outcomes.values())
 
     @property
     def stopped_by(self) -> Literal["interrupt", "memory"] | None:
         """What kept from judging all that the search has found; None where nothing did."""
         if self.interrupted:
             return "interrupt"
-        return "memory" if self._some(NO_MEMORY) or self._some(NOT_KEPT) else None
-
-    def _some(self, reason: str) -> bool:
-        return any(outcome.reason == reason for outcome in self.outcomes.values())
+        short = any(outcome.reason in OF_MEMORY for outcome in self.outcomes.values())
+        return "memory" if short else None
 
 
 def liveness_of(machine: Machine) -> list[Property]:

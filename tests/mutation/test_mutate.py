@@ -12,16 +12,19 @@ from checker.cli.main import run as command
 from checker.elaborate import elaborate
 from checker.library import find
 from checker.machine.machine import Machine
+from checker.mutation import sights
 from checker.mutation.campaign import Judged, Step, Tell, all_mutants, chosen_instances, run
 from checker.mutation.parts import VARIABLE
 from checker.mutation.report import Campaign, markdown, text
 from checker.mutation.subject import Subject
 from checker.mutation.weaving import weave
 from checker.runs import Processes
+from checker.search.exploration import Exploration
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State
 from checker.semantics.successors import as_mapping, initial_states, successors
 from checker.table import Document, read
+from checker.verdict.judge import Verdict
 
 LAMP = """
 system: lamp
@@ -210,6 +213,24 @@ def test_results_are_of_what_is_written_and_not_of_the_machine_alone(tmp_path: P
     assert sorted(kept.iterdir()) == files
     swapped = TWICE.replace("when: low", "when: SMALL").replace("when: small", "when: low")
     assert fate(swapped.replace("SMALL", "small")) == {"unnoticed"}
+
+
+def test_results_are_not_kept_where_memory_was_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, kept = tmp_path / "twice.yaml", tmp_path / "kept"
+    path.write_text(TWICE)
+    document = read(path)
+
+    def short(usual: sights.Usual, found: Exploration, verdict: Verdict) -> sights.Sight:
+        return sights._unfinished(usual, replace(found, stopped_by="memory"), verdict, ())
+
+    with monkeypatch.context() as patch:
+        patch.setattr("checker.mutation.subject.seen", short)
+        first = fates(document, kept)
+    assert "undecided" in first.values()
+    assert not kept.exists()
+    assert "undecided" not in fates(document, kept).values()
 
 
 def test_results_are_not_kept_through_a_link(lamp: Path, tmp_path: Path) -> None:
