@@ -187,7 +187,7 @@ def test_no_option_is_left_out_of_account(
     assert command("show", "group", "--instance", "x").code == 2
     if words[0] == "verify":  # what a file says is for runs with a report, too
         Path("checker.toml").write_text('verify = {title = "Toggles"}')
-        assert "--title" not in command("verify", toggle).err
+        assert "--title" not in command("verify", toggle, "--workers", "1").err
 
 
 def test_tables_go_into_the_readme_itself(command: Command, toggle: str) -> None:
