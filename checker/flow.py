@@ -367,9 +367,9 @@ def spec_name(path: str) -> str:
 
     A shipped one by its name, a file below the working directory relative to it.
     """
-    file = Path(path).resolve()
+    file = library.place_of(Path(path))
     for entry in library.shipped():
-        if entry.kind != "table" and entry.path.resolve() == file:
+        if entry.kind != "table" and library.place_of(entry.path) == file:
             return entry.name
     if file.is_relative_to(Path.cwd()):
         return file.relative_to(Path.cwd()).as_posix()

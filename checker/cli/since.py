@@ -10,6 +10,7 @@ from checker.cli.revisions import commit_of, extract, has_commits, names_in, top
 from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError, UsageError
 from checker.kernel.build import fingerprint
+from checker.library import place_of
 from checker.table import Document, read
 
 NAME_THEM = "name your specifications, or list them as `specs` in checker.toml"
@@ -32,7 +33,7 @@ def untouched(
         with tempfile.TemporaryDirectory(prefix="checker-since-") as folder:
             _extract(root, revision, Path(folder))
             before = {
-                document: Path(folder) / Path(document.path).resolve().relative_to(root)
+                document: Path(folder) / place_of(Path(document.path)).relative_to(root)
                 for document in documents
                 if roots[document.path] == root
             }
@@ -76,7 +77,7 @@ def _identity(document: Document, instance: str) -> tuple[object, ...] | None:
 def _root(path: Path) -> Path:
     """Return the top of the git repository that a file is in."""
     missing = f"--since: {path} is in no git repository; {NAME_THEM}"
-    return top_of(path.resolve().parent, missing)
+    return top_of(place_of(path).parent, missing)
 
 
 def _extract(root: Path, revision: str, folder: Path) -> None:

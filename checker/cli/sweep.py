@@ -17,7 +17,7 @@ from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
 from checker.errors import Interruption
-from checker.library import find
+from checker.library import find, place_of
 from checker.report.figures import Figures, Table, written
 from checker.report.files import put_below
 from checker.report.headline import plural
@@ -160,7 +160,7 @@ def _spread(
     observer: flow.Observer,
 ) -> Iterator[Size]:
     """Yield the sizes as Spark's executors have searched them."""
-    named = replace(request, spec=str(Path(document.path).resolve()))
+    named = replace(request, spec=str(place_of(Path(document.path))))
     with where.spread(len(chosen), observer.notice) as spread:
         yield from measure_everywhere(named, chosen, spread)
 

@@ -270,7 +270,7 @@ def _tasks(
     With them those that can, by path. With a revision, only instances that are not the same there.
     Specifications of one name are told `apart` by their paths; UsageError where they cannot be.
     """
-    named = {path.resolve(): path for path in map(library.find, specs)}
+    named = {library.place_of(path): path for path in map(library.find, specs)}
     paths = list(named.values()) or [
         entry.path for entry in library.shipped() if entry.kind != "table"
     ]

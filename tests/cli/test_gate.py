@@ -134,6 +134,26 @@ def test_specifications_of_one_name_are_told_apart(command: Command, toggle: str
     assert not Path("reports").exists()
 
 
+@pytest.mark.usefixtures("toggle")
+def test_a_link_to_the_file_of_another_is_a_specification_of_its_own(command: Command) -> None:
+    """Its parts stand beside the link; a link to the folder leads to the same."""
+    for folder, most in (("one", 3), ("two", 4)):
+        Path(folder).mkdir()
+        Path(folder, "part.yaml").write_text(f"constants: {{most: {most}}}\n")
+    text = TOGGLE.replace("  most: 3\n", "").replace("about:", "files: [part.yaml]\nabout:")
+    Path("one/system.yaml").write_text(text)
+    Path("two/system.yaml").symlink_to("../one/system.yaml")
+    Path("three").symlink_to("one")
+    words = ("--instance", "default", "--format", "json")
+    for first, second in (("one", "two"), ("two", "one")):
+        found = command("verify", first, "three", second, *ONE, *words)
+        assert found.code == 1
+        by_name = {item["system"]: item["distinct"] for item in found.json["instances"]}
+        assert by_name == {"toggle (one/system.yaml)": 16, "toggle (two/system.yaml)": 10}
+    told = command("simulate", "two", "--walks", "1").out
+    assert "again: checker simulate two/system.yaml " in told
+
+
 def until(monkeypatch: pytest.MonkeyPatch, instance: str) -> None:
     """Let an interrupt come before an instance is run."""
 
