@@ -367,9 +367,9 @@ def spec_name(path: str) -> str:
 
     A shipped one by its name, a file below the working directory relative to it.
     """
-    file = Path(path).resolve()
+    file = library.place_of(Path(path))
     for entry in library.shipped():
-        if entry.kind != "table" and entry.path.resolve() == file:
+        if entry.kind != "table" and library.place_of(entry.path) == file:
             return entry.name
     if file.is_relative_to(Path.cwd()):
         return file.relative_to(Path.cwd()).as_posix()
@@ -377,7 +377,10 @@ def spec_name(path: str) -> str:
 
 
 def provenance(request: Request, document: Document) -> Provenance:
-    """Return how to repeat a request with the default engine."""
+    """Return how to repeat a request with the default engine.
+
+    Of its limits those that say where a search ends on any machine, and on this one.
+    """
     spec = spec_name(document.path)
     words = ["checker", "check", spec]
     if request.instance != "default":
@@ -389,6 +392,14 @@ def provenance(request: Request, document: Document) -> Provenance:
         words += ["--property", name]
     if request.symmetry is not None:
         words += ["--symmetry", "on" if request.symmetry else "off"]
-    if request.limits.keep_going:
+    limits = request.limits
+    if limits.keep_going:
         words.append("--keep-going")
+    seconds = None if limits.seconds is None else f"{limits.seconds:.12g}"
+    for option, most in (
+        ("--limit-states", limits.states),
+        ("--limit-depth", limits.depth),
+        ("--limit-seconds", seconds),
+    ):
+        words += [] if most is None else [option, str(most)]
     return Provenance(spec, shlex.join(words), tuple(request.overrides.items()))

@@ -85,9 +85,18 @@ def find(name_or_path: str) -> Path:
     raise UsageError(f"there is no specification {name_or_path!r}; {advice}")
 
 
+def place_of(path: Path) -> Path:
+    """Return where a specification's file is, whatever way leads to its folder.
+
+    The file itself may be a link to another's: its parts are looked for in the folder of the link,
+    so that it is another specification.
+    """
+    return path.absolute().parent.resolve() / path.name
+
+
 def name_of(path: Path) -> str:
     """Return what the specification in a file is called while it cannot be read."""
-    return path.resolve().parent.name if path.name == "system.yaml" else path.stem
+    return place_of(path).parent.name if path.name == "system.yaml" else path.stem
 
 
 def explanation(code: str) -> str | None:

@@ -222,7 +222,9 @@ def _searched(
     findings = (*exploration.findings, *liveness.findings)
     states = exploration.states
     control = _control(machine, layout, states) if isinstance(states, np.ndarray) else None
-    exploration = replace(exploration, findings=findings)
+    exploration = replace(
+        exploration, findings=findings, stopped_by=exploration.stopped_by or liveness.stopped_by
+    )
     return exploration, judge(machine, exploration, liveness.outcomes), control
 
 

@@ -145,13 +145,14 @@ def test_the_command_repeats_the_request() -> None:
         "managers_7",
         {"Manager": 4, "fast": True},
         properties=("consistent",),
-        limits=Limits(keep_going=True),
+        limits=Limits(10**13, 7, 0.5, 1 << 30, keep_going=True),
     )
     document, _ = flow.prepare(flow.Request("two_phase"), flow.Silent())
     origin = flow.provenance(request, document)
     assert origin.command == (
         "checker check two_phase --instance managers_7 --set Manager=4 --set fast=true"
         " --property consistent --keep-going"
+        " --limit-states 10000000000000 --limit-depth 7 --limit-seconds 0.5"
     )
 
 

@@ -133,7 +133,7 @@ def conform(
         options = Options(cover, limit_states, depth, seed, limit_steps, limit_seconds)
         asked = Asked(
             bound_again,
-            str(library.find(spec).resolve()),
+            str(library.place_of(library.find(spec))),
             None if given is None else str(given.resolve()),
             instance,
             settings,

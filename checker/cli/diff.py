@@ -7,7 +7,7 @@ import tempfile
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +27,9 @@ from checker.report.headline import plural
 from checker.search.limits import Limits
 from checker.search.progress import Interrupt, interrupted
 from checker.semantics.values import format_value
-from checker.source import Span
 from checker.table import Document
 from checker.table.problems import nearest
+from checker.table.written import written
 from checker.verdict.judge import PropertyVerdict
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _rewritten(
     documents: list[Document], answer: _Answer
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the rows of both sides that are written otherwise, and those of them never taken."""
-    old, new = ({row.name.text: _texts(row) for row in it.rows} for it in documents)
+    old, new = ({row.name.text: written(row) for row in it.rows} for it in documents)
     taken = {label.row for graph in (answer.old, answer.new) for label in graph.labels}
     found = [name for name in new if name in old and new[name] != old[name]]
     return (
@@ -191,7 +191,7 @@ def _reworded(
 
     One that `for:` makes several of is named as each of those.
     """
-    old, new = ({it.name.text: _texts(it) for it in document.properties} for document in documents)
+    old, new = ({it.name.text: written(it) for it in document.properties} for document in documents)
     outcomes = {item.name: item.outcome for item in before}
     return tuple(
         (item.name, item.outcome)
@@ -199,20 +199,6 @@ def _reworded(
         if item.declared in old and item.declared in new
         if old[item.declared] != new[item.declared] and outcomes.get(item.name) == item.outcome
     )
-
-
-def _texts(item: object) -> tuple[str, ...]:
-    """Return what is written in a row or property that counts: cells, not prose and places."""
-    if isinstance(item, str):
-        return (" ".join(item.split()),)
-    if isinstance(item, bool):
-        return (str(item),)
-    if isinstance(item, tuple):
-        return tuple(text for part in item for text in _texts(part))
-    if is_dataclass(item) and not isinstance(item, Span):
-        told = (field for field in fields(item) if field.name not in {"about", "source", "why"})
-        return tuple(text for field in told for text in _texts(getattr(item, field.name)))
-    return ()
 
 
 def _verdicts(request: flow.Request, interrupt: Interrupt | None) -> tuple[PropertyVerdict, ...]:

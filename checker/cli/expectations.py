@@ -63,7 +63,12 @@ def update(outcomes: Sequence[Outcome], pinned: Sequence[str]) -> tuple[list[Out
         for place in mine:
             if outcomes[place] in written:
                 then[place] = replace(
-                    outcomes[place], failure=None, details="", exit_code=exits.HOLDS, problems=()
+                    outcomes[place],
+                    failure=None,
+                    differs=(),
+                    details="",
+                    exit_code=exits.HOLDS,
+                    problems=(),
                 )
     return then, unwritten
 
@@ -97,9 +102,7 @@ def _updated(file: Path, outcomes: Sequence[Outcome], pinned: Sequence[str]) -> 
 
 def _only_figures(outcome: Outcome) -> bool:
     """Whether nothing but figures is not as declared."""
-    return bool(outcome.problems) and all(
-        problem.rule.partition(":")[0] in FIGURES for problem in outcome.problems
-    )
+    return bool(outcome.differs) and all(what in FIGURES for what in outcome.differs)
 
 
 def _edits(text: str, outcome: Outcome, pinned: Sequence[str]) -> list[_Edit] | None:

@@ -33,6 +33,7 @@ NOT_RUN = "not run"
 class Task:
     """One instance to verify; `path` is the specification's file, `texts` a digest of its text.
 
+    `system` is what it is called: by its name, and where others are called so by its path as well.
     `file` and `line` are where it is declared, `states` as many as it declares.
     """
 
@@ -52,6 +53,7 @@ class Task:
 class Outcome:
     """What became of a task. `failure`: what is not as declared; `error`: why it did not run.
 
+    `differs` are the keys of `expect:` that `failure` is about; properties may be called so, too.
     `details` is the printed result of a run that failed; `report` the files of a violation;
     `problems` are what is wrong and where, `figures` what was found of what can be declared;
     `levels` are the states of each depth, `rows` the successors of each row, `properties` their
@@ -66,6 +68,7 @@ class Outcome:
     depth: int | None = None
     seconds: float = 0.0
     failure: str | None = None
+    differs: tuple[str, ...] = ()
     error: str | None = None
     exit_code: int = exits.HOLDS
     details: str = ""
@@ -77,6 +80,11 @@ class Outcome:
     properties: dict[str, str] = field(default_factory=dict)
     looked: tuple[Looked, ...] = ()
     remembered: bool = False
+
+    @property
+    def run(self) -> bool:
+        """Whether somebody tried to run it."""
+        return self.verdict != NOT_RUN
 
 
 def tasks_of(document: Document) -> list[Task]:
@@ -170,10 +178,11 @@ def _verify(task: Task, memory: int) -> Outcome:
         depth=result.exploration.depth,
         seconds=result.exploration.seconds,
         failure="\n".join(map(str, wrong)) if wrong else None,
+        differs=tuple(item.what.partition(":")[0] for item in wrong),
         exit_code=exits.DIFFERENCE if wrong else exits.HOLDS,
         details=_printed(result) if wrong else "",
         report=files.rendered(result, committed=True) if violated else {},
-        problems=problems.of_result(result, wrong, task.file, task.line),
+        problems=problems.of_result(result, wrong, task.system, task.file, task.line),
         figures=figures_of(machine.expectation, result.verdict, result.exploration),
         levels=result.exploration.levels,
         rows={row.row: row.fired for row in result.exploration.rows},

@@ -138,7 +138,7 @@ def _made(
             return hunting.together(items, each, interrupt, observer.notice), parallel
         finally:
             kernel.stop()
-    spec = str(library.find(request.spec).resolve())
+    spec = str(library.place_of(library.find(request.spec)))
     items = hunting.plan(replace(request, spec=spec, workers=None), asked)
     with where.spread(len(items), observer.notice) as spread:
         observer.stage("hunt")

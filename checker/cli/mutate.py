@@ -199,13 +199,14 @@ def _declared(
     if names or not finished:
         judged = {item.property for item in shown}
         found = tuple(item for item in found if item.property in judged)
+    left = len(wanted) - len(shown)
     if form == "json":
-        print_object(abilities.as_object(document.name.text, found))
+        print_object(abilities.as_object(document.name.text, found, left))
     else:
-        click.echo(abilities.text(document.name.text, found))
-    if not finished:
-        return exits.INTERRUPTED
-    return exits.DIFFERENCE if abilities.missing(found) else exits.HOLDS
+        click.echo(abilities.text(document.name.text, found, left))
+    if abilities.missing(found):
+        return exits.DIFFERENCE
+    return exits.HOLDS if finished else exits.INTERRUPTED
 
 
 def _tell_shown(item: Shown, done: int, of: int, progress: Style) -> None:

@@ -146,7 +146,7 @@ def _spread(
     interrupt: Event,
 ) -> Simulation | None:
     """Return what the walks of all executors found together; None where none was made."""
-    found = replace(request, spec=str(library.find(request.spec).resolve()), workers=None)
+    found = replace(request, spec=str(library.place_of(library.find(request.spec))), workers=None)
     with where.spread(asked.walks, observer.notice) as spread:
         observer.stage("walk")
         todo = list(parts(found, asked, spread.parallel))

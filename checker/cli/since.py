@@ -10,6 +10,7 @@ from checker.cli.revisions import commit_of, extract, has_commits, names_in, top
 from checker.elaborate import elaborate, instances
 from checker.errors import CheckerError, SpecificationError, UsageError
 from checker.kernel.build import fingerprint
+from checker.library import place_of
 from checker.table import Document, read
 
 NAME_THEM = "name your specifications, or list them as `specs` in checker.toml"
@@ -20,7 +21,8 @@ def untouched(
 ) -> set[tuple[str, str]]:
     """Return path and instance of those that do and declare the same as in `revision`.
 
-    Prose, comments and other instances may have changed; they change nothing. UsageError outside
+    Prose, comments and other instances may have changed; they change nothing. One that is no
+    specification does nothing, here or there, and is never the same. UsageError outside
     a git repository, for a revision that it does not have, and where nobody `named` the documents
     and the revision has none of them: what an installation ships is no part of a user's repository.
     """
@@ -31,7 +33,7 @@ def untouched(
         with tempfile.TemporaryDirectory(prefix="checker-since-") as folder:
             _extract(root, revision, Path(folder))
             before = {
-                document: Path(folder) / Path(document.path).resolve().relative_to(root)
+                document: Path(folder) / place_of(Path(document.path)).relative_to(root)
                 for document in documents
                 if roots[document.path] == root
             }
@@ -52,7 +54,8 @@ def _same(document: Document, before: Path) -> set[tuple[str, str]]:
     found = set()
     for entry in instances(document):
         name = entry.name.text
-        if name in known and _identity(document, name) == _identity(old, name):
+        mine = _identity(document, name)
+        if mine is not None and name in known and mine == _identity(old, name):
             found.add((document.path, name))
     return found
 
@@ -74,7 +77,7 @@ def _identity(document: Document, instance: str) -> tuple[object, ...] | None:
 def _root(path: Path) -> Path:
     """Return the top of the git repository that a file is in."""
     missing = f"--since: {path} is in no git repository; {NAME_THEM}"
-    return top_of(path.resolve().parent, missing)
+    return top_of(place_of(path).parent, missing)
 
 
 def _extract(root: Path, revision: str, folder: Path) -> None:

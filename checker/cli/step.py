@@ -19,7 +19,7 @@ from checker.diagnostics import in_a_line
 from checker.digits import natural
 from checker.errors import CheckerError, SpecificationError, UsageError, told
 from checker.report import terminal
-from checker.report.files import encoded, naming
+from checker.report.files import encoded, put
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import as_mapping
@@ -231,8 +231,7 @@ class _Session:
         origin = flow.provenance(self.request, self.document)
         command = origin.command.replace("checker check", "checker step", 1)
         origin = replace(origin, command=command)
-        with naming(Path(name)):
-            Path(name).write_bytes(encoded(itf.dump(trace, origin)))
+        put(Path(name), encoded(itf.dump(trace, origin)))
         click.echo(f"{len(steps) - 1} steps written to {name}")
 
     def completions(self, text: str) -> list[str]:

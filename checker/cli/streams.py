@@ -45,6 +45,8 @@ def open_streams() -> Outlet:
         except OSError:
             # Else the next file that is opened would get its number, and what is printed.
             os.open(os.devnull, os.O_RDWR)
+    if sys.stdin is None:  # as Python has it where there was none
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 (until the end)
     stdout, stderr = Outlet(1), Outlet(2)
     sys.stdout = _text(stdout, sys.stdout)
     sys.stderr = _text(stderr, sys.stderr)

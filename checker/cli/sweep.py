@@ -17,7 +17,7 @@ from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
 from checker.errors import Interruption
-from checker.library import find
+from checker.library import find, place_of
 from checker.report.figures import Figures, Table, written
 from checker.report.files import put_below
 from checker.report.headline import plural
@@ -123,7 +123,10 @@ def sweep(
             interrupt.set()
     found.sort(key=lambda size: chosen.index(size.settings))
     names = [name for name in values if len(values[name]) > 1]
-    told = as_object(flow.spec_name(document.path), instance, found, names)
+    told_spec = flow.spec_name(document.path)
+    left = [size for size in chosen if size not in {item.settings for item in found}]
+    told = as_object(told_spec, instance, found, names) | {"left": [dict(size) for size in left]}
+    lines = (*_claims(found, names), *_left(left))
     if form == "json":
         print_object(told)
     else:
@@ -135,13 +138,15 @@ def sweep(
                     "",
                     *(line for lines in drawn for line in lines),
                     "",
-                    *_claims(found, names),
+                    *lines,
                 ]
             )
         )
     if directory is not None:  # last: what cannot be written must not cost what was found
-        told_spec = flow.spec_name(document.path)
-        figures = _figures(told_spec, instance, settings, found, names)
+        command = _again(flow.provenance(request, document).command, settings)
+        title = f"{told_spec}, instance {instance}, in {plural(len(found), 'size')}"
+        table = Table("Sizes", HEADS, _rows(found))
+        figures = Figures(title, lines, tuple(_plots(found)), table, command)
         written(figures, directory, "sweep.md")
         put_below(directory, {"sweep.json": f"{json.dumps(told, indent=1)}\n"})
     return _exit_code(found, interrupted=interrupt.is_set())
@@ -155,24 +160,28 @@ def _spread(
     observer: flow.Observer,
 ) -> Iterator[Size]:
     """Yield the sizes as Spark's executors have searched them."""
-    named = replace(request, spec=str(Path(document.path).resolve()))
+    named = replace(request, spec=str(place_of(Path(document.path))))
     with where.spread(len(chosen), observer.notice) as spread:
         yield from measure_everywhere(named, chosen, spread)
 
 
 def _exit_code(found: Sequence[Size], *, interrupted: bool) -> int:
-    if interrupted:
-        return exits.INTERRUPTED
-    if all(item.refused for item in found):
-        return exits.SPECIFICATION
     searched = [item for item in found if not item.refused]
     if any(item.stopped_by == "evaluation_error" for item in searched):
         return exits.EVALUATION
+    if interrupted:
+        return exits.INTERRUPTED
+    if not searched:
+        return exits.SPECIFICATION
     return exits.HOLDS if all(item.whole for item in searched) else exits.INCONCLUSIVE
 
 
 def _settings(item: Size) -> str:
-    return " ".join(f"{name}={shown(value)}" for name, value in item.settings)
+    return _named(item.settings)
+
+
+def _named(settings: tuple[tuple[str, Value], ...]) -> str:
+    return " ".join(f"{name}={shown(value)}" for name, value in settings)
 
 
 def _line(item: Size) -> str:
@@ -194,10 +203,11 @@ HEADS = ("size", "states", "growth", "depth", "seconds", "rows", "control", "ver
 
 def _rows(found: Sequence[Size]) -> list[tuple[str, ...]]:
     rows = []
-    before = 0
+    before = 0  # states; of a search that stopped, at a violation too, some are missing
     for item in found:
-        growth = f"{item.distinct / before:.1f}x" if before and item.distinct else ""
-        before = item.distinct
+        all_states = item.distinct if item.stopped_by is None else 0
+        growth = f"{all_states / before:.1f}x" if before and all_states else ""
+        before = all_states
         figures = (
             f"{item.distinct:,}",
             growth,
@@ -232,7 +242,7 @@ def _plots(found: Sequence[Size]) -> list[tuple[str, Bars]]:
         Bar(
             _settings(item),
             item.distinct,
-            f"{item.distinct:,}{'' if item.whole else ' and more'}, {_verdict(item)}",
+            f"{item.distinct:,}{' and more' * (item.stopped_by is not None)}, {_verdict(item)}",
         )
         for item in searched
     ]
@@ -261,21 +271,20 @@ def _claims(found: Sequence[Size], names: Sequence[str]) -> list[str]:
     return lines
 
 
-def _figures(
-    spec: str,
-    instance: str,
-    settings: Sequence[str],
-    found: Sequence[Size],
-    names: Sequence[str],
-) -> Figures:
-    words = ["checker", "sweep", spec]
-    words += [] if instance == "default" else ["--instance", instance]
-    for setting in settings:
-        words += ["--set", setting]
-    return Figures(
-        title=f"{spec}, instance {instance}, in {len(found)} sizes",
-        lines=tuple(_claims(found, names)),
-        plots=tuple(_plots(found)),
-        table=Table("Sizes", HEADS, _rows(found)),
-        command=shlex.join(words),
-    )
+def _left(sizes: Sequence[tuple[tuple[str, Value], ...]]) -> list[str]:
+    """Say which sizes an interrupt has left out."""
+    if not sizes:
+        return []
+    named = [_named(size) for size in sizes[:LEFT_SHOWN]]
+    more = [f"{len(sizes) - LEFT_SHOWN:,} more"] if len(sizes) > LEFT_SHOWN else []
+    return [f"{plural(len(sizes), 'size')} not searched (interrupted): {', '.join(named + more)}"]
+
+
+LEFT_SHOWN = 8
+"""Sizes that are named of those left out."""
+
+
+def _again(check: str, settings: Sequence[str]) -> str:
+    """Return how to repeat a sweep, by how a check of what it starts from is repeated."""
+    sizes = shlex.join(word for setting in settings for word in ("--set", setting))
+    return f"{check.replace('checker check', 'checker sweep', 1)} {sizes}"

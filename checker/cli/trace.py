@@ -101,6 +101,8 @@ def _print_recorded(item: Recorded) -> None:
         _say(f"{step.number:>4}  {step.name}" + (f"   [{step.actor}]" * bool(step.actor)))
         for line in (*step.events, *step.changes):
             _say(f"        {line}")
+    if item.end:
+        _say(f"      {item.end}")
     if item.failed:
         _say(f"failed: {item.failed}")
     if item.command:

@@ -15,7 +15,7 @@ import click
 from checker import errors, library
 from checker.cli import expectations
 from checker.cli.configuration import SpokenOption, spoken
-from checker.cli.gate import NOT_RUN, Outcome, Task, declared, refused, tasks_of, verify_all
+from checker.cli.gate import Outcome, Task, declared, refused, tasks_of, verify_all
 from checker.cli.objects import print_object
 from checker.cli.options import A_FILE, A_FOLDER, output_options, vacuity_option
 from checker.cli.progress import Style, observing
@@ -23,6 +23,7 @@ from checker.cli.remembered import matrices, recall, remember
 from checker.cli.since import untouched
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import SpecificationError, UsageError
+from checker.flow import spec_name
 from checker.report import dashboard, junit, problems, terminal
 from checker.report.dashboard import TITLE, Line
 from checker.report.headline import plural
@@ -134,7 +135,7 @@ def verify(
         partly=directory is not None and bool(names or revision),
     )
     with observing(progress):  # tells what makes runs slow
-        known, broken, documents = _tasks(specs, revision)
+        known, broken, documents = _tasks(specs, revision, apart=directory is None)
     known = [replace(task, vacuity=vacuity) for task in known]
     there = {task.instance for each in documents.values() for task in tasks_of(each)}
     tasks = _selected(known, there, names, every_tier=every_tier)
@@ -146,30 +147,43 @@ def verify(
     for outcome in outcomes:
         if not outcome.remembered:
             remember(outcome)
+    done = {outcome.task for outcome in outcomes}
+    left = [declared(task, documents[task.path]) for task in tasks if task not in done]
     outcomes = broken + outcomes
     unwritten: list[str] = []
     if updating:
         outcomes, unwritten = expectations.update(outcomes, pinned)
     nothing = vacuous_everywhere(outcomes)
-    _print(
-        outcomes, len(tasks) + len(broken), form, nothing
-    )  # first: a file may fail to be written
+    _print(outcomes, left, form, nothing)  # first: a file may fail to be written
     # Instances that were not run any more may show what others did not.
     wrong = nothing if vacuity == "error" and not interrupted else ()
-    _write(outcomes, wrong, junit_file, sarif_file)
+    _write([*outcomes, *left], wrong, junit_file, sarif_file)
     for line in unwritten:
         click.echo(visible(f"error: {line}"), err=True)
     codes = {outcome.exit_code for outcome in outcomes}
     codes |= {exits.USAGE} if unwritten else set()
-    codes |= {exits.UNWITNESSED} if nothing and vacuity == "error" else set()
-    if interrupted:
-        return exits.INTERRUPTED
-    if directory is not None:
+    codes |= {exits.UNWITNESSED} if wrong else set()
+    codes |= {exits.INTERRUPTED} if interrupted else set()
+    unknown = len(left) + sum(outcome.error is not None for outcome in outcomes)
+    if directory is not None and unknown:  # that says nothing of the system
+        told = f"{plural(unknown, 'instance')} could not be run" + " (interrupted)" * interrupted
+        click.echo(f"the reports in {directory} are left as they are: {told}", err=True)
+    elif directory is not None:
         skipped = [declared(task, documents[task.path]) for task in known if task not in tasks]
         stale = _report([*outcomes, *skipped], known, directory, title, checking=checking)
         codes |= {exits.DIFFERENCE} if stale else set()
-    order = (exits.INTERNAL, exits.SPECIFICATION, exits.USAGE, exits.DIFFERENCE, exits.UNWITNESSED)
-    return next((code for code in order if code in codes), exits.HOLDS)
+    return next((code for code in _ORDER if code in codes), exits.HOLDS)
+
+
+_ORDER = (
+    exits.INTERNAL,
+    exits.SPECIFICATION,
+    exits.USAGE,
+    exits.DIFFERENCE,
+    exits.UNWITNESSED,
+    exits.INTERRUPTED,
+)
+"""Of the exit codes that apply the first one here counts."""
 
 
 def _refuse(*, checking: bool, pinning: bool, titled: bool, partly: bool) -> None:
@@ -208,12 +222,16 @@ def _write(
 ) -> None:
     """Write what other tools read: files, and annotations where GitHub runs this.
 
-    `nothing` is what is vacuous, where that is an error. A file that cannot be written costs no
-    other: each is told, and the first OSError is raised when all else is done.
+    Of an instance that was not run, or could not be, they say so: what lacks one says that nothing
+    is wrong with it. `nothing` is what is vacuous, where that is an error. A file that cannot be
+    written costs no other: each is told, and the first OSError is raised when all else is done.
     """
     failures: list[OSError] = []
     found = [problem for outcome in outcomes for problem in outcome.problems]
     found += [problems.of_vacuous(system, item) for system, item in nothing]
+    unrun = [_unrun(it) for it in outcomes if it.error is not None and not it.problems]
+    unknown = [f"{problem.system} {problem.message}" for problem in unrun]
+    unknown += [f"{it.task.system} {it.task.instance}: {LEFT}" for it in outcomes if not it.run]
     if junit_file is not None:
         cases = [*map(_case, outcomes), *(_vacuous_case(*item) for item in nothing)]
         try:
@@ -222,11 +240,11 @@ def _write(
             failures.append(failure)
     if sarif_file is not None:
         try:
-            problems.write_sarif(found, sarif_file)
+            problems.write_sarif(found, sarif_file, unknown)
         except OSError as failure:
             failures.append(failure)
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        for problem in found:
+        for problem in (*found, *unrun):
             click.echo(problems.annotation(problem), err=True)
     for later in failures[1:]:
         click.echo(visible(f"error: {errors.told(later)}"), err=True)
@@ -234,14 +252,25 @@ def _write(
         raise failures[0]
 
 
+LEFT = "interrupted before it was run"
+"""What is said of an instance that nobody tried to run."""
+
+
+def _unrun(outcome: Outcome) -> problems.Problem:
+    task, why = outcome.task, (outcome.error or "").strip().splitlines() or [""]
+    # What is last in a traceback is what went wrong; all else that is told has a line.
+    return problems.of_failure(task.system, task.instance, why[-1], task.file, task.line)
+
+
 def _tasks(
-    specs: tuple[str, ...], revision: str | None = None
+    specs: tuple[str, ...], revision: str | None = None, *, apart: bool = True
 ) -> tuple[list[Task], list[Outcome], dict[str, Document]]:
     """Return every instance, and an outcome for each specification that cannot be read.
 
     With them those that can, by path. With a revision, only instances that are not the same there.
+    Specifications of one name are told `apart` by their paths; UsageError where they cannot be.
     """
-    named = {path.resolve(): path for path in map(library.find, specs)}
+    named = {library.place_of(path): path for path in map(library.find, specs)}
     paths = list(named.values()) or [
         entry.path for entry in library.shipped() if entry.kind != "table"
     ]
@@ -256,11 +285,32 @@ def _tasks(
             task = Task(str(path), name, "(specification)", "quick", at.source.name, at.line)
             broken.append(refused(task, error))
     tasks = [task for document in documents for task in tasks_of(document)]
+    called = _called([*tasks, *(outcome.task for outcome in broken)], apart=apart)
+    tasks = [replace(task, system=called[task.path]) for task in tasks]
+    broken = [replace(it, task=replace(it.task, system=called[it.task.path])) for it in broken]
     if revision is not None:
         same = untouched(documents, revision, named=bool(specs))
         tasks = [task for task in tasks if (task.path, task.instance) not in same]
         click.echo(f"{plural(len(tasks), 'instance')} changed since {revision}", err=True)
     return tasks, broken, {document.path: document for document in documents}
+
+
+def _called(tasks: list[Task], *, apart: bool) -> dict[str, str]:
+    """Return what the specification in each path is called where its instances are told."""
+    paths: dict[str, dict[str, None]] = {}
+    for task in tasks:
+        paths.setdefault(task.system, {})[task.path] = None
+    for name, same in paths.items():
+        if len(same) > 1 and not apart:
+            raise UsageError(
+                f"{' and '.join(same)} are both called {name}, and reports have a folder for each "
+                "name; write those of one at a time"
+            )
+    return {
+        path: name if len(same) == 1 else f"{name} ({spec_name(path)})"
+        for name, same in paths.items()
+        for path in same
+    }
 
 
 def _run(
@@ -323,16 +373,18 @@ def _tell(outcome: Outcome, progress: Style, done: int, all_of_them: int) -> Non
 
 
 def _case(outcome: Outcome) -> junit.Case:
+    judged = outcome.run and outcome.error is None
     details = "\n\n".join(part for part in (outcome.failure, outcome.details) if part)
     return junit.Case(
         outcome.task.system,
         outcome.task.instance,
         outcome.seconds,
-        f"expected {outcome.expected}; {outcome.verdict}" if outcome.error is None else "",
+        f"expected {outcome.expected}; {outcome.verdict}" if judged else "",
         details or None,
         outcome.error,
         outcome.task.file,
         outcome.task.line,
+        None if outcome.run else LEFT,
     )
 
 
@@ -368,13 +420,13 @@ def vacuous_everywhere(outcomes: Sequence[Outcome]) -> tuple[tuple[str, Looked],
 
 def _print(
     outcomes: list[Outcome],
-    wanted: int,
+    left: list[Outcome],
     form: str,
     nothing: Sequence[tuple[str, Looked]],
 ) -> None:
-    """Print what `outcomes` are; fewer than `wanted` if the run was interrupted."""
+    """Print what `outcomes` are; some are `left` if the run was interrupted."""
     if form == "json":
-        found: dict[str, object] = {"instances": [_object(item) for item in outcomes]}
+        found: dict[str, object] = {"instances": [_object(item) for item in (*outcomes, *left)]}
         if any(outcome.looked for outcome in outcomes):
             found["vacuous"] = [{"system": system, **told(item)} for system, item in nothing]
         print_object(found)
@@ -389,10 +441,10 @@ def _print(
         where = f"every instance of {system} that was searched whole"
         click.echo(f"\nvacuous in {where}: {item}\n  at {item.span}")
     bad = sum(outcome.exit_code != exits.HOLDS for outcome in outcomes)
+    wanted = len(outcomes) + len(left)
     parts = [plural(wanted, "instance"), f"{bad} not as declared" if bad else "all as declared"]
-    if len(outcomes) < wanted:
-        missing = wanted - len(outcomes)
-        parts = [parts[0], f"{bad} not as declared", f"{missing} not run (interrupted)"]
+    if left:
+        parts = [parts[0], f"{bad} not as declared", f"{len(left)} not run (interrupted)"]
     known = sum(outcome.remembered for outcome in outcomes)
     parts += [f"{known} of them known from before"] if known else []
     click.echo("\n" + ", ".join(parts))
@@ -406,9 +458,9 @@ def _object(outcome: Outcome) -> dict[str, object]:
         "tier": task.tier,
         "expected": outcome.expected,
         "verdict": outcome.verdict,
-        "met": outcome.exit_code == exits.HOLDS,
-        "distinct": outcome.distinct,
-        "depth": outcome.depth,
+        "met": outcome.exit_code == exits.HOLDS if outcome.run else None,
+        "distinct": outcome.distinct if outcome.run else None,
+        "depth": outcome.depth if outcome.run else None,
         "seconds": round(outcome.seconds, 6),
         "failure": outcome.failure,
         "error": outcome.error,
@@ -426,7 +478,7 @@ def _line(outcome: Outcome) -> Line:
         outcome.verdict,
         outcome.distinct,
         outcome.depth,
-        met=None if outcome.verdict == NOT_RUN else outcome.exit_code == exits.HOLDS,
+        met=outcome.exit_code == exits.HOLDS if outcome.run else None,
         report=outcome.report,
         about=task.about,
         levels=outcome.levels,
@@ -452,15 +504,7 @@ def _systems(order: list[Task], lines: list[Line]) -> dict[str, tuple[str, str]]
 def _report(
     outcomes: list[Outcome], order: list[Task], directory: Path, title: str, *, checking: bool
 ) -> list[str]:
-    """Write the reports, or return which of those in `directory` are out of date.
-
-    They stay as they are where an instance could not be run: that says nothing of the system.
-    """
-    failed = sum(item.exit_code == exits.INTERNAL for item in outcomes)
-    if failed:
-        told = f"{plural(failed, 'instance')} could not be run"
-        click.echo(f"the reports in {directory} are left as they are: {told}", err=True)
-        return []
+    """Write the reports, or return which of those in `directory` are out of date."""
     place = {task: index for index, task in enumerate(order)}
     lines = [_line(item) for item in sorted(outcomes, key=lambda item: place.get(item.task, -1))]
     wanted = dashboard.pages(lines, title, _systems(order, lines))

@@ -325,9 +325,15 @@ def _properties(
     found: list[Property] = []
     for entry in world.document.properties:
         with collecting(world.problems):
-            if entry.name.text in ("deadlock", "legal"):
+            name = entry.name.text
+            if name in ("deadlock", "legal"):
+                world.problems.add("N203", f"the property `{name}` is built in", entry.name.span)
+            elif name == "error":  # two things found of one name would be taken for each other
                 world.problems.add(
-                    "N203", f"the property `{entry.name.text}` is built in", entry.name.span
+                    "N203",
+                    "`error` is what evaluation errors are found and told as",
+                    entry.name.span,
+                    help="call the property by what should hold",
                 )
             if entry.only_if is None or constant_truth(world, entry.only_if):
                 found += _properties_of(world, entry)

@@ -65,14 +65,18 @@ def missing(found: Sequence[Ability]) -> bool:
     return any(item.way in {"unbroken", "nothing"} for item in found)
 
 
-def text(system: str, found: Sequence[Ability]) -> str:
-    """Return what a terminal shows."""
-    return "\n".join(_lines(system, found))
+def text(system: str, found: Sequence[Ability], left: int = 0) -> str:
+    """Return what a terminal shows; `left` mistakes were not judged, for an interrupt came."""
+    return "\n".join(_lines(system, found, left))
 
 
-def _lines(system: str, found: Sequence[Ability]) -> Iterator[str]:
+def _lines(system: str, found: Sequence[Ability], left: int) -> Iterator[str]:
     properties = "1 property" if len(found) == 1 else f"{len(found)} properties"
-    yield f"{system}: what shows that its {properties} can fail"
+    whose = f"{properties} of it" if left else f"its {properties}"
+    yield f"{system}: what shows that {whose} can fail"
+    if left:
+        mistakes = "1 mistake" if left == 1 else f"{left} mistakes"
+        yield f"interrupted: {mistakes} not judged, and nothing is said of their properties"
     yield ""
     for way, words in WAYS.items():
         yield f"{sum(item.way == way for item in found):7}  {words}"
@@ -84,12 +88,13 @@ def _lines(system: str, found: Sequence[Ability]) -> Iterator[str]:
             yield f"\nNOT SHOWN   {item.property}: a mistake in mistakes.yaml would show it"
 
 
-def as_object(system: str, found: Sequence[Ability]) -> dict[str, object]:
+def as_object(system: str, found: Sequence[Ability], left: int = 0) -> dict[str, object]:
     """Return the same for programs."""
     return {
         "version": 1,
         "checker": __version__,
         "system": system,
+        "left": left,
         "properties": [
             {
                 "property": item.property,

@@ -112,7 +112,10 @@ def _said(built: Built) -> tuple[object, ...]:
     machine, layout = built.machine, built.layout
     groups = [(item.name, item.rows, item.per, item.strong) for item in machine.fair_groups]
     rows = [(item.name, item.fair) for item in machine.actions]
-    properties = [(item.name, item.kind) for item in machine.properties]
+    # What conditions are in states is compared there; what is made of them in runs is this.
+    properties = [
+        (item.name, item.kind, item.formula, item.within_bounds) for item in machine.properties
+    ]
     form = layout.words, layout.variables, layout.shapes, layout.leaves
     return machine.deadlock, rows, groups, properties, form
 

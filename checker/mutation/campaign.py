@@ -21,6 +21,7 @@ from checker.elaborate import elaborate, instances
 from checker.errors import EnvironmentFailure, told
 from checker.frozen import frozen
 from checker.kernel.build import fingerprint
+from checker.machine.machine import Machine
 from checker.mutation.batches import Job, judge_batch
 from checker.mutation.bugs import Bug
 from checker.mutation.sights import Sight
@@ -30,6 +31,7 @@ from checker.report.files import put_at_once, refuse_link
 from checker.runs import Lost, Spread
 from checker.table import Document
 from checker.table.sources import texts_of
+from checker.table.written import written
 from checker.verdict.expectation import expected_verdict
 
 BATCH = 200
@@ -177,7 +179,11 @@ def _judge_all(
             yield job, known, True, ""
     for job, sights in _work(todo, spread):
         file = files[job]
-        yield job, sights, False, "" if file is None else _save(file, sights)
+        # With more memory, or fewer runs beside each other, more may be seen.
+        if file is None or any(sight.short for sight in sights.values()):
+            yield job, sights, False, ""
+        else:
+            yield job, sights, False, _save(file, sights)
 
 
 def _work(jobs: Sequence[Job], spread: Spread) -> Iterator[tuple[Job, dict[str, Sight]]]:
@@ -195,13 +201,38 @@ def _file(document: Document, job: Job) -> str:
     machine = elaborate(document, job.instance)
     known = (fingerprint(machine), repr(machine.expectation), _own_code(), job.instance, job.keys)
     edits = [item.edits for item in job.bugs]
-    return hashlib.blake2b(repr((known, edits)).encode(), digest_size=20).hexdigest() + ".json"
+    parts = (known, edits, _changed(document, machine))
+    return hashlib.blake2b(repr(parts).encode(), digest_size=20).hexdigest() + ".json"
+
+
+def _changed(document: Document, machine: Machine) -> tuple[str, ...]:
+    """Return what is written where mutants and bugs change something, or where that is used.
+
+    The same machine can be written in several ways: a row says itself what another time a
+    definition says for it, and then a mutant of that definition does not concern the row.
+    """
+    judged = {item.declared or item.name for item in machine.properties}
+    parts = (
+        document.definitions,
+        document.procedures,
+        document.initial,
+        document.rows,
+        document.bounds,
+        document.terminal,
+        document.fairness,
+        document.fair_groups,
+        tuple(item for item in document.properties if item.name.text in judged),
+    )
+    return written(parts)
 
 
 @cache
 def _own_code() -> bytes:
-    """Return a digest of the code that makes and judges mutants."""
-    return code_of("mutation", "search", "graph", "verdict")
+    """Return a digest of the code that makes and judges mutants, what they mean included.
+
+    What else there is says how results are told.
+    """
+    return code_of(".", "table", "elaborate", "mutation", "search", "graph", "verdict")
 
 
 def _save(file: Path, sights: dict[str, Sight]) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from checker.elaborate import elaborate, instances
-from checker.errors import SpecificationError
+from checker.errors import EnvironmentFailure, SpecificationError
 from checker.flow import Request, Silent, check_machine, select
 from checker.frozen import frozen
 from checker.machine.machine import LIVENESS
@@ -70,13 +70,14 @@ def jobs_of(document: Document, mistakes: Sequence[Mistake]) -> list[Job]:
 
 
 def judge_all(jobs: Sequence[Job], spread: Spread) -> Iterator[Shown]:
-    """Yield what became of each mistake, those of a job together."""
+    """Yield what became of each mistake, those of a job together.
+
+    EnvironmentFailure: some were lost, so nobody knows whether they break anything.
+    """
     for job, shown in spread.each(judge, jobs):
         if isinstance(shown, Lost):
-            for item in job.mistakes:
-                yield Shown(item.property.text, job.instance, None, shown.reason)
-        else:
-            yield from shown
+            raise EnvironmentFailure(f"mistakes in {job.instance}: {shown.reason}")
+        yield from shown
 
 
 def judge(job: Job) -> tuple[Shown, ...]:

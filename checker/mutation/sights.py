@@ -24,6 +24,7 @@ from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.options import Options
+from checker.search.outcome import OF_MEMORY
 from checker.verdict.expectation import Difference, differences
 from checker.verdict.judge import Verdict, judge
 
@@ -47,7 +48,8 @@ class Sight:
     shows it. `counted`: only figures that the instance declares are others, those in `by`.
     `different`: its steps are others, and nothing that is declared shows it; `by` are figures that
     nobody declared and that would. `same`: no step is another. `refused`: it is no specification.
-    `row` made (or did not make) the first step that is another, after `depth` steps.
+    `row` made (or did not make) the first step that is another, after `depth` steps. `short`: the
+    memory did not suffice, so that with more of it more may be seen.
     """
 
     instance: str
@@ -57,6 +59,7 @@ class Sight:
     row: str | None = None
     depth: int | None = None
     note: str = ""
+    short: bool = False
 
 
 @frozen(slots=False)
@@ -125,7 +128,7 @@ def seen(usual: Usual, exploration: Exploration, verdict: Verdict) -> Sight:
         return Sight(instance, "caught", ("evaluation error",), steps)
     wrong = differences(expectation, verdict, exploration)
     if not verdict.broken and verdict.overall in {"bounded", "inconclusive"}:
-        return _unfinished(usual, exploration, wrong)
+        return _unfinished(usual, exploration, verdict, wrong)
     if any(item.what in {"verdict", "property"} for item in wrong):
         fresh = [item for item in verdict.broken if item.name not in usual.broken]
         if fresh:
@@ -146,11 +149,17 @@ def refused(instance: str, first: Diagnostic) -> Sight:
     return Sight(instance, "refused", note=f"{first.message} ({first.code}) in `{line}`")
 
 
-def _unfinished(usual: Usual, exploration: Exploration, wrong: Sequence[Difference]) -> Sight:
+def _unfinished(
+    usual: Usual, exploration: Exploration, verdict: Verdict, wrong: Sequence[Difference]
+) -> Sight:
     """Return what is known where a search was stopped before its end."""
     note = f"searched no further than {exploration.distinct:,} states"
     if exploration.stopped_by is None:
         note = "what endless runs do is not known"
+    short = exploration.stopped_by in {"memory", "memory_of_one_state"} or any(
+        item.reason in OF_MEMORY for item in verdict.unknown_liveness
+    )
+    note += ", for the memory was short" if short else ""
     expectation = usual.machine.expectation
     length = None if expectation is None else expectation.length
     by = []
@@ -160,7 +169,7 @@ def _unfinished(usual: Usual, exploration: Exploration, wrong: Sequence[Differen
     if length is not None and exploration.depth_complete >= length - 1:
         by.append("length")
     seen: Seen = "counted" if by else "undecided"
-    return Sight(usual.machine.instance, seen, tuple(by), note=note)
+    return Sight(usual.machine.instance, seen, tuple(by), note=note, short=short)
 
 
 def _undeclared(usual: Exploration, exploration: Exploration) -> tuple[str, ...]:

@@ -54,9 +54,11 @@ class Line:
         """What to say of one that is not as declared: the verdict declared, or the figures."""
         if self.met is not False:
             return ()
-        if self.expected and self.expected != self.verdict:
+        lines = tuple(self.failure.splitlines())
+        # More may break than is declared; what is wrong then is something else.
+        if any(line.startswith("verdict: ") for line in lines):
             return (f"declared: {self.expected}",)
-        return tuple(self.failure.splitlines())
+        return lines
 
 
 def pages(

@@ -57,8 +57,9 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
     """Return the files of a report, name to content; `committed` leaves out all that varies.
 
     Committed reports are read where Markdown is rendered, and have neither a page of HTML nor what
-    Graphviz draws.
+    Graphviz draws. They do not say what is vacuous: not every run asks for that.
     """
+    result = replace(result, looked=()) if committed else result
     files = trace_files(result, committed=committed)
     whole = summary(result, files)
     shown = timeless(whole) if committed else whole
@@ -134,7 +135,8 @@ def link_to(directory: Path, name: str) -> Path | None:
 def put(path: Path, content: bytes) -> None:
     """Write a file, and the folders that it is in; OSError, which names the file.
 
-    One that is cut short, as on a full disk, does not stay: it would say what nobody said.
+    One that is cut short, by a full disk or an interrupt, does not stay: it would say what nobody
+    said.
     """
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +144,7 @@ def put(path: Path, content: bytes) -> None:
         try:
             with stream:
                 stream.write(content)
-        except OSError:
+        except BaseException:
             if path.is_file() and not path.is_symlink():
                 with suppress(OSError):
                     path.unlink()

@@ -6,11 +6,12 @@ from itertools import groupby
 
 from checker.machine.machine import Machine
 from checker.search.exploration import Exploration, RowCoverage
+from checker.search.finding import Finding
 from checker.search.outcome import WITHIN_BOUNDS
 from checker.semantics.symmetry import drawn_ids, reduces, symmetric_ids
 from checker.source import heading_over
 from checker.trace.calmness import calmness
-from checker.trace.naming import excerpt, place
+from checker.trace.naming import end_of, excerpt, place
 from checker.trace.trace import Reason, Step, Trace, WayOut
 from checker.verdict.judge import PropertyVerdict, Verdict
 
@@ -49,7 +50,8 @@ def claim(verdict: Verdict) -> str:
     if verdict.overall == "violated":
         return "; ".join(broken_text(item) for item in verdict.broken)
     if verdict.error is not None:
-        return f"evaluation error after {plural(len(verdict.error.path) - 1, 'step')}"
+        beside = [f"violated: {broken_text(item)}" for item in verdict.broken]
+        return "; ".join([_error_text(verdict.error), *beside])
     if verdict.overall == "bounded":
         return "no violation found"
     within = [item.name for item in verdict.properties if item.within_bounds]
@@ -59,6 +61,13 @@ def claim(verdict: Verdict) -> str:
         names = ", ".join(item.name for item in verdict.unknown_liveness)
         return f"safety holds, liveness is unknown ({names})"
     return ""
+
+
+def _error_text(error: Finding) -> str:
+    steps = len(error.path) - 1
+    if error.action is not None:  # the step that fails is one more, as its trace counts
+        return f"evaluation error in step {steps + 1:,}"
+    return f"evaluation error after {plural(steps, 'step')}"
 
 
 def unknown_text(item: PropertyVerdict) -> str:
@@ -162,11 +171,7 @@ PROMISES_SHOWN = 12
 
 def loop_end(trace: Trace) -> str:
     """Return where a run goes after the last step shown; empty for a run that just ends."""
-    if trace.loop is None:
-        return ""
-    if trace.loop.start == trace.length:
-        return "nothing happens any more, for ever"
-    return f"and again from step {trace.loop.start + 1} on, for ever"
+    return end_of(trace.length, None if trace.loop is None else trace.loop.start)
 
 
 def loop_text(trace: Trace) -> list[str]:
@@ -253,6 +258,23 @@ def reason_text(reason: Reason) -> str:
 def never_fired(exploration: Exploration) -> tuple[str, ...]:
     """Return the names of the rows that produced no successor."""
     return tuple(row.row for row in exploration.rows if not row.fired)
+
+
+def counted(exploration: Exploration) -> tuple[str, tuple[str, ...]]:
+    """Return what is counted of a row: in a sentence, and the heads of its columns.
+
+    Hunts do not look at all that can happen in a state, nor keep states to compare.
+    """
+    if exploration.hunted:
+        return "How often all hunts together took a row.", ("taken",)
+    told = "States in which a row was enabled, successors it made, those that are another state."
+    return told, ("enabled", "fired", "new")
+
+
+def counts_of(exploration: Exploration, row: RowCoverage) -> tuple[str, ...]:
+    """Return what was counted of a row, in the columns of `counted`."""
+    counts = (row.fired,) if exploration.hunted else (row.enabled, row.fired, row.new)
+    return tuple(f"{count:,}" for count in counts)
 
 
 def counts_by_heading(

@@ -16,7 +16,10 @@ from checker.visible import visible
 
 @frozen()
 class Case:
-    """One instance: `failure` says what is not as declared, `error` why it could not be run."""
+    """One instance: `failure` says what is not as declared, `error` why it could not be run.
+
+    `skipped` says why nobody tried to.
+    """
 
     system: str
     instance: str
@@ -26,6 +29,7 @@ class Case:
     error: str | None
     file: str = ""
     line: int = 0
+    skipped: str | None = None
 
 
 def write(cases: Iterable[Case], path: Path, command: str) -> None:
@@ -44,7 +48,7 @@ def write(cases: Iterable[Case], path: Path, command: str) -> None:
 def _suite(name: str, cases: list[Case]) -> ET.Element:
     suite = ET.Element("testsuite", name=visible(name))
     _totals(suite, cases)
-    suite.set("skipped", "0")
+    suite.set("skipped", str(sum(case.skipped is not None for case in cases)))
     for case in cases:
         element = ET.SubElement(
             suite,
@@ -60,6 +64,8 @@ def _suite(name: str, cases: list[Case]) -> ET.Element:
             if text is not None:
                 first = text.splitlines()[0] if text else ""
                 ET.SubElement(element, kind, message=visible(first), type=kind).text = visible(text)
+        if case.skipped is not None:
+            ET.SubElement(element, "skipped", message=visible(case.skipped))
         if case.output:
             ET.SubElement(element, "system-out").text = visible(case.output)
     return suite

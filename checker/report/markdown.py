@@ -14,7 +14,9 @@ from checker.machine.machine import OF_STEPS, Machine
 from checker.report.causes import LEFT, OUTSIDE, SENT, causes, reads_of
 from checker.report.headline import (
     CALM,
+    counted,
     counts_by_heading,
+    counts_of,
     fault_mark,
     headline,
     loop_end,
@@ -38,6 +40,7 @@ from checker.semantics.values import format_value
 from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Step, Trace
 from checker.verdict.judge import PropertyVerdict
+from checker.verdict.vacuity import vacuous
 from checker.visible import visible, visible_line
 
 STEPS_DRAWN = 60
@@ -89,10 +92,14 @@ def report(result: Result, files: Mapping[str, str]) -> str:
     lines += table(
         ("property", "kind", "verdict", "steps", "why a user should care"),
         [
-            (code(item.name), item.kind, item.outcome, _steps(item, files), text(item.why))
+            (code(item.name), item.kind, _outcome(item), _steps(item, files), text(item.why))
             for item in verdict.properties
         ],
     )
+    found = vacuous(result.looked)
+    lines += ["## Vacuous", ""] if found else []
+    lines += [f"* {text(place(item.span))}: {text(str(item))}" for item in found]
+    lines += [""] if found else []
     lines += _constants(machine)
     lines += _left_out(result)
     lines += _coverage(machine, result.exploration)
@@ -285,19 +292,13 @@ def _constants(machine: Machine) -> list[str]:
 
 
 def _coverage(machine: Machine, exploration: Exploration) -> list[str]:
-    lines = [
-        "## Coverage",
-        "",
-        "States in which a row was enabled, successors it made, those that are another state.",
-        "",
-    ]
+    told, heads = counted(exploration)
+    lines = ["## Coverage", "", told, ""]
     rows: list[tuple[str, ...]] = []
     for heading, counts in counts_by_heading(machine, exploration):
-        rows += [(f"*{text(heading)}*", "", "", "")] if heading else []
-        rows += [
-            (code(row.row), f"{row.enabled:,}", f"{row.fired:,}", f"{row.new:,}") for row in counts
-        ]
-    lines += table(("row", "enabled", "fired", "new"), rows)
+        rows += [(f"*{text(heading)}*", *("" for _ in heads))] if heading else []
+        rows += [(code(row.row), *counts_of(exploration, row)) for row in counts]
+    lines += table(("row", *heads), rows)
     never = never_fired(exploration)
     if never:
         when = "Never fired" if exploration.exhaustive else "Not fired before the search stopped"
@@ -362,6 +363,10 @@ def _as_it_stands(found: re.Match[str]) -> str:
     if found[0] == "](":
         return r"]\("
     return found[0] if found["code"] or found[0][0] == "\\" else found[0].replace("`", r"\`")
+
+
+def _outcome(item: PropertyVerdict) -> str:
+    return f"{item.outcome} {item.reason}" if item.within_bounds else item.outcome
 
 
 def _steps(item: PropertyVerdict, files: Mapping[str, str]) -> str:

@@ -7,12 +7,16 @@ and as steps; the rest is folded. Everything that a specification says is escape
 
 from __future__ import annotations
 
+from functools import partial
+
 from checker.machine.machine import Machine
 from checker.report.headline import (
     CALM,
     broken_text,
     claim,
+    counted,
     counts_by_heading,
+    counts_of,
     headline,
     never_fired,
 )
@@ -20,7 +24,9 @@ from checker.report.hypertext import environment
 from checker.report.result import Result
 from checker.report.story import Story, other_views, story_views
 from checker.report.variants import mended, settings
+from checker.trace.naming import place
 from checker.verdict.judge import Verdict
+from checker.verdict.vacuity import vacuous
 
 
 def page(result: Result, files: dict[str, str]) -> str:
@@ -53,6 +59,9 @@ def page(result: Result, files: dict[str, str]) -> str:
             files=files,
             calm=CALM,
             coverage=counts_by_heading(machine, result.exploration),
+            vacuous=[(place(item.span), str(item)) for item in vacuous(result.looked)],
+            counted=counted(result.exploration),
+            counts_of=partial(counts_of, result.exploration),
             never=never_fired(result.exploration),
             sources=_sources(machine),
         )
@@ -62,8 +71,10 @@ def page(result: Result, files: dict[str, str]) -> str:
 def _claims(verdict: Verdict, stories: tuple[Story, ...]) -> tuple[str, str]:
     """Return what is said of the property whose story is told first, and of the other broken ones.
 
-    Both are empty where nothing broken is told.
+    Both are empty where nothing broken is told, and where an error counts more than all of it.
     """
+    if verdict.error is not None:
+        return "", ""
     told = stories[0].answers[0].name if stories else ""
     said = {item.name: broken_text(item) for item in verdict.broken}
     first = said.pop(told, "")

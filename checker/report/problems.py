@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -50,7 +51,8 @@ class Place:
 class Problem:
     """One thing that is wrong with an instance.
 
-    `rule`: the error code, the property, or the figure. `steps`: the run that shows it.
+    `rule`: the error code, the property, or the figure. `steps`: the run that shows it. `said` is
+    what tells problems of one rule apart that an instance may have several of.
     """
 
     system: str
@@ -59,12 +61,13 @@ class Problem:
     message: str
     place: Place
     steps: tuple[Place, ...] = ()
+    said: str = ""
 
     @property
     def fingerprint(self) -> str:
         """What stays the same of this problem while its file is edited."""
-        said = f"{self.system}\x1f{self.instance}\x1f{self.rule}"
-        return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+        parts = (self.system, self.instance, self.rule, *([self.said] if self.said else []))
+        return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).hexdigest()
 
 
 def of_diagnostics(
@@ -72,13 +75,13 @@ def of_diagnostics(
 ) -> tuple[Problem, ...]:
     """Return the errors of a specification as problems."""
     return tuple(
-        Problem(system, instance, item.code, item.message, _place(item.span))
+        Problem(system, instance, item.code, item.message, _place(item.span), said=item.message)
         for item in diagnostics
     )
 
 
 def of_result(
-    result: Result, wrong: Sequence[Difference], file: str, line: int
+    result: Result, wrong: Sequence[Difference], system: str, file: str, line: int
 ) -> tuple[Problem, ...]:
     """Return what is not as declared, at the instance, or at the property that broke."""
     machine = result.machine
@@ -87,7 +90,7 @@ def of_result(
         return ()
     about_verdict = any(item.what in {"verdict", "property"} for item in wrong)
     found = [
-        _shown(machine, trace, at)
+        _shown(machine, system, trace, at)
         for trace in (result.traces if about_verdict else ())
         if trace.kind != "sometimes" and not _is_declared(machine, trace.property_name)
     ]
@@ -96,9 +99,15 @@ def of_result(
     # Beside another verdict, other figures say nothing of their own.
     told = [item for item in wrong if item.what in {"verdict", "property"}] or wrong
     return tuple(
-        Problem(machine.name, machine.instance, item.what, f"{machine.instance}: {item}", at)
+        Problem(system, machine.instance, item.what, f"{machine.instance}: {item}", at)
         for item in told
     )
+
+
+def of_failure(system: str, instance: str, why: str, file: str, line: int) -> Problem:
+    """Return that an instance could not be run: of what is wrong with it nothing is known."""
+    told = f"{instance}: it could not be run: {why}"
+    return Problem(system, instance, "not run", told, Place(file, line, 1))
 
 
 def of_vacuous(system: str, item: Looked) -> Problem:
@@ -107,7 +116,7 @@ def of_vacuous(system: str, item: Looked) -> Problem:
     return Problem(system, EVERY_INSTANCE, item.name, message, _place(item.span))
 
 
-def _shown(machine: Machine, trace: Trace, at: Place) -> Problem:
+def _shown(machine: Machine, system: str, trace: Trace, at: Place) -> Problem:
     """Return what a trace shows as a problem: a property at its place, an error at its row's."""
     steps = plural(trace.length, "step")
     if trace.failure is None:
@@ -123,7 +132,7 @@ def _shown(machine: Machine, trace: Trace, at: Place) -> Problem:
         text = f"evaluation error{in_what} after {steps}. {sentence(failure.message)}"
     message = f"{machine.instance}: {text}"
     place = at if where is None else _place(where)
-    return Problem(machine.name, machine.instance, rule, message, place, _steps(trace))
+    return Problem(system, machine.instance, rule, message, place, _steps(trace))
 
 
 def _is_declared(machine: Machine, name: str) -> bool:
@@ -158,8 +167,11 @@ def _relative(file: str) -> str:
 # ------------------------------------------------------------------------------------------ SARIF
 
 
-def write_sarif(problems: Iterable[Problem], path: Path) -> None:
-    """Write problems as SARIF; a file with no results says that nothing is wrong."""
+def write_sarif(problems: Iterable[Problem], path: Path, unknown: Sequence[str] = ()) -> None:
+    """Write problems as SARIF; a file with no results says that nothing is wrong.
+
+    `unknown` are sentences on what was not found out, so that it does not say so of that.
+    """
     found = list(problems)
     rules = sorted({problem.rule for problem in found})
     driver = {
@@ -169,21 +181,42 @@ def write_sarif(problems: Iterable[Problem], path: Path) -> None:
     }
     run = {
         "tool": {"driver": driver},
+        "invocations": [_invocation(unknown)],
         "columnKind": "unicodeCodePoints",
-        "results": [_sarif(problem, rules) for problem in found],
+        "results": [_sarif(problem, rules, name) for problem, name in _apart(found)],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     put(path, encoded(json.dumps(log, indent=1, ensure_ascii=False) + "\n"))
 
 
-def _sarif(problem: Problem, rules: list[str]) -> dict[str, object]:
+def _apart(problems: Iterable[Problem]) -> Iterator[tuple[Problem, str]]:
+    """Yield each problem with a fingerprint of its own; of equal ones those after the first count.
+
+    Who keeps problems by their fingerprints would have one of them.
+    """
+    met: Counter[str] = Counter()
+    for problem in problems:
+        name = problem.fingerprint
+        met[name] += 1
+        yield problem, name if met[name] == 1 else f"{name}/{met[name]}"
+
+
+def _invocation(unknown: Sequence[str]) -> dict[str, object]:
+    found: dict[str, object] = {"executionSuccessful": not unknown}
+    if unknown:
+        told = [{"level": "error", "message": {"text": text}} for text in unknown]
+        found["toolExecutionNotifications"] = told
+    return found
+
+
+def _sarif(problem: Problem, rules: list[str], fingerprint: str) -> dict[str, object]:
     found: dict[str, object] = {
         "ruleId": problem.rule,
         "ruleIndex": rules.index(problem.rule),
         "level": "error",
         "message": {"text": f"{problem.system}: {problem.message}"},
         "locations": [_location(problem.place)],
-        "partialFingerprints": {"checker/v1": problem.fingerprint},
+        "partialFingerprints": {"checker/v1": fingerprint},
     }
     if problem.steps:
         flow = [{"location": _location(step)} for step in problem.steps]

@@ -47,14 +47,16 @@ class Result:
 
     @property
     def failures(self) -> tuple[Trace, ...]:
-        """The traces that show something wrong, that of the declared property first."""
+        """The traces that show something wrong: an error first, then the declared property."""
         declared = {
             entry.expect.property.text
             for entry in self.document.instances
             if entry.name.text == self.machine.instance and entry.expect and entry.expect.property
         }
         wrong = [trace for trace in self.traces if trace.kind != "sometimes"]
-        return tuple(sorted(wrong, key=lambda trace: trace.property_name not in declared))
+        return tuple(
+            sorted(wrong, key=lambda it: (it.kind != "error", it.property_name not in declared))
+        )
 
     @property
     def about(self) -> str:

@@ -68,7 +68,10 @@ def summary(result: Result, files: Mapping[str, str]) -> Json:
             for item in verdict.properties
         ],
         "rows": [
-            {"row": row.row, "enabled": row.enabled, "fired": row.fired, "new": row.new}
+            # Hunts look for no more than what they take.
+            {"row": row.row, "enabled": None, "fired": row.fired, "new": None}
+            if exploration.hunted
+            else {"row": row.row, "enabled": row.enabled, "fired": row.fired, "new": row.new}
             for row in exploration.rows
         ],
         "deadlocks": exploration.deadlocks,
@@ -147,9 +150,8 @@ def without_result(spec: str | None, error: Json) -> Json:
 def timeless(result: Json) -> Json:
     """Return a run's object without what differs from one run or machine to the next."""
     kept = {key: value for key, value in result.items() if key not in OF_THE_MACHINE_IT_RAN_ON}
-    for key in ("without_symmetry", "warnings", "vacuous"):
-        if key in kept:
-            kept[key] = [_anywhere(item) for item in _objects(kept[key])]
+    for key in ("without_symmetry", "warnings"):
+        kept[key] = [_anywhere(item) for item in _objects(kept[key])]
     return kept
 
 

@@ -48,7 +48,7 @@ def _properties(document: Document, lines: Sequence[Line]) -> list[str]:
     for entry in document.properties:
         name = entry.name.text
         found: Counter[str] = Counter()
-        broken: list[str] = []
+        broken: list[Line] = []
         for line in lines:
             mine = [
                 outcome
@@ -57,13 +57,19 @@ def _properties(document: Document, lines: Sequence[Line]) -> list[str]:
             ]
             for outcome in dict.fromkeys(mine):
                 found[outcome] += 1
-                broken += [line.instance] if outcome == "violated" else []
+                broken += [line] if outcome == "violated" else []
         told = [f"{outcome} in {count}" for outcome, count in sorted(found.items())]
-        links = [f"[{code(item)}]({item}/{PAGE})" for item in broken]
+        links = [_linked(line) for line in broken]
         verdicts = "; ".join(told) + (f": {', '.join(links)}" if links else "")
         rows.append((code(name), entry.kind, verdicts or "not judged", text(entry.why)))
     head = ("property", "kind", "verdict", "why a user should care")
     return ["## Properties", "", *table(head, rows)]
+
+
+def _linked(line: Line) -> str:
+    """Return an instance as a link to its report; where an error ended its run there is none."""
+    name = code(line.instance)
+    return f"[{name}]({line.instance}/{PAGE})" if line.report else name
 
 
 def _tables(document: Document, matrices: Sequence[StateMatrix]) -> list[str]:

@@ -20,7 +20,9 @@ from rich.text import Text
 from checker.errors import Diagnostic
 from checker.machine.machine import Machine
 from checker.report.headline import (
+    counted,
     counts_by_heading,
+    counts_of,
     fault_mark,
     headline,
     loop_end,
@@ -142,6 +144,9 @@ def _print_properties(out: Console, verdict: Verdict) -> None:
         steps = "" if item.length is None else str(item.length)
         table.add_row(item.name, item.kind, Text(item.outcome, style=COLOURS[item.outcome]), steps)
     out.print(table)
+    for item in verdict.properties:
+        if item.within_bounds:
+            _print_indented(out, f"{item.name} holds {item.reason}", 0, "yellow")
     for item in verdict.unknown_liveness:
         if item.reason:
             _print_indented(out, f"unknown: {unknown_text(item)}", 0, "yellow")
@@ -203,13 +208,14 @@ def _print_indented(out: Console, text: str, indent: int, style: str) -> None:
 
 
 def _print_coverage(out: Console, machine: Machine, exploration: Exploration) -> None:
-    table = _table("row", "enabled", "fired", "new")
+    heads = counted(exploration)[1]
+    table = _table("row", *heads)
     for heading, rows in counts_by_heading(machine, exploration):
         if heading:
-            table.add_row(Text(heading, style="italic"), "", "", "")
+            table.add_row(Text(heading, style="italic"), *("" for _ in heads))
         for row in rows:
             name = f"  {row.row}" if heading else row.row
-            table.add_row(name, f"{row.enabled:,}", f"{row.fired:,}", f"{row.new:,}")
+            table.add_row(name, *counts_of(exploration, row))
     out.print(table)
     never = never_fired(exploration)
     if never:
@@ -257,7 +263,7 @@ def print_warnings(out: Console, warnings: Iterable[Diagnostic]) -> None:
 def _table(*headings: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in headings:
-        numeric = heading in {"steps", "enabled", "fired", "new", "distinct", "depth"}
+        numeric = heading in {"steps", "enabled", "fired", "new", "taken"}
         table.add_column(
             heading,
             justify="right" if numeric else "left",

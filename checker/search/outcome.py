@@ -15,6 +15,8 @@ NOT_EXHAUSTIVE = "the search was not exhaustive"
 NOT_KEPT = "the states are not in memory any more"
 NO_MEMORY = "the graph of all steps does not fit the memory"
 INTERRUPTED = "interrupted before it was judged"
+OF_MEMORY = frozenset({NOT_KEPT, NO_MEMORY})
+"""The reasons that more memory would mend."""
 
 
 @frozen()
@@ -39,6 +41,14 @@ class Liveness:
     def interrupted(self) -> bool:
         """Whether judging was interrupted."""
         return any(outcome.reason == INTERRUPTED for outcome in self.outcomes.values())
+
+    @property
+    def stopped_by(self) -> Literal["interrupt", "memory"] | None:
+        """What kept from judging all that the search has found; None where nothing did."""
+        if self.interrupted:
+            return "interrupt"
+        short = any(outcome.reason in OF_MEMORY for outcome in self.outcomes.values())
+        return "memory" if short else None
 
 
 def liveness_of(machine: Machine) -> list[Property]:

@@ -39,7 +39,10 @@ def _digest(document: Document, name_of: Callable[[str], str]) -> str:
 
 
 def _sources(document: Document) -> set[Source]:
-    """Return the files that anything in a specification comes from."""
+    """Return the files that a specification lists, and those that anything in it comes from.
+
+    Of one that holds nothing but prose nothing has a place.
+    """
     found: dict[int, Source] = {}
     seen: set[int] = set()
     left: list[object] = [document]
@@ -47,6 +50,8 @@ def _sources(document: Document) -> set[Source]:
         value = left.pop()
         if isinstance(value, Span):
             found[id(value.source)] = value.source
+        elif isinstance(value, Source):
+            found[id(value)] = value
         elif isinstance(value, tuple | list):
             left += value
         elif isinstance(value, Mapping):

@@ -36,7 +36,11 @@ def contradiction(
     which step comes last, that step has to show it. An evaluation
     error has no claim about states; `checker.trace.rebuild` finds it again itself.
     """
+    if kind in {"deadlock", "legal"} and name != kind:
+        return f"{kind} is claimed under the name {name}"
     if kind == "deadlock":
+        if not machine.deadlock:
+            return "the specification does not judge deadlocks"
         try:
             stuck = deadlocked(machine, path[-1], successors(machine, path[-1]))
         except EvaluationError as error:

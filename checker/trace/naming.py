@@ -28,6 +28,15 @@ def _called(row: str, step: Step | Successor) -> str:
     return row + f"({values})" * bool(values) + _picks(step)
 
 
+def end_of(length: int, loop: int | None) -> str:
+    """Return where a run of so many steps goes after the last one; empty where it just ends."""
+    if loop is None:
+        return ""
+    if loop == length:
+        return "nothing happens any more, for ever"
+    return f"and again from step {loop + 1} on, for ever"
+
+
 def _picks(step: Step | Successor) -> str:
     values = ", ".join(format_value(value) for _, value in step.picks)
     return f" pick {values}" if values else ""

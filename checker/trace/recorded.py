@@ -18,6 +18,7 @@ from checker.semantics.values import format_value
 from checker.table.looks import text_of
 from checker.trace.claim import contradiction
 from checker.trace.itf import Json, load, read_states
+from checker.trace.naming import end_of
 from checker.trace.rebuild import failures
 
 SIZE_MAX = 64 << 20
@@ -67,6 +68,11 @@ class Recorded:
         loop = self.data.get("loop")
         return loop if isinstance(loop, int) else None
 
+    @property
+    def end(self) -> str:
+        """Where it goes after its last state; empty where it just ends."""
+        return end_of(len(self.steps) - 1, self.loop)
+
 
 def read_recorded(path: Path) -> Recorded:
     """Read an ITF file; one of another tool has steps without names. UsageError if it is none."""
@@ -84,11 +90,21 @@ def recorded_of(data: Json, name: str) -> Recorded:
         overrides=_object(meta.get("overrides")),
         property_name=str(meta.get("property", "")),
         kind=str(meta.get("kind", "")),
-        failed=str(_object(meta.get("failed")).get("text", "")),
+        failed=_failed(meta),
         command=str(meta.get("replay", "")),
         steps=tuple(_step(number, state) for number, state in enumerate(data["states"])),
         data=data,
     )
+
+
+def _failed(meta: dict[str, Any]) -> str:
+    """Return what a trace says of its end: the part of the property that decides, or the error."""
+    failure = _object(meta.get("failure"))
+    if not failure:
+        return str(_object(meta.get("failed")).get("text", ""))
+    where = failure.get("row") or failure.get("property")
+    in_what = f" in {where}" if where else ""
+    return f"{failure.get('code')}{in_what}: {failure.get('message')} at {failure.get('place')}"
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -156,6 +172,8 @@ def replay(machine: Machine, recorded: Recorded) -> str | None:
     if not recorded.property_name:  # a walk, which claims nothing
         return None
     if recorded.kind == "error":
+        if recorded.property_name != "error":
+            return f"an error is claimed under the name {recorded.property_name}"
         return _fails_otherwise(machine, recorded, states)
     last = (lambda found: _is_step(found, recorded.steps[-1])) if len(states) > 1 else None
     return contradiction(
@@ -257,9 +275,12 @@ def _is_step(found: Successor, step: RecordedStep) -> bool:
 
 
 def compare(left: Recorded, right: Recorded) -> list[str]:
-    """Return the lines of a comparison; none where the steps and states are the same."""
+    """Return the lines of a comparison; none where the steps, states and loops are the same."""
     if left.steps == right.steps and left.data["states"] == right.data["states"]:
-        return []
+        if left.loop == right.loop:
+            return []
+        ends = [(recorded.end or "it ends there") for recorded in (left, right)]
+        return ["the states are the same, and then", f"- {ends[0]}", f"+ {ends[1]}"]
     same = 0
     for mine, other in zip(left.data["states"], right.data["states"], strict=False):
         if mine != other:
@@ -271,6 +292,7 @@ def compare(left: Recorded, right: Recorded) -> list[str]:
         for step in recorded.steps[same:]:
             lines.append(f"{sign} {step.number:>4}  {step.name}")
             lines += [f"{sign}         {line}" for line in (*step.events, *step.changes)]
+        lines += [f"{sign}       {recorded.end}"] if recorded.end else []
     if same < min(len(left.steps), len(right.steps)):
         lines.append(f"state {same} differs in")
         lines += _state_difference(left.data["states"][same], right.data["states"][same])

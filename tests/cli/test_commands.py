@@ -187,7 +187,7 @@ def test_no_option_is_left_out_of_account(
     assert command("show", "group", "--instance", "x").code == 2
     if words[0] == "verify":  # what a file says is for runs with a report, too
         Path("checker.toml").write_text('verify = {title = "Toggles"}')
-        assert "--title" not in command("verify", toggle).err
+        assert "--title" not in command("verify", toggle, "--workers", "1").err
 
 
 def test_tables_go_into_the_readme_itself(command: Command, toggle: str) -> None:
@@ -306,7 +306,12 @@ def test_hunts_that_find_nothing_do_not_claim_that_it_holds(command: Command, to
     assert result.code == 20
     assert "that does not show that it holds" in " ".join(result.out.split())
     assert command("hunt", toggle, "--property", "nothing").code == 2
-    data = command("hunt", toggle, "--hunts", "2", "--steps", "100", "--format", "json").json
+    assert any(line.split() == ["row", "taken"] for line in result.out.splitlines())
+    words = ("hunt", toggle, "--hunts", "2", "--steps", "100", "--report", "out")
+    data = command(*words, "--format", "json").json
+    assert {(row["enabled"], row["new"]) for row in data["rows"]} == {(None, None)}
+    assert "| row | taken |" in Path("out/README.md").read_text()
+    assert ">taken</th></tr>" in Path("out/index.html").read_text()
     assert (data["verdict"], data["stopped_by"]) == ("inconclusive", "steps")
 
 

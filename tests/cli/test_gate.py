@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import resource
@@ -15,6 +16,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from toggling import TOGGLE, Command
 
+from checker.cli import gate
 from checker.cli.since import untouched
 from checker.errors import UsageError
 from checker.report.files import put
@@ -115,6 +117,104 @@ def test_a_folder_that_cannot_be_read_is_called_by_its_name(command: Command, to
     assert case.get("line") != "1"
 
 
+def test_specifications_of_one_name_are_told_apart(command: Command, toggle: str) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    Path("another.yaml").write_text(TOGGLE.replace("distinct: 16", "distinct: 18"))
+    both = ("verify", toggle, "another.yaml", *ONE)
+    result = command(*both, "--format", "json", "--junit", "out.xml", "--sarif", "out.sarif")
+    apart = ["toggle (toggle.yaml)", "toggle (another.yaml)"]
+    assert list(dict.fromkeys(item["system"] for item in result.json["instances"])) == apart
+    suites = ET.parse("out.xml").iter("testsuite")  # noqa: S314 (our own file)
+    assert [suite.get("name") for suite in suites] == apart
+    results = json.loads(Path("out.sarif").read_text())["runs"][0]["results"]
+    assert len({item["partialFingerprints"]["checker/v1"] for item in results}) == 2
+    refused = command(*both, "--report", "reports")
+    assert refused.code == 2
+    assert "are both called toggle" in refused.err
+    assert not Path("reports").exists()
+
+
+@pytest.mark.usefixtures("toggle")
+def test_a_link_to_the_file_of_another_is_a_specification_of_its_own(command: Command) -> None:
+    """Its parts stand beside the link; a link to the folder leads to the same."""
+    for folder, most in (("one", 3), ("two", 4)):
+        Path(folder).mkdir()
+        Path(folder, "part.yaml").write_text(f"constants: {{most: {most}}}\n")
+    text = TOGGLE.replace("  most: 3\n", "").replace("about:", "files: [part.yaml]\nabout:")
+    Path("one/system.yaml").write_text(text)
+    Path("two/system.yaml").symlink_to("../one/system.yaml")
+    Path("three").symlink_to("one")
+    words = ("--instance", "default", "--format", "json")
+    for first, second in (("one", "two"), ("two", "one")):
+        found = command("verify", first, "three", second, *ONE, *words)
+        assert found.code == 1
+        by_name = {item["system"]: item["distinct"] for item in found.json["instances"]}
+        assert by_name == {"toggle (one/system.yaml)": 16, "toggle (two/system.yaml)": 10}
+    told = command("simulate", "two", "--walks", "1").out
+    assert "again: checker simulate two/system.yaml " in told
+
+
+def until(monkeypatch: pytest.MonkeyPatch, instance: str) -> None:
+    """Let an interrupt come before an instance is run."""
+
+    def verify(task: gate.Task, memory: int) -> gate.Outcome:
+        if task.instance == instance:
+            raise KeyboardInterrupt
+        return run(task, memory)
+
+    run = gate.verify
+    monkeypatch.setattr(gate, "verify", verify)
+
+
+def test_what_an_interrupt_left_is_no_success(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until(monkeypatch, "broken")
+    files = ("--junit", "out.xml", "--sarif", "out.sarif", "--report", "reports")
+    result = command("verify", toggle, *ONE, "--all", "--format", "json", *files)
+    assert result.code == 130
+    met = {item["instance"]: (item["met"], item["verdict"]) for item in result.json["instances"]}
+    assert met == {"default": (True, "holds"), "broken": (None, "not run")}
+    (suite,) = ET.parse("out.xml").iter("testsuite")  # noqa: S314 (our own file)
+    assert (suite.get("tests"), suite.get("skipped"), suite.get("failures")) == ("2", "1", "0")
+    (invocation,) = json.loads(Path("out.sarif").read_text())["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    (told,) = invocation["toolExecutionNotifications"]
+    assert told["message"]["text"] == "toggle broken: interrupted before it was run"
+    assert "left as they are: 1 instance could not be run (interrupted)" in result.err
+    assert not Path("reports").exists()
+
+
+def test_a_difference_counts_more_than_an_interrupt(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    until(monkeypatch, "broken")
+    result = command("verify", toggle, *ONE)
+    assert "2 instances, 1 not as declared, 1 not run (interrupted)" in result.out
+    assert result.code == 1
+
+
+def test_what_could_not_be_run_is_no_success(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError("too much")
+
+    monkeypatch.setattr("checker.flow.check_machine", fail)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    result = command("verify", toggle, *ONE, "--fresh", "--sarif", "out.sarif")
+    assert result.code == 255
+    (run,) = json.loads(Path("out.sarif").read_text())["runs"]
+    (invocation,) = run["invocations"]
+    assert not invocation["executionSuccessful"]
+    texts = [item["message"]["text"] for item in invocation["toolExecutionNotifications"]]
+    assert texts[0] == "toggle default: it could not be run: MemoryError: too much"
+    line = TOGGLE.splitlines().index("  default:") + 1
+    at = f"file=toggle.yaml,line={line},col=1"
+    assert f"::error {at},title=toggle default%3A not run" in result.err
+
+
 def test_a_file_that_cannot_be_written_costs_no_result(command: Command, toggle: str) -> None:
     result = command("verify", toggle, *ONE, "--junit", f"{toggle}/out.xml")
     assert "2 instances, all as declared" in result.out
@@ -192,6 +292,15 @@ def test_a_wrong_specification_is_in_sarif_with_its_code(command: Command, toggl
     mended(toggle, "do: presses = 0", "do: presses = zero")
     results = sarif(command, toggle)
     assert {result["ruleId"] for result in results} == {"N201"}
+
+
+def test_two_errors_of_a_code_have_fingerprints_of_their_own(command: Command, toggle: str) -> None:
+    mended(toggle, "always: implies(on, presses <= most)", "always: presses <= of")
+    mended(toggle, "when: presses == most", "when: presses == off")
+    mended(toggle, "do: on = not on", "do: on = not off")
+    found = [item for item in sarif(command, toggle) if item["ruleId"] == "N201"]
+    assert len(found) == 6  # three places in two instances
+    assert len({item["partialFingerprints"]["checker/v1"] for item in found}) == 6
 
 
 def test_annotations_are_for_github_only(
@@ -301,6 +410,22 @@ def test_update_never_writes_a_verdict(command: Command, toggle: str) -> None:
     assert Path(toggle).read_text() == before
 
 
+@pytest.mark.parametrize("name", ["depth", "rows"])
+def test_a_property_that_is_called_as_a_figure_is_none(
+    command: Command, toggle: str, name: str
+) -> None:
+    """It breaks: that is no other number, and nothing is written for it."""
+    mended(toggle, "  few:\n    always: implies(on, presses", f"  {name}:\n    always: (presses")
+    mended(toggle, "presses <= most)", "presses < most)")
+    mended(toggle, "properties: [few]", f"properties: [{name}]")
+    mended(toggle, "property: few", f"property: {name}")
+    before = Path(toggle).read_text()
+    result = command("verify", toggle, *ONE, "--instance", "default", "--update")
+    assert result.code == 1
+    assert f"verdict: expected holds, found violated ({name})" in result.out
+    assert Path(toggle).read_text() == before
+
+
 # -------------------------------------------------------------------------------------- --since
 
 
@@ -326,6 +451,19 @@ def test_since_runs_what_changed(command: Command, toggle: str) -> None:
     assert ran() == []
     assert command("verify", toggle, "--since", "nothing").code == 2
     assert command("verify", toggle, "--since", "--output=x").code == 2
+
+
+def test_since_runs_what_is_no_specification(command: Command, toggle: str) -> None:
+    """It is wrong here and there, and nobody knows whether it is the same."""
+    mended(toggle, "faults:", "assume: [most < 5]\nfaults:")
+    with Path(toggle).open("a") as file:
+        file.write("  wrong:\n    set: {most: 7}\n")
+    git("init", "-b", "main")
+    git("add", toggle)
+    git("commit", "-m", "first")
+    result = command("verify", toggle, *ONE, "--since", "HEAD", "--format", "json")
+    assert result.code == 120
+    assert [item["instance"] for item in result.json["instances"]] == ["wrong"]
 
 
 def test_since_needs_a_repository(command: Command, toggle: str) -> None:
@@ -376,6 +514,26 @@ def test_reports_stay_where_an_instance_could_not_be_run(
     assert after == before
 
 
+def test_reports_do_not_depend_on_whether_vacuity_was_asked(command: Command, toggle: str) -> None:
+    words = ("verify", toggle, *ONE, "--report", "reports")
+    assert command(*words).code == 0
+    assert command(*words, "--check", "--vacuity", "warn").code == 0
+
+
+def test_reports_stay_where_a_specification_is_wrong(command: Command, toggle: str) -> None:
+    words = ("verify", toggle, *ONE, "--report", "reports")
+    assert command(*words).code == 0
+    before = {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()}
+    mended(toggle, "always: implies(on,", "always: implies(off,")
+    wrong = command(*words)
+    assert wrong.code == 120
+    assert "the reports in reports are left as they are: 2 instances could not" in wrong.err
+    mended(toggle, "rows:", "rows: [")
+    assert command(*words, "--check").code == 120
+    after = {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()}
+    assert after == before
+
+
 @pytest.mark.parametrize("option", ["--junit", "--sarif"])
 def test_a_full_disk_is_told_with_the_file(command: Command, toggle: str, option: str) -> None:
     done = command("verify", toggle, *ONE, option, "/dev/full")
@@ -408,4 +566,21 @@ def test_a_file_that_is_cut_short_does_not_stay(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_an_interrupt_cuts_short_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Cut(io.FileIO):
+        def write(self, data: object, /) -> int:
+            super().write(data[:10])  # type: ignore[index]
+            raise KeyboardInterrupt
+
+    def cut(path: Path, mode: str) -> Cut:
+        return Cut(path, mode)
+
+    monkeypatch.setattr(Path, "open", cut)
+    with pytest.raises(KeyboardInterrupt):
+        put(tmp_path / "out.xml", bytes(20))
     assert list(tmp_path.iterdir()) == []

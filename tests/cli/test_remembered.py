@@ -67,6 +67,16 @@ def test_any_change_of_a_text_searches_again(command: Command, toggle: str) -> N
     assert [item["remembered"] for item in told(command, toggle)] == [True, True]
 
 
+def test_a_file_of_prose_alone_is_a_text_as_any_other(command: Command, toggle: str) -> None:
+    """Nothing that a run looks at stands in it, but reports say what it says."""
+    file = Path(toggle)
+    file.write_text(file.read_text().replace("about: A", "files: [prose.yaml]\nabout: A"))
+    Path("prose.yaml").write_text("about: Words.\n")
+    told(command, toggle)
+    Path("prose.yaml").write_text("about: Other words.\n")
+    assert [item["remembered"] for item in told(command, toggle)] == [False, False]
+
+
 def test_a_text_that_changes_meanwhile_is_neither_judged_nor_remembered(
     command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

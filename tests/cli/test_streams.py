@@ -69,6 +69,10 @@ def test_a_result_that_cannot_be_written_is_no_result(folder: Path) -> None:
     assert "the output could not be written: No space left on device" in told
 
 
+def test_where_nothing_can_be_typed_a_walk_ends(folder: Path) -> None:
+    assert shell(folder, "$C step counters.yaml --instance few <&-") == (0, "")
+
+
 def test_verify_tells_nobody_too(folder: Path) -> None:
     assert shell(folder, "$C verify counters.yaml --workers 2 >&- 2>&-")[0] == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from toggling import Command
 
 from checker.errors import UsageError
-from checker.sweep import Size, ranges, settled
+from checker.sweep import Size, measure, ranges, settled
 
 
 def test_values_are_ranges_lists_and_words() -> None:
@@ -85,6 +86,47 @@ def test_a_stopped_size_settles_nothing(command: Command, toggle: str) -> None:
     assert result.code == 20
     assert "still changed something, or was not finished" in result.out
     assert "stopped: states" in result.out
+
+
+def test_what_an_interrupt_left_is_told(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one(*words: object) -> Size:
+        if ("most", 3) in words[2]:  # type: ignore[operator]
+            raise KeyboardInterrupt
+        return measure(*words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("checker.cli.sweep.measure", one)
+    words = ("sweep", toggle, "--set", "most=2..4", "--property", "few", "--out", "out")
+    result = command(*words)
+    assert result.code == 130
+    told = "2 sizes not searched (interrupted): most=3, most=4"
+    assert result.out.splitlines()[-1] == told
+    page = Path("out/sweep.md").read_text()
+    assert page.startswith("# toggle.yaml, instance default, in 1 size\n")
+    assert told in page
+    assert "checker sweep toggle.yaml --property few --set most=2..4\n" in page
+    assert json.loads(Path("out/sweep.json").read_text())["left"] == [{"most": 3}, {"most": 4}]
+
+
+def test_a_search_that_stopped_says_nothing_of_growth(command: Command, toggle: str) -> None:
+    words = ("sweep", toggle, "--set", "limited=true,false", "--property", "few")
+    lines = command(*words).out.splitlines()
+    assert lines[2].split()[:3] == ["limited=false", "14", "5"]  # no `0.9x` between the two
+    assert lines[-3].endswith("14 and more, violated: few")
+
+
+def test_liveness_that_no_memory_judges_settles_nothing(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = Path(toggle).read_text()
+    live = "properties:\n  live: {always_eventually: on, why: w.}\n"
+    Path(toggle).write_text(text.replace("properties:\n", live))
+    monkeypatch.setattr("checker.graph.build.fits", lambda *_, **__: False)
+    result = command("sweep", toggle, "--set", "most=2..3")
+    assert result.code == 20
+    assert "inconclusive (stopped: memory)" in result.out
+    assert "still changed something, or was not finished" in result.out
 
 
 def test_an_evaluation_error_is_the_exit_code(command: Command, toggle: str) -> None:

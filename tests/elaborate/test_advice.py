@@ -62,6 +62,7 @@ MISLED = {
     "unhandled:\n  - {message: Rd, is: ignored, why: nobody waits.}\n"
     "fair_groups:\n  ignore_Rd: {about: x, rows: [a], fair: weak}\n": ("N203", "of its own"),
     "tables: [lamp.yaml]\n": ("N203", "another name"),
+    "properties:\n  error: {always: 'true', why: x.}\n": ("N203", "what should hold"),
     "properties:\n  p: {eventually_alway: true, why: x.}\n": ("T113", "eventually_always"),
     # Names of types, values and functions: another language's before any guess.
     "variables:\n  n: {type: uint, initial: '0'}\n": ("N206", "0..9"),

@@ -1,5 +1,6 @@
 """Goal: what can be claimed of infinite runs: for each id, in formulas, within the bounds."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,10 @@ from systems import outcomes, run
 
 from checker.errors import SpecificationError
 from checker.report.headline import headline, loop_text
+from checker.report.markdown import report
 from checker.report.result import Result
 from checker.report.summary import summary
+from checker.report.terminal import console, print_result
 
 LAMPS = """\
 constants:
@@ -183,6 +186,11 @@ def test_runs_within_the_bounds_can_be_asked_for(tmp_path: Path) -> None:
     properties = summary(within, {})["properties"]
     assert isinstance(properties, list)
     assert [item.get("within_bounds") for item in properties] == [True, True, None]
+    # Also beside what does not hold, where the headline is of that.
+    told = io.StringIO()
+    print_result(console(told), within)
+    assert "\ncomes holds of the runs that stay within the bounds\n" in told.getvalue()
+    assert "| `comes` | leads_to | holds of the runs that stay within" in report(within, {})
 
 
 @pytest.mark.parametrize(

@@ -182,8 +182,11 @@ def test_what_is_vacuous_fails_a_case_and_is_a_result(
 def test_check_prints_what_is_vacuous(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "light.yaml"
     path.write_text(LIGHT)
-    assert command(["check", str(path), "--vacuity", "error"]) == exits.UNWITNESSED
+    words = ["check", str(path), "--vacuity", "error", "--report", str(tmp_path / "report")]
+    assert command(words) == exits.UNWITNESSED
     assert "blow: this row never fires" in " ".join(capfd.readouterr().out.split())
+    for page in ("README.md", "index.html"):
+        assert ": blow: this row never fires" in (tmp_path / "report" / page).read_text()
 
 
 BROKEN = """\

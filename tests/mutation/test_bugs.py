@@ -374,3 +374,29 @@ def test_ways_are_counted_with_symmetry_too_and_in_a_text_of_its_own(
     together = judge_batch(job)[key]
     alone = Apart(document, "default", 1 << 30).sight(read(path, edited(document, bug.edits)))
     assert (together.seen, alone.seen) == (seen, seen)
+
+
+FORMULA = """
+system: blinks
+about: It blinks for ever.
+variables: {on: {type: bool, initial: "false"}}
+rows:
+  - {row: blink, do: on = not on, fair: weak}
+properties:
+  lit: {ltl: always(eventually(on)), why: it is a test.}
+instances:
+  default: {expect: {verdict: holds}}
+"""
+
+
+def test_a_formula_of_the_same_conditions_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "blinks.yaml"
+    path.write_text(FORMULA)
+    (tmp_path / FILE).write_text(
+        "bugs: blinks\nlist:\n  stays: {about: It stays., in: blinks.yaml, "
+        "replace: always(eventually(on)), by: eventually(always(on))}\n"
+    )
+    document = read(path)
+    ((_, bug),) = by_key(read_bugs(tmp_path / FILE, document)).items()
+    sight = Apart(document, "default", 1 << 30).sight(read(path, edited(document, bug.edits)))
+    assert (sight.seen, sight.by) == ("caught", ("lit",))

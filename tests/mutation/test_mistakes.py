@@ -23,7 +23,7 @@ from checker.mutation.merging import alike
 from checker.mutation.mistakes import FILE, KEYS, Mistake, read_mistakes
 from checker.mutation.shown import Job, Shown, jobs_of, judge, judge_all
 from checker.mutation.versions import versions
-from checker.runs import Spread
+from checker.runs import Lost, Processes, Spread
 from checker.table import read
 
 GATE = """
@@ -228,7 +228,20 @@ def test_what_was_judged_is_told_when_it_is_interrupted(
     code, out = declared(gate, capsys)
     assert "1  a declared mistake breaks it" in out
     assert "NOT SHOWN" not in out
+    assert "that 1 property of it can fail\ninterrupted: 1 mistake not judged" in out
     assert code == 130
+    assert json.loads(declared(gate, capsys, "--format", "json")[1])["left"] == 1
+
+
+def test_a_mistake_that_was_lost_is_not_said_to_break_nothing(
+    gate: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(_: Processes, __: object, jobs: Sequence[Job]) -> Iterator[tuple[Job, Lost]]:
+        yield jobs[0], Lost("it was killed")
+
+    monkeypatch.setattr(Processes, "each", lost)
+    code, out = declared(gate, capsys)
+    assert (code, out) == (255, "")
 
 
 LIFT = """

@@ -12,16 +12,19 @@ from checker.cli.main import run as command
 from checker.elaborate import elaborate
 from checker.library import find
 from checker.machine.machine import Machine
+from checker.mutation import sights
 from checker.mutation.campaign import Judged, Step, Tell, all_mutants, chosen_instances, run
 from checker.mutation.parts import VARIABLE
 from checker.mutation.report import Campaign, markdown, text
 from checker.mutation.subject import Subject
 from checker.mutation.weaving import weave
 from checker.runs import Processes
+from checker.search.exploration import Exploration
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State
 from checker.semantics.successors import as_mapping, initial_states, successors
 from checker.table import Document, read
+from checker.verdict.judge import Verdict
 
 LAMP = """
 system: lamp
@@ -177,6 +180,57 @@ def test_results_are_kept_and_the_same_in_several_processes(lamp: Path, tmp_path
     assert fates(document, kept)[key] == "undecided"
     files[0].write_text("{")
     assert judged(document, 1, kept) == first
+
+
+TWICE = """
+system: twice
+about: Two rows of one guard, of which a definition says one.
+variables: {x: {type: "0..3", initial: "0"}, y: {type: "0..3", initial: "0"}}
+definitions:
+  low: x < 2
+  small: x < 2
+rows:
+  - {row: a, when: low, do: x += 1}
+  - {row: b, when: small and y < 3, do: y += 1}
+deadlock: false
+properties:
+  few: {always: x < 3, why: it is a test.}
+"""
+
+
+def test_results_are_of_what_is_written_and_not_of_the_machine_alone(tmp_path: Path) -> None:
+    """Of the other text the machine is the same, and a mutant of `low` changes the other row."""
+    path, kept = tmp_path / "twice.yaml", tmp_path / "kept"
+
+    def fate(text: str) -> set[str]:
+        path.write_text(text)
+        found = fates(read(path), kept)
+        return {fate for key, fate in found.items() if key.startswith("definition low: ")}
+
+    assert fate(TWICE) == {"caught"}
+    files = sorted(kept.iterdir())
+    assert fate(f"# A comment.\n{TWICE}") == {"caught"}
+    assert sorted(kept.iterdir()) == files
+    swapped = TWICE.replace("when: low", "when: SMALL").replace("when: small", "when: low")
+    assert fate(swapped.replace("SMALL", "small")) == {"unnoticed"}
+
+
+def test_results_are_not_kept_where_memory_was_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, kept = tmp_path / "twice.yaml", tmp_path / "kept"
+    path.write_text(TWICE)
+    document = read(path)
+
+    def short(usual: sights.Usual, found: Exploration, verdict: Verdict) -> sights.Sight:
+        return sights._unfinished(usual, replace(found, stopped_by="memory"), verdict, ())
+
+    with monkeypatch.context() as patch:
+        patch.setattr("checker.mutation.subject.seen", short)
+        first = fates(document, kept)
+    assert "undecided" in first.values()
+    assert not kept.exists()
+    assert "undecided" not in fates(document, kept).values()
 
 
 def test_results_are_not_kept_through_a_link(lamp: Path, tmp_path: Path) -> None:

@@ -20,7 +20,17 @@ LINES = [
         about="One client.",
         report={"README.md": "# bug\n", "a.itf.json": "{}\n", "verdict.json": "{}\n"},
     ),
-    Line("clock", "default", "quick", "holds", "violated: b", 12, 0, met=False),
+    Line(
+        "clock",
+        "default",
+        "quick",
+        "holds",
+        "violated: b",
+        12,
+        0,
+        met=False,
+        failure="verdict: expected holds, found violated (b)",
+    ),
 ]
 
 
@@ -34,6 +44,15 @@ def test_every_instance_has_a_line_and_violations_a_report() -> None:
     assert "| `default` | **violated: b**; declared: holds | 12 | 0 |" in page
     assert page.startswith("# What the specifications show\n")
     assert pages(LINES, "Ours")["README.md"].startswith("# Ours\n")
+
+
+def test_what_is_not_as_declared_is_named_where_more_than_declared_breaks() -> None:
+    wrong = "distinct: expected 9, found 12"
+    line = Line(
+        *("clock", "bug", "quick", "violated: b", "violated: b, c"), 12, 0, met=False, failure=wrong
+    )
+    assert line.unlike == (wrong,)
+    assert LINES[2].unlike == ("declared: holds",)
 
 
 def test_systems_have_a_page_that_goes_with_them(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_headline_claims_what_was_explored() -> None:
     )
     assert line(result_of(counter())).startswith("violated: deadlock after 3 steps, 4 distinct")
     assert "within the bounds (1 cut)" in line(result_of(bounded_counter()))
-    assert line(result_of(overflow())).startswith("inconclusive: evaluation error after 2 steps")
+    assert line(result_of(overflow())).startswith("inconclusive: evaluation error in step 3")
 
 
 def test_unknown_liveness_is_named() -> None:

@@ -16,6 +16,7 @@ from results import result_of
 from checker import flow, library
 from checker.report import files
 from checker.report.chart import chart
+from checker.report.headline import headline
 from checker.report.hypertext import linked
 from checker.report.lanes import Lanes, lanes
 from checker.report.result import Result
@@ -338,6 +339,34 @@ def test_an_error_is_told_where_it_happened() -> None:
     text = words(page_of(result_of(overflow())))
     assert "E501: " in text
     assert "Here the evaluation ends with an error." in text
+
+
+def test_an_error_comes_before_what_broke_until_then(tmp_path: Path) -> None:
+    """Also where that was declared to break: nothing is known of what comes after an error."""
+    file = tmp_path / "both.yaml"
+    file.write_text(
+        """
+system: both
+about: It counts too far, and something is wrong before.
+variables: {x: {type: "0..2", initial: "0"}, y: {type: "0..2", initial: "0"}}
+rows:
+  - {row: up, do: x += 1}
+  - {row: other, when: y < 2, do: y += 1}
+deadlock: false
+properties:
+  few: {always: x + y < 3, why: it is a test.}
+instances:
+  default: {expect: {verdict: violated, property: few}}
+"""
+    )
+    result = flow.check(flow.Request(str(file), engine="reference"), flow.Silent())
+    said = "evaluation error in step 3; violated: few after 3 steps"
+    assert headline(result.machine, result.exploration, result.verdict).startswith(
+        f"inconclusive: {said}, 8 distinct states"
+    )
+    assert [trace.property_name for trace in result.failures] == ["error", "few"]
+    text = files.rendered(result, committed=False)["index.html"]
+    assert f"</span> {said}</h1>" in " ".join(text.split())
 
 
 def test_what_is_stuck_from_the_beginning_is_no_step() -> None:

@@ -26,12 +26,16 @@ def test_the_page_has_tables_properties_rows_levels_and_sources() -> None:
             "group_small", "bug", "quick", "violated", f"violated: {first}", 4, 1, met=True,
             report={"README.md": ""}, levels=(1, 3), properties={first: "violated"},
         ),
+        Line(
+            "group_small", "ended", "quick", "holds", f"evaluation error ({first} violated before)",
+            4, 1, met=False, levels=(1, 3), properties={first: "violated"},
+        ),
     )  # fmt: skip
     parts = [line for line in text.splitlines() if line.startswith("## ")]
     assert parts[:2] == ["## Instances", "## Properties"]
     assert {"## State tables", "## Rows", "## States per level", "## Sources"} <= set(parts)
     assert "| `default`<br>Two members. | holds | 9 | 2 |" in text
-    assert "holds in 1; violated in 1: [`bug`](bug/README.md)" in text
+    assert "holds in 1; violated in 2: [`bug`](bug/README.md), `ended` |" in text
     assert f"| `{names[0]}` | 0 of 1 | **never** |" in text
     assert f"| `{names[1]}` | 1 of 1 | 3 in `default` |" in text
     assert "   2            5 " + "#" * 40 in text
