@@ -18,7 +18,7 @@ from checker.elaborate.collections import domain
 from checker.elaborate.context import Context
 from checker.elaborate.definitions import expect_count
 from checker.elaborate.functions import arguments
-from checker.elaborate.operators import combine
+from checker.elaborate.operators import ADDING, combine
 from checker.elaborate.picks import PICK_IF_ANY, PICKS, picks_inside, without_picks
 from checker.elaborate.places import place_of, read, table_of
 from checker.elaborate.world import Allocator, World
@@ -165,7 +165,8 @@ class Effects:
         if isinstance(target, ast.Name) and not self._is_variable(frame, target.id):
             self._check_local(frame, target)
             hint = self.locals.types.get(frame.locals.get(target.id, ""))
-            term = self.argument(frame, value, hint, target.id)
+            with frame.context.comparing():  # a local holds whatever it is given
+                term = self.argument(frame, value, hint, target.id)
             self.set_local(frame, target.id, term, span)
             return
         place = place_of(frame.context, target)
@@ -247,7 +248,9 @@ class Effects:
         self, frame: Frame, target: ast.expr, operator: ast.operator, value: ast.expr, span: Span
     ) -> None:
         goal = self.target(frame, target)
-        right = self.argument(frame, value, goal.current.type, ast.unparse(target))
+        stored = goal.place is not None and isinstance(operator, ADDING)
+        with frame.context.comparing(not stored):
+            right = self.argument(frame, value, goal.current.type, ast.unparse(target))
         goal.store(combine(operator, goal.current, right, span), span)
 
     def _delete(self, frame: Frame, target: ast.expr, span: Span) -> None:
