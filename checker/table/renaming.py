@@ -125,9 +125,9 @@ class Renaming:
     `words` are what it declares for expressions, `locals` names that it binds and that would be
     taken for something of the other system; `types` those of `words` that can stand as a type,
     `carriers` those that carry messages, `messages` what they carry. `owners` has the types of each
-    state, enum value and id, `images` what those types are called here, `ids` the type of counted
-    ids and what their names begin with here, by what they begin with there. `bound` are the names
-    that the part at hand binds: what they are elsewhere is nothing to it.
+    state, enum value and id, `images` what those types are called here, `ids` what the names of
+    counted ids begin with there and here, by their type there. `bound` are the names that the part
+    at hand binds: what they are elsewhere is nothing to it.
     """
 
     prefix: str
@@ -180,15 +180,18 @@ class Renaming:
         kinds = owners_of(name, self.owners)
         if len(kinds) != 1 or name in self.words or name in _CONSTANTS:
             return None
-        begin, number = parts_of_id(name)
-        if name in self.owners:
-            (kind,) = kinds
-            is_state = name in self.tables.get(kind, ())
-            return kind if is_state else self.images.get(kind, kind), name
-        if begin not in self.ids:
+        (kind,) = kinds
+        if name in self.tables.get(kind, ()):
+            return kind, name
+        if name not in self.owners and kind not in self.ids:
             return None
-        owner, here = self.ids[begin]
-        return owner, f"{here}{number}"
+        return self.images.get(kind, kind), self.value_of(kind, name)
+
+    def value_of(self, kind: str, name: str) -> str:
+        """Return what a value of a type is called here: counted ids are called by their type."""
+        begin, number = parts_of_id(name)
+        there, here = self.ids.get(kind, ("", ""))
+        return f"{here}{number}" if number and begin == there else name
 
     def is_of_several_types(self, name: str) -> bool:
         """Whether a name is that of a value which its place has to tell the type of."""
@@ -303,12 +306,11 @@ class _Trees(ast.NodeTransformer):
                 node.end_col_offset,
             ):
                 # A value that got its type's name when a system that is used here used another.
-                base.id = names.words.get(word, word)
+                base.id, node.attr = names.words.get(word, word), names.value_of(word, node.attr)
                 self._edit(node, f"{base.id}.{node.attr}")
                 return node
-            case ast.Name(word) if (value := names.value(node.attr)) is not None:
-                if names.words.get(word) == value[0]:
-                    self._attribute(node, value[1])
+            case ast.Name(word):
+                self._attribute(node, names.value_of(word, node.attr))
         carried = node.attr in names.messages
         if carried and isinstance(root, ast.Name) and root.id in names.carriers - names.bound:
             self._attribute(node, names.words.get(node.attr, node.attr))

@@ -168,7 +168,7 @@ def _locals(part: Part, owners: Owners, known: AbstractSet[str], values: Owners)
 
 
 def _ids_here(host: Document, parts: list[Part], part: Part) -> dict[str, tuple[str, str]]:
-    """Return what counted ids begin with there, and their type and beginning here.
+    """Return what counted ids begin with there and here, by their type there.
 
     An id type that is called as one of this system is that one, with its names.
     """
@@ -178,7 +178,8 @@ def _ids_here(host: Document, parts: list[Part], part: Part) -> dict[str, tuple[
             there, name = ids_begin_with(item), part.images[item.name.text]
             own = _constant_here(host, parts, name)
             counted = own is not None and own.ids_count is not None
-            found[there] = (name, ids_begin_with(own) if own is not None and counted else there)
+            here = ids_begin_with(own) if own is not None and counted else there
+            found[item.name.text] = (there, here)
     return found
 
 

@@ -481,3 +481,20 @@ def test_ids_of_a_used_system_are_its_own_whatever_is_called_so_here(
     assert outcomes(used)["a_stays"] == "violated"
     (broken,) = used.verdict.broken
     assert broken.length == 1
+
+
+@pytest.mark.parametrize(
+    "used_as", ["a: {system: middle, %s}", "b: {system: middle, with: {Node: Host}, %s}"]
+)
+def test_ids_that_a_used_system_has_of_another_are_called_as_here(
+    tmp_path: Path, used_as: str
+) -> None:
+    (tmp_path / "claim.yaml").write_text(CLAIM % ("", *["key"] * 6))
+    (tmp_path / "middle.yaml").write_text(
+        "system: middle\nabout: In between.\nconstants:\n  Node: {ids: 2, prefix: n}\n"
+        "uses:\n  it: {system: claim, with: {Key: Node}, properties: all}\n"
+    )
+    here = "constants:\n  Host: {ids: 2, prefix: h}\n"
+    here += f"variables:\n{VARIABLE % ('it', 'Host', 'h1')}"
+    result = run(tmp_path, f"{here}uses:\n  {used_as % 'properties: all'}\n")
+    assert outcomes(result) == {f"{used_as[0]}_it_stays": "violated", "deadlock": "unknown"}
