@@ -306,10 +306,19 @@ def domain_of(entry: BindingEntry, context_of: Callable[[Cell], Context]) -> Ter
     )
     cell = Cell(name, span, tree, ((span.line, span.column),))
     context = context_of(cell)
-    is_type = name == "bool" or (name in context.world.types and name not in context.names)
-    if name and not is_type:
+    if name and not _is_type(context, name):
         return domain(context, tree)
     return everything(TypeReader(context.world).read(entry.node), span)
+
+
+def _is_type(context: Context, name: str) -> bool:
+    """Whether a name that `for:` runs over is a type's: of a table, what has values is meant first.
+
+    A machine has none: where it is called as its table, its states are meant.
+    """
+    variable = context.world.variables.get(name)
+    values = name in context.names or (variable is not None and item_of(variable.type) is not None)
+    return name == "bool" or (name in context.world.types and not values)
 
 
 def fairness(world: World, declared: Word | Cell | None) -> Fairness:

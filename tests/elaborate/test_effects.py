@@ -36,6 +36,9 @@ procedures:
   swap(a, b): |
     point.x = b
     point.y = a
+  taken_from(s): |
+    n = s.pop(0)
+    n += len(s)
   halve(k): |
     k = k // 2
     n = k
@@ -76,6 +79,7 @@ CASES = {
     "point.x = 5\nn = point.x + point.y": ("n", {"7"}),
     "swap(point.x, point.y)\nn = point.x": ("n", {"2"}),
     "raise_to(1)\nraise_to(twice(3))\nn += 1": ("n", {"7"}),
+    "taken_from(queue)\nn += len(queue)": ("n", {"7"}),
     "halve(8)\nhalve(n + 2)": ("n", {"3"}),
     "n = 5\nreturn\nn = 6": ("n", {"5"}),
     "n = pick(some)": ("n", {"1", "2"}),
@@ -212,3 +216,26 @@ rows:
 def test_what_is_looked_for_need_not_fit_what_it_is_compared_with(machine: Elaborating) -> None:
     found = walk(machine(TIMED))
     assert (found.errors, len(found.states)) == (set(), 4)
+
+
+@pytest.mark.parametrize(
+    ("variable", "values"),
+    [
+        ('lamp: {type: set of 2..3, initial: "{2, 3}"}', {"None", "2", "3"}),
+        ("lamp: {type: 0..3, initial: '0'}", {"None", "Off", "On", "Broken"}),
+    ],
+)
+def test_a_binding_over_the_name_of_a_table_runs_over_what_has_values_first(
+    machine: Elaborating, variable: str, values: set[str]
+) -> None:
+    kind = "2..3" if "2" in values else "lamp"
+    text = f"""
+machines:
+  light: {{table: lamp}}
+variables:
+  {variable}
+  seen: {{type: optional {kind}, initial: none}}
+rows:
+  - {{row: looks, for: {{x: lamp}}, do: seen = x}}
+"""
+    assert walk(machine(text)).values("seen") == values
