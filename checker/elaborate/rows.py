@@ -257,13 +257,9 @@ class _Row:
     def _to(self, frame: Frame, entry: InState) -> None:
         frame.context = frame.context.at_cell(entry.place)
         place = machine_place(frame.context, expression(entry.place))
-        table = table_of(frame.context, place)
+        table_of(frame.context, place)
         (value,) = states_of(entry, place.type, "other effects stand in `do:`")
-        span = entry.states[0].span
-        if table is None:
-            self.effects.emit(t.Assign(place, convert.coerce(value, place.type), span))
-        else:
-            self.effects.emit(t.Transition(place, value, table, "transition", span))
+        self.effects.store(frame, place, value, entry.states[0].span)
 
     def _send(self, frame: Frame, cell: Cell) -> None:
         frame.context = frame.context.at_cell(cell)

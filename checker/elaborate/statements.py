@@ -7,7 +7,7 @@ import ast
 from checker.elaborate import build, convert
 from checker.elaborate.effects import Effects, Frame, Target, method, statement
 from checker.elaborate.functions import arguments
-from checker.elaborate.places import place_of, table_of
+from checker.elaborate.places import place_of, require_one_type, table_of
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.certain import certain
@@ -61,6 +61,7 @@ def add(effects: Effects, frame: Frame, node: ast.Call) -> None:
         item = _item(effects, frame, node, kind.item, stored=target.place is not None)
         _change_set(target, "|", item, span)
     elif isinstance(kind, Bag) and target.place is not None:
+        require_one_type(frame.context, target.place)
         item = convert.coerce(_item(effects, frame, node, kind.item), kind.item)
         effects.emit(t.Send(target.place, item, "error", "silent", span))
     else:
@@ -121,6 +122,7 @@ def remove(effects: Effects, frame: Frame, node: ast.Call) -> None:
     kind = target.current.type
     if not isinstance(kind, Set | Bag) or target.place is None:
         raise _refused(target, node, span, "a set or bag of the state")
+    require_one_type(frame.context, target.place)
     item = convert.coerce(_item(effects, frame, node, kind.item), kind.item)
     effects.emit(t.Receive(target.place, item, "silent", span))
 
