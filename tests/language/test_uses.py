@@ -498,3 +498,30 @@ def test_ids_that_a_used_system_has_of_another_are_called_as_here(
     here += f"variables:\n{VARIABLE % ('it', 'Host', 'h1')}"
     result = run(tmp_path, f"{here}uses:\n  {used_as % 'properties: all'}\n")
     assert outcomes(result) == {f"{used_as[0]}_it_stays": "violated", "deadlock": "unknown"}
+
+
+BELL = """\
+system: %s
+about: A bell that rings again and again.
+fairness: weak
+timers:
+  bell: {about: It rings once it is armed%s}
+rows:
+  - {row: arms, when: not armed(bell), do: arm(bell)}
+  - {row: rings, on: bell.expired(), do: pass}
+"""
+
+
+@pytest.mark.parametrize("later", ["z", "a"])
+def test_a_timer_of_another_used_system_promises_the_same_in_whatever_order(
+    tmp_path: Path, later: str
+) -> None:
+    (tmp_path / "quiet.yaml").write_text(BELL % ("quiet", ""))
+    (tmp_path / "loud.yaml").write_text(BELL % ("loud", ", fair: strong"))
+    quiet = f"  b: {{system: quiet, with: {{bell: {later}_bell}}}}\n"
+    parts = [quiet, f"  {later}: loud\n"]
+    path = tmp_path / "system.yaml"
+    text = "system: probe\nabout: One bell for both.\nuses:\n"
+    path.write_text(text + "".join(parts if later == "z" else reversed(parts)))
+    promised = {action.name: action.fair for action in elaborate(read(path)).actions}
+    assert promised[f"{later}_rings"] == promised["b_rings"] == "strong"
