@@ -312,9 +312,11 @@ def _is_type(context: Context, name: str) -> bool:
 
     A machine has none: where it is called as its table, its states are meant.
     """
-    variable = context.world.variables.get(name)
-    values = name in context.names or (variable is not None and item_of(variable.type) is not None)
-    return name == "bool" or (name in context.world.types and not values)
+    world = context.world
+    variable = world.variables.get(name)
+    values = variable is not None and item_of(variable.type) is not None
+    values = values or name in context.names or name in world.definitions
+    return name == "bool" or (name in world.types and not values)
 
 
 def fairness(world: World, declared: Word | Cell | None) -> Fairness:

@@ -36,7 +36,10 @@ from checker.table.document import (
     Row,
     Timer,
     TypeEnum,
+    TypeMap,
     TypeName,
+    TypeNode,
+    TypeOf,
     TypeUnion,
     Unhandled,
     VariableEntry,
@@ -67,6 +70,9 @@ _CONSTANTS = frozenset({"true", "false", "none", "empty"})
 
 _FAIRNESS = frozenset({"weak", "strong"})
 """What is said where rows are fair under a condition, whatever else is called so."""
+
+_COLLECTING = frozenset({"set", "sequence", "bag"})
+"""The types of collections, as they are written."""
 
 _GENERATED = ("lose", "duplicate", "reorder", "late_cancel", "ignore")
 """What rows and budgets begin with that are made for a channel, a timer or a message."""
@@ -203,7 +209,9 @@ class Renaming:
         match part:
             case Cell():
                 return _renamed_cell(part, self)
-            case BindingEntry(node=TypeName(name=domain) as node) if domain != self.word(domain):
+            case BindingEntry(node=TypeName(name=domain) as node) if domain != self.word(
+                domain
+            ) and not self.means_states(domain):
                 # What a binding runs over may be anything with a name, not only a type.
                 node = replace(node, name=self.word(domain))
                 return replace(part, name=self.named("word", part.name), node=node)
@@ -221,11 +229,33 @@ class Renaming:
             return _renamed(replace(self, bound=bound), part, member=member)
         return _renamed(self, part, member=member)
 
+    def means_states(self, domain: str) -> bool:
+        """Whether a binding over a name runs over the states of the table that is called so."""
+        if domain not in self.tables or domain in self.bound:
+            return False
+        document = self.document
+        places: tuple[MachineEntry | VariableEntry, ...] = (*document.machines, *document.variables)
+        single = [place.name.text for place in places if _is_one_value(place, document)]
+        return domain in (*single, *(entry.name.text for entry in document.components))
+
     def named(self, role: str, item: Any) -> Any:
         """Return a word, or the words of a tuple, under their names; cells beside them stay."""
         if isinstance(item, tuple):
             return tuple(self.named(role, part) for part in item)
         return Word(self.name(role, item.text), item.span) if isinstance(item, Word) else item
+
+
+def _is_one_value(entry: MachineEntry | VariableEntry, document: Document) -> bool:
+    """Whether a place of the state holds no values that a binding could run over."""
+    if isinstance(entry, MachineEntry) or entry.per is not None:
+        return entry.per is None
+    aliases = {kind.name.text: kind.node for kind in document.types}
+    node: TypeNode | None = entry.node
+    while isinstance(node, TypeName) and node.name in aliases:
+        node = aliases.pop(node.name)
+    return not (
+        isinstance(node, TypeMap) or (isinstance(node, TypeOf) and node.kind in _COLLECTING)
+    )
 
 
 def _renamed(names: Renaming, part: Any, *, member: bool) -> Any:

@@ -414,6 +414,31 @@ def test_a_binding_over_a_variable_runs_over_the_used_systems(tmp_path: Path) ->
     assert (result.exploration.distinct, result.exploration.generated) == (4, 5)
 
 
+@pytest.mark.parametrize(
+    ("what", "values"),
+    [
+        ("machines:\n  light: {table: light}\n", 3),
+        ("components:\n  light:\n    machines: {state: {table: light}}\n", 3),
+        ("variables:\n  light: {type: Pair, initial: '{1}'}\n", 2),
+    ],
+)
+def test_a_binding_over_the_name_of_a_table_is_what_it_is_in_the_used_system(
+    tmp_path: Path, what: str, values: int
+) -> None:
+    (tmp_path / "light.yaml").write_text(
+        "table: light\nabout: x.\nsource: x.\nstates:\n  Off: {about: x., initial: true}\n"
+        "  On: {about: x., final: true}\n"
+    )
+    (tmp_path / "part.yaml").write_text(
+        f"system: part\nabout: x.\ntypes: {{Pair: set of 0..1}}\ntables: [light]\n{what}"
+        + ("" if "variables" in what else "variables:\n")
+        + f"  seen: {{type: optional {'light' if values == 3 else '0..1'}, initial: none}}\n"
+        "rows:\n  - {row: looks, for: {x: light}, do: seen = x}\ndeadlock: false\n"
+    )
+    result = run(tmp_path, "deadlock: false\nuses:\n  it: {system: part.yaml}\n")
+    assert result.exploration.distinct == values
+
+
 def test_ignoring_a_message_is_as_fair_as_in_the_used_system(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(
         "system: part\nabout: It ignores what it gets.\nfairness: weak\nmessages:\n  Note: {}\n"
