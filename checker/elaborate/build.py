@@ -436,13 +436,11 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
     if isinstance(item.type, Option) and not isinstance(inner, Option):
         if isinstance(item, t.Literal) and item.value is None:
             return decided(convert.truth(False, span), span, collection)
-        return conjunction(
-            [
-                negation(is_none(item, span), span),
-                contains(convert.unwrapped(item), collection, span),
-            ],
-            span,
-        )
+        nothing, inside = is_none(item, span), contains(convert.unwrapped(item), collection, span)
+        if certain(collection):
+            return conjunction([negation(nothing, span), inside], span)
+        # What is looked through is evaluated for none, too.
+        return choice(nothing, decided(convert.truth(False, span), span, collection), inside, span)
     if isinstance(kind, Map) and both != inner:
         collection = t.Keys(collection, Set(inner), span)
     return t.Contains(convert.coerce(item, both), _widened(collection, both), span)

@@ -23,8 +23,11 @@ def _items(context: Context, nodes: list[ast.expr], hint: Type | None) -> tuple[
     """Return the items of a display and the type they share; clear items hint the others."""
     clear = next((i for i, node in enumerate(nodes) if not needs_hint(context, node)), 0)
     first = context.infer(nodes[clear], hint)
-    hint = hint or first.type
-    items = [first if i == clear else context.infer(node, hint) for i, node in enumerate(nodes)]
+
+    def other(node: ast.expr) -> Term:
+        return context.meant(node, first.type) if hint is None else context.infer(node, hint)
+
+    items = [first if i == clear else other(node) for i, node in enumerate(nodes)]
     kind = items[0].type
     for item in items[1:]:
         both = join(kind, item.type)

@@ -117,6 +117,14 @@ class Context:
         with self.comparing(False):
             return convert.coerce(self.infer(node, expected), expected)
 
+    def meant(self, node: ast.expr, kind: Type | None) -> Term:
+        """Return the term of `node`; `kind` says what names in it mean, and it need not fit there.
+
+        It is no value that is stored in a place of that type.
+        """
+        with self.comparing():
+            return self.infer(node, kind)
+
     def place(self, hint: Type | None) -> Type | None:
         """Return the type of the place that a value is stored in, without `optional`, if any."""
         return None if hint is None or self.compared else bare(hint)

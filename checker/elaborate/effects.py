@@ -18,9 +18,9 @@ from checker.elaborate.collections import domain
 from checker.elaborate.context import Context
 from checker.elaborate.definitions import expect_count
 from checker.elaborate.functions import arguments
-from checker.elaborate.operators import combine
+from checker.elaborate.operators import ADDING, combine
 from checker.elaborate.picks import PICK_IF_ANY, PICKS, picks_inside, without_picks
-from checker.elaborate.places import place_of, read, table_of
+from checker.elaborate.places import place_of, read, table_of, whole_of
 from checker.elaborate.world import Allocator, World
 from checker.elaborate.wrong import Wrong, collecting, used
 from checker.machine import terms as t
@@ -165,17 +165,26 @@ class Effects:
         if isinstance(target, ast.Name) and not self._is_variable(frame, target.id):
             self._check_local(frame, target)
             hint = self.locals.types.get(frame.locals.get(target.id, ""))
-            term = self.argument(frame, value, hint, target.id)
+            with frame.context.comparing():  # a local holds whatever it is given
+                term = self.argument(frame, value, hint, target.id)
             self.set_local(frame, target.id, term, span)
             return
         place = place_of(frame.context, target)
-        table = table_of(frame.context, place)
+        table_of(frame.context, place)
         term = self.argument(frame, value, place.type, ast.unparse(target))
-        term = convert.coerce(term, place.type)
-        if table is None:
-            self.emit(t.Assign(place, term, span))
+        self.store(frame, place, term, span)
+
+    def store(self, frame: Frame, place: t.Place, value: Term, span: Span) -> None:
+        """Emit that a value is stored in a place; a machine's state is a transition."""
+        table = table_of(frame.context, place)
+        value, around = convert.coerce(value, place.type), whole_of(frame.context, place)
+        if table is not None:
+            self.emit(t.Transition(place, value, table, "transition", span))
+        elif around is None:
+            self.emit(t.Assign(place, value, span))
         else:
-            self.emit(t.Transition(place, term, table, "transition", span))
+            name, old = place.steps[-1].name or "", read(frame.context, around)
+            self.emit(t.Assign(around, t.With(old, name, value, around.type, span), span))
 
     def _is_variable(self, frame: Frame, name: str) -> bool:
         if name in frame.context.names or name in frame.locals:
@@ -247,7 +256,9 @@ class Effects:
         self, frame: Frame, target: ast.expr, operator: ast.operator, value: ast.expr, span: Span
     ) -> None:
         goal = self.target(frame, target)
-        right = self.argument(frame, value, goal.current.type, ast.unparse(target))
+        stored = goal.place is not None and isinstance(operator, ADDING)
+        with frame.context.comparing(not stored):
+            right = self.argument(frame, value, goal.current.type, ast.unparse(target))
         goal.store(combine(operator, goal.current, right, span), span)
 
     def _delete(self, frame: Frame, target: ast.expr, span: Span) -> None:
@@ -519,12 +530,7 @@ class Target:
         if self.place is None:
             self._effects.set_local(self._frame, self._name, value, span)
             return
-        value = convert.coerce(value, self.place.type)
-        table = table_of(self._frame.context, self.place)
-        if table is None:
-            self._effects.emit(t.Assign(self.place, value, span))
-        else:
-            self._effects.emit(t.Transition(self.place, value, table, "transition", span))
+        self._effects.store(self._frame, self.place, value, span)
 
 
 def ends(statements: list[t.Statement]) -> bool:

@@ -310,7 +310,7 @@ def _least(context: Context, node: ast.Call, hint: Type | None) -> Term:
         return found
     again, _, _ = _candidates(context, choice, None, hint)
     some = t.Fold("any", again, convert.truth(True, span), None, convert.BOOL, span)
-    return build.choice(some, found, context.infer(given["default"], body.type), span)
+    return build.choice(some, found, context.meant(given["default"], body.type), span)
 
 
 def _candidates(
@@ -336,7 +336,7 @@ def _candidates(
         )
     clauses, inner, _ = generators(context, node.generators)
     key = None if by is None else convert.unwrapped(inner.infer(by))
-    return clauses, inner.infer(node.elt, hint), key
+    return clauses, inner.meant(node.elt, hint), key
 
 
 def _with_key(
@@ -569,8 +569,7 @@ def _get(context: Context, node: ast.Call, item: Term, hint: Type | None, span: 
     first, second = arguments(context, node, 2, 2)
     assert isinstance(item.type, Map)
     wanted = item.type.key
-    with context.comparing():
-        key = context.infer(first, wanted)
+    key = context.meant(first, wanted)
     otherwise = _default(context, second, hint, item.type.value)
 
     def lookup(one: Term) -> Term:
@@ -587,13 +586,11 @@ def _default(context: Context, node: ast.expr, hint: Type | None, kind: Type) ->
     """Return what stands for an absent value; it may be one that could not be stored there."""
     if hint is not None or (isinstance(kind, Map) and kind.total):
         return context.infer(node, hint or kind)
-    with context.comparing():
-        return context.infer(node, kind)
+    return context.meant(node, kind)
 
 
 def _count(context: Context, node: ast.Call, item: Term, span: Span) -> Term:
     (argument,) = arguments(context, node, 1, 1)
     assert isinstance(item.type, Bag | Sequence)
-    with context.comparing():
-        value = context.infer(argument, item.type.item)
+    value = context.meant(argument, item.type.item)
     return build.count(value, item, span)

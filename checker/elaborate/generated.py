@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from checker.elaborate import build, convert
@@ -165,7 +166,9 @@ def key_of(entry: Unhandled) -> tuple[str, Span]:
     That is the name of `Kind`, `channel.Kind` or `channel[x].Kind(...)`, under which a system is
     used, and the place, which two uses of it share.
     """
-    return entry.message.words.split("(")[0].split(".")[-1].strip(), entry.span
+    tree = expression(entry.message)
+    kind = tree.func if isinstance(tree, ast.Call) else tree
+    return kind.attr if isinstance(kind, ast.Attribute) else ast.unparse(kind), entry.span
 
 
 def ignoring(world: World, entry: Unhandled, name: str) -> Action:

@@ -275,10 +275,15 @@ def attribute(context: Context, node: ast.expr, _hint: Type | None) -> Term:
         return is_open(context, calls, convert.unwrapped(item), span)
     if not variants_of(bare(item.type)):
         raise no_field(convert.unwrapped(item).type, node, span)
-    if isinstance(node.value, ast.Call) and not certain(item):
+    if isinstance(item, t.RecordOf) and not _is_message(node.value) and not certain(item):
         # A record made here fails in any of its fields, not only in the one that is taken.
         return context.once("record", item, lambda one: build.field_of(one, node.attr, span), span)
     return build.field_of(item, node.attr, span)
+
+
+def _is_message(node: ast.expr) -> bool:
+    """Whether a record is what a row takes: put together of fields that are there, and are read."""
+    return isinstance(node, ast.Name) and node.id == "message"
 
 
 def _qualified(context: Context, node: ast.Attribute, span: Span) -> Term | None:

@@ -28,6 +28,8 @@ _SETS: dict[type[ast.operator], str] = {
     ast.Sub: "-",
     ast.BitXor: "^",
 }
+ADDING = (ast.Add, ast.BitOr)
+"""The operators of which all that is in an operand is in the result, whose place bounds it, too."""
 _ORDER: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _POWER_BITS = 63
 
@@ -66,14 +68,19 @@ def pair(
 
     What is expected of both is the hint of both: one may be less than their place. What is only
     compared has no place, so that a side which is clear says more: `x in (queue if p else empty)`.
+    The other side is no place either: more may be in `[x for x in s]` of `[0] + [x for x in s]`.
     """
     clear = [not needs_hint(context, side) for side in (left, right)]
     weak = hint is None or (context.compared and clear[0] != clear[1])
+
+    def other(node: ast.expr, known: Term) -> Term:
+        return context.meant(node, known.type) if weak else context.infer(node, hint)
+
     if clear[1] and not clear[0]:
         second = context.infer(right, hint)
-        return context.infer(left, second.type if weak else hint), second
+        return other(left, second), second
     first = context.infer(left, hint)
-    return first, context.infer(right, first.type if weak else hint)
+    return first, other(right, first)
 
 
 # ------------------------------------------------------------------------------- arithmetic
@@ -86,7 +93,8 @@ def binary(context: Context, node: ast.expr, hint: Type | None) -> Term:
     span = context.span(node)
     if isinstance(node.op, ast.Pow):
         return _power(context, node, span)
-    left, right = pair(context, node.left, node.right, hint)
+    with context.comparing(context.compared or not isinstance(node.op, ADDING)):
+        left, right = pair(context, node.left, node.right, hint)
     return combine(node.op, left, right, span)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from checker.elaborate import build
 from checker.elaborate.advice import owned, words
@@ -93,11 +94,14 @@ def _place(context: Context, node: ast.expr) -> t.Place | None:
     match node:
         case ast.Subscript(value, key):
             outer = _place(context, value)
-            return None if outer is None else _key_step(context, outer, key, node)
+            if outer is None:
+                return None
+            return _key_step(context, require_one_type(context, outer), key, node)
         case ast.Attribute(value, field):
             outer = _place(context, value)
             if outer is None or not variants_of(bare(outer.type)):
                 return None
+            require_one_type(context, outer)
             whole = t.Local("", _inner(outer, node, context), span)
             kind = build.field_of(whole, field, span).type
             return t.Place(outer.variable, (*outer.steps, t.Step(name=field)), kind, span)
@@ -148,6 +152,36 @@ def _position(context: Context, outer: t.Place, key: ast.expr) -> Term:
     if isinstance(position, t.Literal) and isinstance(position.value, int) and position.value < 0:
         return from_end(read(context, outer), position.value, position.span)
     return position
+
+
+def whole_of(context: Context, place: t.Place) -> t.Place | None:
+    """Return the union around a field whose type differs from kind to kind; None of other places.
+
+    What fits into the field is known once it is known of which kind the value is.
+    """
+    step = place.steps[-1] if place.steps else None
+    if step is None or step.name is None:
+        return None
+    around = t.Place(place.variable, place.steps[:-1], place.type, place.span)
+    kind = read(context, around).type
+    found = [dict(variant.fields).get(step.name) for variant in variants_of(kind)]
+    differs = len({item for item in found if item is not None}) > 1
+    return replace(around, type=kind) if differs else None
+
+
+def require_one_type(context: Context, place: t.Place) -> t.Place:
+    """Return a place of which a part is changed; Y320 where its type depends on a value's kind."""
+    around = whole_of(context, place)
+    if around is not None:
+        name = place.steps[-1].name
+        raise Wrong(
+            "Y320",
+            f"the kinds of {show(around.type)} have different types of `{name}`",
+            place.span,
+            expected="an assignment of the whole field, or value",
+            help=f"write {name} = ... behind the place, or replace(..., {name}=...)",
+        )
+    return place
 
 
 def read(context: Context, place: t.Place) -> Term:

@@ -18,7 +18,7 @@ from checker.machine.machine import Property
 from checker.machine.relations import item_of
 from checker.machine.temporal import Atom, Binary, Formula, TooManyNodesError, automaton_of
 from checker.machine.types import Bool, Enum, Id, Range, Type
-from checker.table.document import Cell, PropertyEntry
+from checker.table.document import PropertyEntry
 
 FAMILY_MAX = 1000
 """Properties that one `for:` may make."""
@@ -50,25 +50,14 @@ def properties_of(
 
 def _for_all(world: World, entry: PropertyEntry, operator: str) -> Property:
     """Return a property whose condition holds for all values, or for any."""
-    allocator, names = Allocator(), dict[str, Term]()
-    generators: list[t.Generator] = []
-    for binding in entry.bindings:
-
-        def context_of(cell: Cell) -> Context:
-            return Context(world, cell, names, allocator)
-
-        values = domain_of(binding, context_of)
-        kind = item_of(values.type)
-        assert kind is not None
-        unique = allocator.unique(binding.name.text)
-        names[binding.name.text] = t.Local(unique, kind, binding.name.span)
-        generators.append(t.Generator(unique, values, None))
+    allocator = Allocator()
+    generators, names = _bound(world, entry, allocator)
     item = _property(world, entry, names, allocator)
     span = item.condition.span
     assert operator in ("all", "any")
     condition = t.Fold(
         operator,  # type: ignore[arg-type]
-        tuple(generators),
+        generators,
         item.condition,
         None,
         Bool(),
@@ -77,12 +66,26 @@ def _for_all(world: World, entry: PropertyEntry, operator: str) -> Property:
     return replace(item, condition=condition)
 
 
+def _bound(
+    world: World, entry: PropertyEntry, allocator: Allocator
+) -> tuple[tuple[t.Generator, ...], dict[str, Term]]:
+    """Return what `for:` runs over, each domain seeing the names before it, and all the names."""
+    names: dict[str, Term] = {}
+    generators: list[t.Generator] = []
+    for binding in entry.bindings:
+        values = domain_of(binding, lambda cell: Context(world, cell, names, allocator))
+        kind = item_of(values.type)
+        assert kind is not None
+        unique = allocator.unique(binding.name.text)
+        names[binding.name.text] = t.Local(unique, kind, binding.name.span)
+        generators.append(t.Generator(unique, values, None))
+    return tuple(generators), names
+
+
 def _over_symmetric(world: World, entry: PropertyEntry) -> bool:
     """Whether a `sometimes` is of interchangeable ids: seen of one, it is seen of all."""
-    kinds = [
-        item_of(domain_of(binding, lambda cell: Context(world, cell, {}, Allocator())).type)
-        for binding in entry.bindings
-    ]
+    generators, _ = _bound(world, entry, Allocator())
+    kinds = [item_of(generator.domain.type) for generator in generators]
     symmetric = [isinstance(kind, Id) and kind.symmetric for kind in kinds]
     if any(symmetric) and len(kinds) > 1:
         raise Wrong(

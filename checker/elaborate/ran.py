@@ -66,7 +66,7 @@ def bound_by_call(context: Context, node: ast.Call, action: Action) -> Iterator[
             )
         name = kinds[keyword.arg]
         kind = action.shown[name]
-        value = context.infer(keyword.value, kind)
+        value = context.meant(keyword.value, kind)
         both = isinstance(value.type, Range) and isinstance(kind, Range)
         yield name, value if both else convert.coerce(value, kind)
 

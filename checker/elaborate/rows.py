@@ -257,13 +257,9 @@ class _Row:
     def _to(self, frame: Frame, entry: InState) -> None:
         frame.context = frame.context.at_cell(entry.place)
         place = machine_place(frame.context, expression(entry.place))
-        table = table_of(frame.context, place)
+        table_of(frame.context, place)
         (value,) = states_of(entry, place.type, "other effects stand in `do:`")
-        span = entry.states[0].span
-        if table is None:
-            self.effects.emit(t.Assign(place, convert.coerce(value, place.type), span))
-        else:
-            self.effects.emit(t.Transition(place, value, table, "transition", span))
+        self.effects.store(frame, place, value, entry.states[0].span)
 
     def _send(self, frame: Frame, cell: Cell) -> None:
         frame.context = frame.context.at_cell(cell)
@@ -306,10 +302,21 @@ def domain_of(entry: BindingEntry, context_of: Callable[[Cell], Context]) -> Ter
     )
     cell = Cell(name, span, tree, ((span.line, span.column),))
     context = context_of(cell)
-    is_type = name == "bool" or (name in context.world.types and name not in context.names)
-    if name and not is_type:
+    if name and not _is_type(context, name):
         return domain(context, tree)
     return everything(TypeReader(context.world).read(entry.node), span)
+
+
+def _is_type(context: Context, name: str) -> bool:
+    """Whether a name that `for:` runs over is a type's: of a table, what has values is meant first.
+
+    A machine has none: where it is called as its table, its states are meant.
+    """
+    world = context.world
+    variable = world.variables.get(name)
+    values = variable is not None and item_of(variable.type) is not None
+    values = values or name in context.names or name in world.definitions
+    return name == "bool" or (name in world.types and not values)
 
 
 def fairness(world: World, declared: Word | Cell | None) -> Fairness:

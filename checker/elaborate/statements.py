@@ -7,7 +7,7 @@ import ast
 from checker.elaborate import build, convert
 from checker.elaborate.effects import Effects, Frame, Target, method, statement
 from checker.elaborate.functions import arguments
-from checker.elaborate.places import place_of, table_of
+from checker.elaborate.places import place_of, require_one_type, table_of
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.certain import certain
@@ -37,10 +37,13 @@ def _refused(target: Target, node: ast.Call, span: Span, expected: str) -> Wrong
     )
 
 
-def _item(effects: Effects, frame: Frame, node: ast.Call, kind: Type, what: str) -> Term:
-    """Return the argument of a method as an item of the collection."""
+def _item(
+    effects: Effects, frame: Frame, node: ast.Call, kind: Type, *, stored: bool = True
+) -> Term:
+    """Return the argument of a method as an item of the collection, which may be `stored` there."""
     (argument,) = arguments(frame.context, node, 1, 1)
-    return effects.argument(frame, argument, kind, what)
+    with frame.context.comparing(not stored):
+        return effects.argument(frame, argument, kind, _text(node))
 
 
 def _text(node: ast.Call) -> str:
@@ -55,10 +58,11 @@ def add(effects: Effects, frame: Frame, node: ast.Call) -> None:
     target = _target(effects, frame, node)
     kind = target.current.type
     if isinstance(kind, Set):
-        item = _item(effects, frame, node, kind.item, _text(node))
+        item = _item(effects, frame, node, kind.item, stored=target.place is not None)
         _change_set(target, "|", item, span)
     elif isinstance(kind, Bag) and target.place is not None:
-        item = convert.coerce(_item(effects, frame, node, kind.item, _text(node)), kind.item)
+        require_one_type(frame.context, target.place)
+        item = convert.coerce(_item(effects, frame, node, kind.item), kind.item)
         effects.emit(t.Send(target.place, item, "error", "silent", span))
     else:
         raise _refused(target, node, span, "a set or a bag")
@@ -94,7 +98,8 @@ def discard(effects: Effects, frame: Frame, node: ast.Call) -> None:
     kind = target.current.type
     if not isinstance(kind, Set):
         raise _refused(target, node, span, "a set")
-    item = effects.hidden("item", _item(effects, frame, node, kind.item, _text(node)), span)
+    wanted = _item(effects, frame, node, kind.item, stored=False)
+    item = effects.hidden("item", wanted, span)
     inside = build.contains(item, target.current, span)
     if kind.item == NEVER or build.is_false(inside) or not fits(item.type, kind.item):
         if not certain(target.current):
@@ -117,7 +122,8 @@ def remove(effects: Effects, frame: Frame, node: ast.Call) -> None:
     kind = target.current.type
     if not isinstance(kind, Set | Bag) or target.place is None:
         raise _refused(target, node, span, "a set or bag of the state")
-    item = convert.coerce(_item(effects, frame, node, kind.item, _text(node)), kind.item)
+    require_one_type(frame.context, target.place)
+    item = convert.coerce(_item(effects, frame, node, kind.item), kind.item)
     effects.emit(t.Receive(target.place, item, "silent", span))
 
 
@@ -129,7 +135,7 @@ def append(effects: Effects, frame: Frame, node: ast.Call) -> None:
     kind = target.current.type
     if not isinstance(kind, Sequence):
         raise _refused(target, node, span, "a sequence")
-    item = convert.coerce(_item(effects, frame, node, kind.item, _text(node)), kind.item)
+    item = convert.coerce(_item(effects, frame, node, kind.item), kind.item)
     one = t.SequenceOf((item,), Sequence(kind.item, 1), span)
     longer = Sequence(kind.item, kind.capacity + 1)
     both = t.Concatenate(target.current, convert.coerce(one, kind), longer, span)

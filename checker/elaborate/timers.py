@@ -148,7 +148,7 @@ def _wanted(context: Context, timer: TimerInfo, node: ast.Call) -> list[tuple[st
                 expected=_written(timer),
             )
         given.append((keyword.arg, keyword.value))
-    return [(name, context.infer(part, kinds[name])) for name, part in given]
+    return [(name, context.meant(part, kinds[name])) for name, part in given]
 
 
 def _matches(item: Term, wanted: list[tuple[str, Term]], span: Span) -> Term:

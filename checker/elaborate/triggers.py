@@ -337,7 +337,7 @@ def _fields(context: Context, pattern: Pattern, found: Consumption, whole: Term)
             found.shown.append(unique)
             _name(context, found, node.id, part, t.Local(unique, kinds[name], part.span))
         else:
-            expected = context.infer(node, kinds[name])
+            expected = context.meant(node, kinds[name])
             conditions.append(build.equal(part, expected, context.span(node)))
     return conditions
 

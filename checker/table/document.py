@@ -79,6 +79,8 @@ class Cell:
                     found.add(name)
                 case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), _))):
                     found.add(name)
+                case ast.Call(ast.Attribute(ast.Name(name), "pop")):
+                    found.add(name)
         return frozenset(found)
 
     @property

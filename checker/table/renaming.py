@@ -36,7 +36,10 @@ from checker.table.document import (
     Row,
     Timer,
     TypeEnum,
+    TypeMap,
     TypeName,
+    TypeNode,
+    TypeOf,
     TypeUnion,
     Unhandled,
     VariableEntry,
@@ -67,6 +70,9 @@ _CONSTANTS = frozenset({"true", "false", "none", "empty"})
 
 _FAIRNESS = frozenset({"weak", "strong"})
 """What is said where rows are fair under a condition, whatever else is called so."""
+
+_COLLECTING = frozenset({"set", "sequence", "bag"})
+"""The types of collections, as they are written."""
 
 _GENERATED = ("lose", "duplicate", "reorder", "late_cancel", "ignore")
 """What rows and budgets begin with that are made for a channel, a timer or a message."""
@@ -125,9 +131,9 @@ class Renaming:
     `words` are what it declares for expressions, `locals` names that it binds and that would be
     taken for something of the other system; `types` those of `words` that can stand as a type,
     `carriers` those that carry messages, `messages` what they carry. `owners` has the types of each
-    state, enum value and id, `images` what those types are called here, `ids` the type of counted
-    ids and what their names begin with here, by what they begin with there. `bound` are the names
-    that the part at hand binds: what they are elsewhere is nothing to it.
+    state, enum value and id, `images` what those types are called here, `ids` what the names of
+    counted ids begin with there and here, by their type there. `bound` are the names that the part
+    at hand binds: what they are elsewhere is nothing to it.
     """
 
     prefix: str
@@ -180,15 +186,18 @@ class Renaming:
         kinds = owners_of(name, self.owners)
         if len(kinds) != 1 or name in self.words or name in _CONSTANTS:
             return None
-        begin, number = parts_of_id(name)
-        if name in self.owners:
-            (kind,) = kinds
-            is_state = name in self.tables.get(kind, ())
-            return kind if is_state else self.images.get(kind, kind), name
-        if begin not in self.ids:
+        (kind,) = kinds
+        if name in self.tables.get(kind, ()):
+            return kind, name
+        if name not in self.owners and kind not in self.ids:
             return None
-        owner, here = self.ids[begin]
-        return owner, f"{here}{number}"
+        return self.images.get(kind, kind), self.value_of(kind, name)
+
+    def value_of(self, kind: str, name: str) -> str:
+        """Return what a value of a type is called here: counted ids are called by their type."""
+        begin, number = parts_of_id(name)
+        there, here = self.ids.get(kind, ("", ""))
+        return f"{here}{number}" if number and begin == there else name
 
     def is_of_several_types(self, name: str) -> bool:
         """Whether a name is that of a value which its place has to tell the type of."""
@@ -200,7 +209,9 @@ class Renaming:
         match part:
             case Cell():
                 return _renamed_cell(part, self)
-            case BindingEntry(node=TypeName(name=domain) as node) if domain != self.word(domain):
+            case BindingEntry(node=TypeName(name=domain) as node) if domain != self.word(
+                domain
+            ) and not self.means_states(domain):
                 # What a binding runs over may be anything with a name, not only a type.
                 node = replace(node, name=self.word(domain))
                 return replace(part, name=self.named("word", part.name), node=node)
@@ -218,11 +229,33 @@ class Renaming:
             return _renamed(replace(self, bound=bound), part, member=member)
         return _renamed(self, part, member=member)
 
+    def means_states(self, domain: str) -> bool:
+        """Whether a binding over a name runs over the states of the table that is called so."""
+        if domain not in self.tables or domain in self.bound:
+            return False
+        document = self.document
+        places: tuple[MachineEntry | VariableEntry, ...] = (*document.machines, *document.variables)
+        single = [place.name.text for place in places if _is_one_value(place, document)]
+        return domain in (*single, *(entry.name.text for entry in document.components))
+
     def named(self, role: str, item: Any) -> Any:
         """Return a word, or the words of a tuple, under their names; cells beside them stay."""
         if isinstance(item, tuple):
             return tuple(self.named(role, part) for part in item)
         return Word(self.name(role, item.text), item.span) if isinstance(item, Word) else item
+
+
+def _is_one_value(entry: MachineEntry | VariableEntry, document: Document) -> bool:
+    """Whether a place of the state holds no values that a binding could run over."""
+    if isinstance(entry, MachineEntry) or entry.per is not None:
+        return entry.per is None
+    aliases = {kind.name.text: kind.node for kind in document.types}
+    node: TypeNode | None = entry.node
+    while isinstance(node, TypeName) and node.name in aliases:
+        node = aliases.pop(node.name)
+    return not (
+        isinstance(node, TypeMap) or (isinstance(node, TypeOf) and node.kind in _COLLECTING)
+    )
 
 
 def _renamed(names: Renaming, part: Any, *, member: bool) -> Any:
@@ -303,12 +336,11 @@ class _Trees(ast.NodeTransformer):
                 node.end_col_offset,
             ):
                 # A value that got its type's name when a system that is used here used another.
-                base.id = names.words.get(word, word)
+                base.id, node.attr = names.words.get(word, word), names.value_of(word, node.attr)
                 self._edit(node, f"{base.id}.{node.attr}")
                 return node
-            case ast.Name(word) if (value := names.value(node.attr)) is not None:
-                if names.words.get(word) == value[0]:
-                    self._attribute(node, value[1])
+            case ast.Name(word):
+                self._attribute(node, names.value_of(word, node.attr))
         carried = node.attr in names.messages
         if carried and isinstance(root, ast.Name) and root.id in names.carriers - names.bound:
             self._attribute(node, names.words.get(node.attr, node.attr))

@@ -103,12 +103,13 @@ def composed(
     }
     owners = [owners_in(part.document) for part in parts]
     values = of_all((owners_in(host), *owners))
+    promised = _promising(host, parts)
     found = host
     for part, own in zip(parts, owners, strict=True):
         names = _renaming(host, parts, part, own, _locals(part, own, known, values))
         check_names(host, parts, part, problems)
         if not problems.found:
-            found = _joined(found, part, names, problems)
+            found = _joined(found, part, names, promised, problems)
     # Names of expressions are looked at where they get their meaning (N203).
     others: tuple[tuple[Any, ...], ...]
     others = (found.rows, found.properties, found.faults, found.fair_groups)
@@ -168,7 +169,7 @@ def _locals(part: Part, owners: Owners, known: AbstractSet[str], values: Owners)
 
 
 def _ids_here(host: Document, parts: list[Part], part: Part) -> dict[str, tuple[str, str]]:
-    """Return what counted ids begin with there, and their type and beginning here.
+    """Return what counted ids begin with there and here, by their type there.
 
     An id type that is called as one of this system is that one, with its names.
     """
@@ -178,7 +179,8 @@ def _ids_here(host: Document, parts: list[Part], part: Part) -> dict[str, tuple[
             there, name = ids_begin_with(item), part.images[item.name.text]
             own = _constant_here(host, parts, name)
             counted = own is not None and own.ids_count is not None
-            found[there] = (name, ids_begin_with(own) if own is not None and counted else there)
+            here = ids_begin_with(own) if own is not None and counted else there
+            found[item.name.text] = (there, here)
     return found
 
 
@@ -194,7 +196,9 @@ def _constant_here(host: Document, parts: list[Part], name: str) -> Constant | N
     return None
 
 
-def _joined(host: Document, part: Part, names: Renaming, problems: Problems) -> Document:
+def _joined(
+    host: Document, part: Part, names: Renaming, promised: AbstractSet[str], problems: Problems
+) -> Document:
     document, use = part.document, part.use
     sections: dict[str, Any] = {
         section: (*getattr(host, section), *names(taken(part, section))) for section in AS_THEY_ARE
@@ -204,7 +208,7 @@ def _joined(host: Document, part: Part, names: Renaming, problems: Problems) -> 
     sections["unhandled"] = (*host.unhandled, *names(_ignored(part, host)))
     ended = (replace(names(one), name=one.name) for one in _terminal(part))
     sections["definitions"] = (*sections["definitions"], *ended)
-    sections["rows"] = (*host.rows, *names(_fair(part, host)))
+    sections["rows"] = (*host.rows, *names(_fair(part, host, promised)))
     groups = tuple(_of_its_own(part, one) for one in taken(part, "fair_groups"))
     sections["fair_groups"] = (*host.fair_groups, *names(groups))
     sections["properties"] = (*host.properties, *names(_claimed(part)))
@@ -237,25 +241,29 @@ def _of_its_own(part: Part, group: FairGroupEntry) -> FairGroupEntry:
     return replace(group, rows=rows, ignoring=taken(part, "unhandled"), but_faults=True)
 
 
-def _fair(part: Part, host: Document) -> tuple[Row, ...]:
-    """Return the rows, those that do not say `fair` with what their own system promises them."""
+def _fair(part: Part, host: Document, promised: AbstractSet[str]) -> tuple[Row, ...]:
+    """Return the rows, those that do not say `fair` with what their own system promises them.
+
+    Those of an expiry have what its timer promises, if that is among the `promised` ones.
+    """
     default = _default(part, host)
-    promised = {timer.name.text for timer in part.document.timers} - _unpromised(part, host)
+    timers = {timer.name.text for timer in part.document.timers}
+    timers -= {old for old, new in part.replaced.items() if new not in promised}
     return tuple(
         row
-        if default is None
-        or row.fair is not None
-        or row.fault is not None
-        or _root(row) in promised
+        if default is None or row.fair is not None or row.fault is not None or _root(row) in timers
         else replace(row, fair=default)
         for row in taken(part, "rows")
     )
 
 
-def _unpromised(part: Part, host: Document) -> set[str]:
-    """Return timers in whose place one stands that says nothing of fairness."""
-    here = {timer.name.text: timer for timer in host.timers}
-    return {old for old, new in part.replaced.items() if new not in here or here[new].fair is None}
+def _promising(host: Document, parts: Iterable[Part]) -> set[str]:
+    """Return the timers that say what is promised to the rows of their expiries, all together."""
+    found = {timer.name.text for timer in host.timers if timer.fair is not None}
+    for part in parts:
+        timers = (timer for timer in _promised(part, host) if timer.fair is not None)
+        found |= {part.images[timer.name.text] for timer in timers}
+    return found
 
 
 def _promised(part: Part, host: Document) -> tuple[Timer, ...]:

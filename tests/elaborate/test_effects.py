@@ -21,6 +21,8 @@ variables:
   names: {type: map of Room to 0..9, initial: "{kitchen: 1}"}
   queue: {type: sequence of 0..9 up to 3, initial: "[4, 5]"}
   hand: {type: bag of 0..9 up to 3, initial: "[7]"}
+  bits: {type: set of 0..1, initial: "{0, 1}"}
+  lists: {type: set of sequence of 0..1 up to 1, initial: "{[0]}"}
   point: {type: Point, initial: "Point(1, 2)"}
   last: {type: optional 0..9, initial: none}
   done: {type: bool, initial: "false"}
@@ -34,6 +36,9 @@ procedures:
   swap(a, b): |
     point.x = b
     point.y = a
+  taken_from(s): |
+    n = s.pop(0)
+    n += len(s)
   halve(k): |
     k = k // 2
     n = k
@@ -74,6 +79,7 @@ CASES = {
     "point.x = 5\nn = point.x + point.y": ("n", {"7"}),
     "swap(point.x, point.y)\nn = point.x": ("n", {"2"}),
     "raise_to(1)\nraise_to(twice(3))\nn += 1": ("n", {"7"}),
+    "taken_from(queue)\nn += len(queue)": ("n", {"7"}),
     "halve(8)\nhalve(n + 2)": ("n", {"3"}),
     "n = 5\nreturn\nn = 6": ("n", {"5"}),
     "n = pick(some)": ("n", {"1", "2"}),
@@ -84,6 +90,19 @@ CASES = {
     "n = 7\nreject()": ("n", {"2"}),
     "k = none\nif n == 2:\n    k = n\nif k is not none:\n    n = k + 1": ("n", {"3"}),
     "light = On\nlight = Broken\nn = 1 if light == Broken else 0": ("n", {"1"}),
+    "n = len([0] + [k for k in some])": ("n", {"3"}),
+    "k = [0] if done and n == 3 else [i for i in range(5)]\nn = len(k)": ("n", {"5"}),
+    "n = len({[0], [k for k in bits]})": ("n", {"2"}),
+    "k = [0]\nif n == 2:\n    k = [i for i in some]\nn = len(k)": ("n", {"2"}),
+    "k = {0: 0}\nif n == 2:\n    k = {i: i + 2 for i in some}\nn = k[2]": ("n", {"4"}),
+    "s = {[0]}\ns.add([k for k in bits])\nn = len(s)": ("n", {"2"}),
+    "s = {[0]}\ns.discard([k for k in bits])\nn = len(s)": ("n", {"1"}),
+    "s = {[0]}\ns -= {[k for k in bits]}\nn = len(s)": ("n", {"1"}),
+    "lists = lists - {[k for k in bits]}\nn = len(lists)": ("n", {"1"}),
+    "lists &= {[k for k in bits], [0]}\nn = len(lists)": ("n", {"1"}),
+    "lists = lists ^ {[k for k in bits]} & {[0]}\nn = len(lists)": ("n", {"1"}),
+    "lists = {least([k for k in range(i)] for i in range(1, 3))}\nn = len(lists)": ("n", {"1"}),
+    "n = len(least((k for k in lists if k != k), default=[k for k in bits]))": ("n", {"2"}),
     "create(light, On)\nrestore(light, Off)\nn = 1": ("n", {"1"}),
 }
 
@@ -113,6 +132,8 @@ def test_what_effects_do(machine: Elaborating, text: str) -> None:
         ("n = 4 // (n - 2)", "E503"),
         ("n = min(k for k in some if k > 5)", "E507"),
         ("n = pick(k for k in some if k > 5)", "E508"),
+        ("n = pick(Point(k, 7 // k) for k in range(3)).x", "E503"),
+        ("queue = [0] + [k for k in range(4)]", "E501"),
     ],
 )
 def test_what_goes_wrong_in_a_step(machine: Elaborating, text: str, code: str) -> None:
@@ -172,3 +193,49 @@ def test_an_illegal_move_is_marked(machine: Elaborating) -> None:
     assert [(move.origin, move.target, move.kind) for move in moves] == [
         ("Broken", "On", "transition")
     ]
+
+
+TIMED = """
+timers:
+  alarm: {about: One, captures: {near: sequence of 0..9 up to 1}}
+messages:
+  Told: {near: sequence of 0..9 up to 1}
+channels:
+  post: {carries: [Told], order: bag, capacity: "1"}
+variables:
+  some: {type: set of 0..9, initial: "{1, 2}"}
+rows:
+  - {row: arms, when: not armed(alarm), do: "arm(alarm([7]))"}
+  - {row: told, when: len(post) == 0, send: "Told([7])"}
+  - {row: cancels, do: "cancel(alarm([k for k in some]))"}
+  - {row: takes, on: "Told([k for k in some])", do: pass}
+  - {row: expires, on: alarm.expired, when: "armed(alarm([k for k in some]))", do: pass}
+"""
+
+
+def test_what_is_looked_for_need_not_fit_what_it_is_compared_with(machine: Elaborating) -> None:
+    found = walk(machine(TIMED))
+    assert (found.errors, len(found.states)) == (set(), 4)
+
+
+@pytest.mark.parametrize(
+    ("variable", "values"),
+    [
+        ('lamp: {type: set of 2..3, initial: "{2, 3}"}', {"None", "2", "3"}),
+        ("lamp: {type: 0..3, initial: '0'}", {"None", "Off", "On", "Broken"}),
+    ],
+)
+def test_a_binding_over_the_name_of_a_table_runs_over_what_has_values_first(
+    machine: Elaborating, variable: str, values: set[str]
+) -> None:
+    kind = "2..3" if "2" in values else "lamp"
+    text = f"""
+machines:
+  light: {{table: lamp}}
+variables:
+  {variable}
+  seen: {{type: optional {kind}, initial: none}}
+rows:
+  - {{row: looks, for: {{x: lamp}}, do: seen = x}}
+"""
+    assert walk(machine(text)).values("seen") == values

@@ -23,8 +23,11 @@ variables:
   n: {type: 0..9, initial: "2"}
   few: {type: map of Room to 0..3, initial: "{kitchen: 1}"}
   all_of: {type: map of Room to total map of Room to 0..3, initial: empty}
+  sets: {type: map of Room to set of 0..3, initial: empty}
   queue: {type: sequence of 0..9 up to 4, initial: "[5, 6, 7, 8]"}
   maybe: {type: "optional 0..3", initial: none}
+definitions:
+  made(): Point(1, 7 // (n - 2))
 rows:
   - {row: waits, do: pass}
 properties:
@@ -130,6 +133,10 @@ def test_division_by_a_constant_that_is_nothing_is_refused(wrong: Refusing) -> N
         ("Point(x=1, y=few[cellar]).x == 1", "E505"),
         ("Point(x=1, y=7 // (n - 2)).x == 1", "E503"),
         ("all(few[r] is not none for r in Room)", "E505"),
+        ("made.x == 1", "E503"),
+        ("(Point(1, 7 // (n - 2)) if fixed else Point(0, 0)).x == 1", "E503"),
+        ("maybe not in sets[cellar]", "E505"),
+        ("not any(maybe in {n, 7 // k} for k in range(2))", "E503"),
     ],
 )
 def test_what_is_certain_beforehand_keeps_its_errors(
@@ -145,7 +152,8 @@ def test_what_is_certain_beforehand_keeps_its_errors(
 
 @pytest.mark.parametrize("name", ["requests", "responses", "len", "min", "empty", "send"])
 def test_no_definition_hides_a_built_in(wrong: Refusing, name: str) -> None:
-    text = WORLD.replace("CLAIM", "true") + f"definitions:\n  {name}(k): k == 1\n"
+    text = WORLD.replace("CLAIM", "true")
+    text = text.replace("definitions:\n", f"definitions:\n  {name}(k): k == 1\n")
     assert [error.code for error in wrong(text)] == ["N203"]
 
 

@@ -370,6 +370,17 @@ def test_an_ignored_message_is_taken_and_an_impossible_one_an_invariant(
     assert found.taken("ignore_Press")
 
 
+def test_a_generated_row_is_called_by_the_message_whatever_the_key_is(machine: Elaborating) -> None:
+    made = machine(
+        "messages:\n  Press: {}\nchannels:\n"
+        "  button: {carries: [Press], order: bag, capacity: '1', per: 0..1}\n"
+        "definitions:\n  other(n): 1 - n\n"
+        "rows:\n  - {row: presses, for: {n: 0..1}, do: 'send(button[n], Press())'}\n"
+        "unhandled:\n  - {message: 'button[other(1)].Press()', is: ignored, why: off}\n"
+    )
+    assert [action.name for action in made.actions] == ["presses", "ignore_Press"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [

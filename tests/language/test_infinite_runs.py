@@ -68,13 +68,14 @@ def test_a_property_is_judged_for_each_value_and_the_trace_names_which(tmp_path:
     judged = claims(
         tmp_path,
         "shines; for: {x: Lamp}; eventually: lit[x]",
-        "seen; for: {x: Lamp, y: '{left}'}; sometimes: lit[x] and not lit[y]",
+        "seen; for: {x: Lamp, y: '{x, left}'}; sometimes: lit[x] and not lit[y]",
     )
     assert outcomes(judged) == {
         "shines(left)": "holds",
         "shines(right)": "violated",
         "seen(left, left)": "unwitnessed",
         "seen(right, left)": "witnessed",
+        "seen(right, right)": "unwitnessed",
         "deadlock": "holds",
     }
 

@@ -183,3 +183,49 @@ BRANCHES = {
 def test_what_one_branch_requires_is_not_known_behind_both(tmp_path: Path, branch: str) -> None:
     text = CHOOSING.replace("      CHOICE\n", BRANCHES[branch].lstrip("\n"))
     assert outcomes(run(tmp_path, text, keep_going=True)) == {"one": "violated", "zero": "holds"}
+
+
+UNEVEN = """\
+types:
+  Few: {fields: {n: 1..2, some: set of 1..2, hand: bag of 1..2 up to 1}}
+  Many: {fields: {n: 0..3, some: set of 0..3, hand: bag of 0..3 up to 2}}
+  Either: Few or Many
+variables:
+  it: {type: Either, initial: "Few(1, {1}, empty)"}
+  held: {type: map of 0..1 to Either, initial: "{0: Many(0, empty, empty)}"}
+  n: {type: 0..3, initial: "1"}
+rows:
+  - {row: counts, when: n < 3, do: n += 1}
+  - row: changes
+    do: it = Many(1, {0}, empty)
+  - row: writes
+    when: n < 3 or it is Many
+    do: |
+      it.n = n
+      held[0].n = 3 - it.n
+      it.some.add(n)
+      it.some |= {it.n}
+  - row: sees
+    when: it is Few
+    do: it.n += CHANGE
+deadlock: false
+properties:
+  fits: {always: "implies(it is Few, it.n in {1, 2} and it.some <= {1, 2})", why: it is their type.}
+  meets: {sometimes: "held[0].n == 0 and it.some == {0, 3}", why: all are written.}
+"""
+
+
+def test_a_field_of_several_types_takes_what_the_kind_at_hand_takes(tmp_path: Path) -> None:
+    assert outcomes(run(tmp_path, UNEVEN.replace("CHANGE", "0")))["meets"] == "witnessed"
+    broken = run(tmp_path, UNEVEN.replace("CHANGE", "1"))
+    assert broken.verdict.error is not None
+    assert broken.verdict.error.depth == 1  # once n is 2
+
+
+@pytest.mark.parametrize("effect", ["it.hand.add(1)", "it.hand.remove(1)", "it.some[0] = 1"])
+def test_what_is_inside_of_a_field_of_several_types_is_not_changed_alone(
+    tmp_path: Path, effect: str
+) -> None:
+    with pytest.raises(SpecificationError) as caught:
+        run(tmp_path, UNEVEN.replace("it.n += CHANGE", effect))
+    assert [item.code for item in caught.value.diagnostics] == ["Y320"]

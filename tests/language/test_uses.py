@@ -414,6 +414,31 @@ def test_a_binding_over_a_variable_runs_over_the_used_systems(tmp_path: Path) ->
     assert (result.exploration.distinct, result.exploration.generated) == (4, 5)
 
 
+@pytest.mark.parametrize(
+    ("what", "values"),
+    [
+        ("machines:\n  light: {table: light}\n", 3),
+        ("components:\n  light:\n    machines: {state: {table: light}}\n", 3),
+        ("variables:\n  light: {type: Pair, initial: '{1}'}\n", 2),
+    ],
+)
+def test_a_binding_over_the_name_of_a_table_is_what_it_is_in_the_used_system(
+    tmp_path: Path, what: str, values: int
+) -> None:
+    (tmp_path / "light.yaml").write_text(
+        "table: light\nabout: x.\nsource: x.\nstates:\n  Off: {about: x., initial: true}\n"
+        "  On: {about: x., final: true}\n"
+    )
+    (tmp_path / "part.yaml").write_text(
+        f"system: part\nabout: x.\ntypes: {{Pair: set of 0..1}}\ntables: [light]\n{what}"
+        + ("" if "variables" in what else "variables:\n")
+        + f"  seen: {{type: optional {'light' if values == 3 else '0..1'}, initial: none}}\n"
+        "rows:\n  - {row: looks, for: {x: light}, do: seen = x}\ndeadlock: false\n"
+    )
+    result = run(tmp_path, "deadlock: false\nuses:\n  it: {system: part.yaml}\n")
+    assert result.exploration.distinct == values
+
+
 def test_ignoring_a_message_is_as_fair_as_in_the_used_system(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(
         "system: part\nabout: It ignores what it gets.\nfairness: weak\nmessages:\n  Note: {}\n"
@@ -481,3 +506,47 @@ def test_ids_of_a_used_system_are_its_own_whatever_is_called_so_here(
     assert outcomes(used)["a_stays"] == "violated"
     (broken,) = used.verdict.broken
     assert broken.length == 1
+
+
+@pytest.mark.parametrize(
+    "used_as", ["a: {system: middle, %s}", "b: {system: middle, with: {Node: Host}, %s}"]
+)
+def test_ids_that_a_used_system_has_of_another_are_called_as_here(
+    tmp_path: Path, used_as: str
+) -> None:
+    (tmp_path / "claim.yaml").write_text(CLAIM % ("", *["key"] * 6))
+    (tmp_path / "middle.yaml").write_text(
+        "system: middle\nabout: In between.\nconstants:\n  Node: {ids: 2, prefix: n}\n"
+        "uses:\n  it: {system: claim, with: {Key: Node}, properties: all}\n"
+    )
+    here = "constants:\n  Host: {ids: 2, prefix: h}\n"
+    here += f"variables:\n{VARIABLE % ('it', 'Host', 'h1')}"
+    result = run(tmp_path, f"{here}uses:\n  {used_as % 'properties: all'}\n")
+    assert outcomes(result) == {f"{used_as[0]}_it_stays": "violated", "deadlock": "unknown"}
+
+
+BELL = """\
+system: %s
+about: A bell that rings again and again.
+fairness: weak
+timers:
+  bell: {about: It rings once it is armed%s}
+rows:
+  - {row: arms, when: not armed(bell), do: arm(bell)}
+  - {row: rings, on: bell.expired(), do: pass}
+"""
+
+
+@pytest.mark.parametrize("later", ["z", "a"])
+def test_a_timer_of_another_used_system_promises_the_same_in_whatever_order(
+    tmp_path: Path, later: str
+) -> None:
+    (tmp_path / "quiet.yaml").write_text(BELL % ("quiet", ""))
+    (tmp_path / "loud.yaml").write_text(BELL % ("loud", ", fair: strong"))
+    quiet = f"  b: {{system: quiet, with: {{bell: {later}_bell}}}}\n"
+    parts = [quiet, f"  {later}: loud\n"]
+    path = tmp_path / "system.yaml"
+    text = "system: probe\nabout: One bell for both.\nuses:\n"
+    path.write_text(text + "".join(parts if later == "z" else reversed(parts)))
+    promised = {action.name: action.fair for action in elaborate(read(path)).actions}
+    assert promised[f"{later}_rings"] == promised["b_rings"] == "strong"
