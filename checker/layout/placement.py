@@ -7,6 +7,7 @@ of five values are 125 < 2**7 together, but 9 bits one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from math import log2
 
 from checker.frozen import frozen
@@ -18,6 +19,9 @@ FIRST_WORD_BITS = 63
 GROUP_LIMIT = 1 << 63
 OPEN_BINS = 64
 """How many unfinished words are tried for a leaf before a new one is begun."""
+
+PATIENCE = 16
+"""How often bits are looked for one by one, where there are enough but not in one word."""
 
 
 @frozen()
@@ -44,8 +48,10 @@ def place(cardinalities: Sequence[int]) -> tuple[int, list[Spot]]:
     tightest = _bins_by_product(cardinalities)
     bins = _bins_by_width(fields, cardinalities)
     groups = fields
-    while len(bins) > len(tightest):
-        merged = _merge(groups, cardinalities, len(tightest))
+    for attempt in count():
+        if len(bins) <= len(tightest):
+            break
+        merged = _merge(groups, cardinalities, len(tightest), 1 << max(0, attempt - PATIENCE))
         if merged == groups:
             bins = [[group] for group in tightest]
             break
@@ -109,15 +115,17 @@ def _first_fit(groups: list[Group], widths: dict[Group, int]) -> list[list[Group
     return bins
 
 
-def _merge(groups: list[Group], cardinalities: Sequence[int], words: int) -> list[Group]:
-    """Merge the most wasteful groups until about as many bits are saved as are missing.
+def _merge(
+    groups: list[Group], cardinalities: Sequence[int], words: int, least: int
+) -> list[Group]:
+    """Merge the most wasteful groups until about as many bits are saved as are missing, or `least`.
 
     A group wastes width - log2(values) bits; merging some that waste a bit together saves one.
     """
     widths = {group: _width(group, cardinalities) for group in groups}
     products = {group: _product(group, cardinalities) for group in groups}
     waste = {group: widths[group] - log2(products[group]) for group in groups}
-    missing = max(1, sum(widths.values()) - (WORD_BITS * words - 1))
+    missing = max(least, sum(widths.values()) - (WORD_BITS * words - 1))
     result = sorted(groups, key=lambda group: (-waste[group], products[group], group))
     merged: list[Group] = []
     while missing > 0 and result:

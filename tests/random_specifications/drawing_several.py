@@ -14,7 +14,7 @@ from .drawing import Drawer, orbits, specifications
 from .drawing_further import further
 from .files import SYSTEM, Files
 from .typed import typed
-from .typed_further import typed_further
+from .typed_further import typed_further, typed_wide
 from .typed_several import typed_refining, typed_using
 
 OWN = '  own: {type: 0..2, initial: "0"}'
@@ -155,6 +155,7 @@ KINDS = {
     "further": further,
     "typed": typed,
     "typed_further": typed_further,
+    "typed_wide": typed_wide,
     "typed_using": typed_using,
     "typed_refining": typed_refining,
 }

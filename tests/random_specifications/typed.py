@@ -11,11 +11,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from .typed_kinds import BOOL, COLLECTIONS, FEW, ID, Kind, Scope
+from .typed_kinds import BOOL, COLLECTIONS, ID, Kind, Scope
 from .typed_reading import RARELY, Reading
-
-LARGEST = 10**9
-"""Values of the largest type of a variable."""
 
 
 class Typed(Reading):
@@ -187,7 +184,7 @@ class Typed(Reading):
         for number, kind in enumerate([*kinds, *self._together()]):
             per = self.chance(3)
             first = self.plain(kind, [("self", ID)] if per else [])
-            if first is None or self.size(kind) > LARGEST:
+            if first is None or self.size(kind) > self.largest:
                 continue
             if not self.symmetric and not per and self.chance(3):
                 first = self.expression(kind, [], 2) or first
@@ -207,7 +204,7 @@ class Typed(Reading):
 
     def _together(self) -> list[Kind]:
         """Draw types of which a value of one may be in the other: of a kind, and of several."""
-        few = [name for name in self.records if self.size(("record", name)) <= FEW]
+        few = [name for name in self.records if self.size(("record", name)) <= self.few]
         if not (self.unions and few and self.chance(3)):
             return []
         return [("set", ("record", few[0])), ("union", next(iter(self.unions)))]

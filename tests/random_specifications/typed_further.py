@@ -15,12 +15,12 @@ from .typed import Typed
 from .typed_kinds import BOOL, COLLECTIONS, ID, Kind, Scope
 from .typed_reading import RARELY
 
-SMALL = 60
-"""Values of what is sent, captured or bound."""
-
 
 class TypedFurther(Typed):
     """Draws one specification."""
+
+    small_size = 60
+    """Values of what is chosen, or kept in a channel for good."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         super().__init__(draw)
@@ -42,7 +42,10 @@ class TypedFurther(Typed):
 
     def _parts(self, stem: str) -> Scope:
         parts = [(f"{stem}{place}", self.type(1)) for place in range(self.number(0, 2))]
-        return [(name, kind if self.size(kind) <= 8 else self.small()) for name, kind in parts]
+        return [
+            (name, kind if self.size(kind) <= 4 * self.longest else self.small())
+            for name, kind in parts
+        ]
 
     def shown(self, kind: Kind) -> str:
         if kind == ("union", "Carried"):
@@ -120,7 +123,7 @@ class TypedFurther(Typed):
 
     def _least(self, kind: Kind, scope: Scope, depth: int) -> str | None:
         """Draw the first of some values, or the first of those of which something is least."""
-        if self.size(kind) > SMALL or (self.symmetric and self.holds_ids(kind)):
+        if self.size(kind) > self.small_size or (self.symmetric and self.holds_ids(kind)):
             return None
         domain, of = self.collection(scope)
         name = self.local()
@@ -161,7 +164,7 @@ class TypedFurther(Typed):
             scope.append((name, ID))
             return [f"{indent}{name} = fresh(K)"]
         of = self.type(1)
-        some = self.expression(("set", of), scope, 2) if self.size(of) <= SMALL else None
+        some = self.expression(("set", of), scope, 2) if self.size(of) <= self.small_size else None
         if some is None or "empty" in some or of[0] in COLLECTIONS:
             return []
         scope.append((name, of))
@@ -250,7 +253,9 @@ class TypedFurther(Typed):
         if not self.messages or self.chance(3):
             return []
         item = ("union", "Carried") if len(self.messages) > 1 else ("record", self.messages[0])
-        order = self.one(("bag", "fifo", *(["retained"] if self.size(item) <= SMALL else ())))
+        order = self.one(
+            ("bag", "fifo", *(["retained"] if self.size(item) <= self.small_size else ()))
+        )
         kinds = {"bag": ("bag", item, 2), "fifo": ("sequence", item, 2), "retained": ("set", item)}
         per = self.chance()
         self.contents["line"] = (kinds[order], per)
@@ -412,3 +417,26 @@ class TypedFurther(Typed):
 def typed_further(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
     """A system of one file over nested types, with what takes, keeps and gives values of them."""
     return TypedFurther(draw).text()
+
+
+class Wide(TypedFurther):
+    """Draws types of many values: sets of several words, long sequences, integers of forty bits."""
+
+    ranges = ((0, 1), (0, 2), (0, 63), (0, 64), (-1, 130), (-70, -5), (-(2**39), 2**38))
+    id_counts = (2, 3, 9, 66)
+    hues = tuple(f"hue{number}" for number in range(67))
+    few = 140
+    longest = 9
+    largest = 10**300
+    small_size = 600
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        super().__init__(draw)
+        if self.symmetric:
+            self.ids = self.ids[:3]
+
+
+@st.composite
+def typed_wide(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
+    """The same over types of many values."""
+    return Wide(draw).text()

@@ -23,22 +23,36 @@ Read = tuple[str, Kind, tuple[str, ...]]
 
 BOOL: Kind = ("bool",)
 ID: Kind = ("id",)
-RANGES = ((0, 1), (0, 2), (-1, 1), (2, 3), (-2, -1))
-FEW = 12
-"""Values of a type that can be a key or an element."""
-
 COLLECTIONS = ("set", "map", "total", "sequence", "bag")
+
+
+def power(base: int, exponent: int) -> int:
+    """Return a power, or a number of a thousand bits where it is larger."""
+    large = base > 1 and exponent * base.bit_length() > 1000
+    return 2**1000 if large else int(base**exponent)
 
 
 class Kinds(Choices):
     """The types of one specification."""
 
+    ranges: tuple[tuple[int, int], ...] = ((0, 1), (0, 2), (-1, 1), (2, 3), (-2, -1))
+    id_counts: tuple[int, ...] = (2, 2, 3)
+    hues: tuple[str, ...] = ("red", "green", "blue")
+    few = 12
+    """Values of a type that can be a key or an element."""
+
+    longest = 2
+    """Items of a sequence or a bag."""
+
+    largest = 10**9
+    """Values of the largest type of a variable."""
+
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         super().__init__(draw)
         self.symmetric = self.chance()
-        self.ids = [f"k{number + 1}" for number in range(self.one((2, 2, 3)))]
+        self.ids = [f"k{number + 1}" for number in range(self.one(self.id_counts))]
         self.enums = {
-            "Hue": ["red", "green", "blue"][: self.number(2, 3)],
+            "Hue": list(self.hues[: self.number(2, len(self.hues))]),
             "Size": ["big", "small"],
         }
         self.records: dict[str, list[tuple[str, Kind]]] = {}
@@ -64,7 +78,13 @@ class Kinds(Choices):
         return f"x{self.locals}"
 
     def small(self) -> Kind:
-        kinds = (BOOL, ("range", *self.one(RANGES)), ("enum", self.one(tuple(self.enums))), ID, ID)
+        kinds = (
+            BOOL,
+            ("range", *self.one(self.ranges)),
+            ("enum", self.one(tuple(self.enums))),
+            ID,
+            ID,
+        )
         return self.one(kinds)  # type: ignore[no-any-return]
 
     def type(self, depth: int) -> Kind:
@@ -83,11 +103,11 @@ class Kinds(Choices):
             case "map":
                 return ("map", self.key(), self.type(depth - 1))
             case "total":
-                return ("total", self.small(), self.type(depth - 1))
+                return ("total", self.named_key(), self.type(depth - 1))
             case "sequence":
-                return ("sequence", self.type(depth - 1), self.number(1, 2))
+                return ("sequence", self.type(depth - 1), self.number(1, self.longest))
             case "bag":
-                return ("bag", self.key(), self.number(1, 2))
+                return ("bag", self.key(), self.number(1, self.longest))
             case "record" | "union" as word:
                 return (word, self.one(known[word]))
         return self.small()
@@ -96,8 +116,14 @@ class Kinds(Choices):
         """Draw a type of few values which is no collection."""
         found = self.type(1)
         inner = found[1] if found[0] == "optional" else found
-        plain = inner[0] not in COLLECTIONS and self.size(found) <= FEW
-        return found if plain else self.small()
+        if inner[0] not in COLLECTIONS and self.size(found) <= self.few:
+            return found
+        return self.named_key()
+
+    def named_key(self) -> Kind:
+        """Draw a small type whose values can be run through."""
+        found = self.small()
+        return found if self.size(found) <= self.few else ID
 
     def size(self, kind: Kind) -> int:
         match kind:
@@ -116,13 +142,13 @@ class Kinds(Choices):
             case ("union", name):
                 return sum(self.size(("record", part)) for part in self.unions[name])
             case ("set", item):
-                return int(2 ** self.size(item))
+                return power(2, self.size(item))
             case ("map", key, held):
-                return int((1 + self.size(held)) ** self.size(key))
+                return power(1 + self.size(held), self.size(key))
             case ("total", key, held):
-                return int(self.size(held) ** self.size(key))
+                return power(self.size(held), self.size(key))
             case (_, item, most):
-                return sum(self.size(item) ** length for length in range(most + 1))
+                return sum(power(self.size(item), length) for length in range(most + 1))
         raise ValueError(kind)
 
     def shown(self, kind: Kind) -> str:

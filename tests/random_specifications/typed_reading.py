@@ -73,7 +73,8 @@ class Reading(Kinds):
             case ("bool",):
                 return ["true", "false"]
             case ("range", low, high):
-                return [f"({value})" if value < 0 else str(value) for value in range(low, high + 1)]
+                some = {*range(low, min(low, high - 4) + 3), *range(max(low, high - 2), high + 1)}
+                return [f"({value})" if value < 0 else str(value) for value in sorted(some)]
             case ("enum", name):
                 return self.enums[name]
             case ("id",):
