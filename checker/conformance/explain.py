@@ -81,7 +81,8 @@ class Explanation:
     """The verdict on a log. `events` were explained; `event` is the first that was not.
 
     `places` are some of those before it, `possible` how many there are; `last` are the last steps
-    of a run to the first of them.
+    of a run to the first of them. `run` is one that explains the log in another space than the one
+    that was asked for: that space, and the steps.
     """
 
     verdict: Verdict
@@ -98,6 +99,7 @@ class Explanation:
     steps: int = 0
     hidden: int = 0
     most: int = 0
+    run: tuple[Space, tuple[Taken, ...]] | None = None
 
 
 @dataclass
