@@ -213,7 +213,7 @@ class _Judge:
         found = []
         for value in judged_values(self.logs, each):
             recording = recorded.of(value)
-            asked = recording.constants, recording.sizes
+            asked = recording.decides
             if asked not in self.decided:
                 self.decided[asked] = decided_by(recording, self.logs, recorded.lines)
             decided = self.decided[asked]
@@ -279,7 +279,7 @@ class _Judge:
 
         def settled(one: story.Told) -> Explanation:
             recording = recorded.of(one.value)
-            mapped_, space = self.model(self.decided[recording.constants, recording.sizes])
+            mapped_, space = self.model(self.decided[recording.decides])
 
             def again(other: Space, sink: Callable[[Taken], None], states: int) -> Explanation:
                 limits = replace(self.limits, places=states, drop=False)

@@ -677,6 +677,45 @@ def test_a_log_is_judged_once_for_each_of_several_values() -> None:
     assert found["line"] == 5
 
 
+OPEN = """\
+sizes: {Client: "parts[p={part}].of"}
+timers:
+  lease: {armed: holder is not none, fires: {expire: holder}, least_of: "parts[p={part}].ms"}
+facts:
+  owner:
+    value: "parts[p={part}].owner"
+    of: "{part}.who"
+    is: [taken]
+    changes: {taken: {to: "parts[p={part}].next", within: 5}}
+lines:
+  at: "{part}.at"
+  stream: "{part}.by"
+  pairs: "{part}.id"
+  of: "{part}.who"
+  turns: {of: "{part}.line", answers: {"{part}.is": answer}, same: ["{part}.who"]}
+  each: {part: {values: ["0"]}}
+  read:
+    taken:
+      where: {"{part}.does": "take {part}"}
+      call: acquire
+      with: {client: "{part}.who"}
+      answer: "{part}.answer"
+      fields: {holder: "{part}.holder"}
+      takes: "{part}.ms"
+"""
+
+
+def test_values_stand_for_names_in_braces_in_every_path() -> None:
+    Path("open.yaml").write_text(SEEN + OPEN)
+    recording = read_mapping(Path("open.yaml")).recording
+    parts = repr((recording.lines, recording.facts, recording.sizes, recording.timers))
+    assert parts.count("{part}") > 15
+    filled = recording.of((("part", "7"),))
+    parts = repr((filled.lines, filled.facts, filled.sizes, filled.timers))
+    assert "{part}" not in parts
+    assert filled.decides != recording.decides
+
+
 def test_values_for_which_the_same_is_read_are_one_log() -> None:
     lines = [part("a", 0, "take"), {"who": "a", "parts": [{"p": 1, "does": ["take"]}]}]
     lines[0]["parts"] += lines[1]["parts"]
