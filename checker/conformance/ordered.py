@@ -22,7 +22,7 @@ class Lines:
 
     def __init__(self, events: Iterable[Event], clock: Clock, limit: int) -> None:
         self.events, self.clock, self.limit = iter(events), clock, limit
-        self.widest = max([clock.error, *(error for _, error in clock.errors)])
+        self.widest = clock.widest
         self.kept: deque[Event] = deque()
         self.first = 0
         self.read = 0

@@ -59,6 +59,11 @@ class Clock:
     error: int = 0
     errors: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def widest(self) -> int:
+        """How far any clock may be off."""
+        return max([self.error, *(error for _, error in self.errors)])
+
     def error_of(self, stream: str) -> int:
         """Return how far the clock of an observer may be off."""
         return dict(self.errors).get(stream, self.error)

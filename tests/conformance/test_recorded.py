@@ -961,3 +961,11 @@ def test_paths(path: str, expected: object) -> None:
 @pytest.mark.parametrize("wrong", ["", "a..b", "a[b]", "a has", "a begins", "a b", "a[0<=7]"])
 def test_what_is_no_path(wrong: str) -> None:
     assert parsed(wrong) is None
+
+
+def test_one_log_may_go_back_in_time_by_as_much_as_its_clocks_are_off() -> None:
+    lines = observed((0, "release", "a", 100), (1, "acquire", "b", 111), (2, "acquire", "a", 106))
+    assert verdict(lines, CLOCKS) == "explained"
+    assert verdict([lines[0], lines[2], lines[1]], CLOCKS) == "explained"
+    lines[2]["at"] = 111
+    assert verdict(lines, CLOCKS) == "diverges", "more than both clocks can be off"
