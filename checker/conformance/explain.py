@@ -23,7 +23,7 @@ from checker.conformance.called import words_of
 from checker.conformance.log import Event
 from checker.conformance.nearest import Nearest, TooEarly, nearest, too_early
 from checker.conformance.ordered import Lines, StoppedError
-from checker.conformance.places import Coming, Place, Sooner, Steps, Taken
+from checker.conformance.places import LOST, WAITING, Coming, Place, Sooner, Steps, Taken
 from checker.conformance.recording import Clock
 from checker.conformance.space import Space
 from checker.errors import UsageError
@@ -108,8 +108,9 @@ class _Known:
 
     `counted` are the steps of each row that were told of, `held` those that are told once nothing
     is put aside any more. `until` says of requests that are done within some time when that is
-    over. `promised` is the form of the answer to the request under way, by each text that the
-    request names. `changes` are those of the steps' timers.
+    over: then they are `overdue`, and `forgotten` where they may have been done. `promised` is the
+    form of the answer to the request under way, by each text that the request names. `changes` are
+    those of the steps' timers.
     """
 
     counted: list[int]
@@ -121,6 +122,7 @@ class _Known:
     open: dict[str, Event] = field(default_factory=dict)
     until: dict[str, float] = field(default_factory=dict)
     overdue: set[str] = field(default_factory=set)
+    forgotten: set[str] = field(default_factory=set)
     promised: dict[str, str] = field(default_factory=dict)
 
     def copied(self) -> _Known:
@@ -336,7 +338,10 @@ class _Explainer:
                     step = None if edge is None else (event, place.key, edge)
                     found[kept] = self._came(place, step)
             return
-        if event.ends and event.id in self.known.overdue:
+        known = any(name == event.id for name, _ in place.requests)
+        if event.ends and event.id in self.known.overdue and not known:
+            if event.answered and event.id not in self.known.forgotten:
+                return  # it was never done
             event = replace(event, lost=True)
         for after, edge in self.steps.taking(place, event, *self._times(event)):
             kept = self.steps.released(self._in_time(after, event), self.known.open)
@@ -347,12 +352,23 @@ class _Explainer:
                 found[kept] = self._came(place, step)
 
     def _in_time(self, place: Place, event: Event) -> Place:
-        """Return a place without the requests that would have been done before a line."""
+        """Return a place without the requests that would have been done before a line.
+
+        One that was done stays where its end is known to come: it says what was done.
+        """
         earliest, _ = self._times(event)
         until = self.known.until
         if not until:
             return place
-        over = {name for name, _ in place.requests if until.get(name, earliest) < earliest}
+        over: set[str] = set()
+        for name, status in place.requests:
+            done = status not in (WAITING, LOST)
+            if until.get(name, earliest) < earliest and not (
+                done and self.known.open[name].ended_in > event.line
+            ):
+                over.add(name)
+                if done:
+                    self.known.forgotten.add(name)
         if not over:
             return place
         self.known.overdue |= over

@@ -131,8 +131,11 @@ class Lines:
 
     @property
     def look_ahead(self) -> bool:
-        """Whether a form asks how a line is answered."""
-        return any(path.within == "answer" for form in self.forms for path in form.paths())
+        """Whether a form asks how a line is answered, or begins what may be over before that."""
+        return any(
+            form.within is not None or any(path.within == "answer" for path in form.paths())
+            for form in self.forms
+        )
 
 
 def read_lines(node: Node, problems: Problems) -> Lines:

@@ -69,6 +69,8 @@ class Event:
     form: str = ""
     within: int | None = None
     takes: int = 0
+    ended_in: int = 0
+    """Of a request of one log the line that is paired with it, if that stands not far ahead."""
     pair: str | None = None
     """What pairs a request with its answer, where the mapping says."""
     promised: str | None = None
@@ -175,6 +177,8 @@ class Log:
         for line in _answered(_objects(file), reader.lines, ahead=ahead):
             begun = float("-inf") if facts is None else reader.begun(line)
             events = reader.read(line)
+            for event in events if len(self.files) == 1 else ():
+                event.ended_in = line.answered_in
             self.left_out += not events
             wrong = None
             if connections is not None:
@@ -218,6 +222,7 @@ class _Line:
     said: dict[str, Any]
     pair: str | None
     answer: dict[str, Any] = field(default_factory=dict)
+    answered_in: int = 0
 
     def pairs(self) -> set[str]:
         """Return what pairs it, if anything does."""
@@ -225,7 +230,7 @@ class _Line:
 
     def take(self, answer: _Line) -> None:
         """Note what answers it."""
-        self.answer = answer.said
+        self.answer, self.answered_in = answer.said, answer.number
 
 
 def _answered(

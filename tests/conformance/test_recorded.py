@@ -969,3 +969,32 @@ def test_one_log_may_go_back_in_time_by_as_much_as_its_clocks_are_off() -> None:
     assert verdict([lines[0], lines[2], lines[1]], CLOCKS) == "explained"
     lines[2]["at"] = 111
     assert verdict(lines, CLOCKS) == "diverges", "more than both clocks can be off"
+
+
+WITHIN = """\
+lines:
+  at: t
+  pairs: id
+  read:
+    taking: {where: {kind: take}, call: acquire, with: {client: who}, begins: true, within: 100}
+    taken: {where: {kind: taken}, ends: true, answer: got}
+    refused: {where: {kind: refused}, refused: true}
+    looked: {where: {kind: look}, fields: {holder: who}}
+"""
+
+
+@pytest.mark.parametrize("late", [50, 500])
+def test_what_is_done_in_time_is_answered_as_it_was_also_later(late: int) -> None:
+    taking, looked = {"kind": "take", "who": "a", "id": 1, "t": 0}, {"kind": "look", "t": late}
+    done, not_done = [taking, looked | {"who": "a"}], [taking, looked | {"who": None}]
+    taken = {"kind": "taken", "id": 1, "t": late + 1}
+    refused = {"kind": "refused", "id": 1, "t": late + 1}
+    for lines, last, expected in (
+        (done, taken | {"got": 1}, "explained"),
+        (done, taken | {"got": 2}, "diverges"),
+        (done, taken, "explained"),
+        (done, refused, "diverges"),
+        (not_done, taken | {"got": 1}, "explained" if late == 50 else "diverges"),
+        (not_done, refused, "explained"),
+    ):
+        assert verdict([*lines, last], SEEN + WITHIN) == expected, last
