@@ -329,6 +329,45 @@ def test_hidden_steps_for_ids_that_a_mapping_calls_alike_are_as_few_as_for_symme
     assert called == declared < apart
 
 
+HURRIED = """\
+system: lease
+about: A system of a test.
+variables:
+  told: {type: bool, initial: "false"}
+  ended: {type: bool, initial: "false"}
+  left: {type: bool, initial: "false"}
+rows:
+  - row: tell
+    when: not told
+    do: told = true
+  - row: leave
+    when: not left and not ended
+    do: left = true
+  - row: end
+    when: told and not ended
+    do: ended = true
+"""
+
+HURRIED_MAPPED = """\
+conformance: lease
+about: A mapping of a test.
+observe: {ended: ended, left: left}
+hidden: [leave]
+soon: [end]
+rows:
+  tell: {call: tell}
+  leave: {call: leave}
+  end: {call: end}
+"""
+
+
+def test_what_happens_before_a_row_can_be_taken_is_not_put_off_until_it_was(lease: Path) -> None:
+    (lease / "lease.yaml").write_text(HURRIED)
+    (lease / "recorded.yaml").write_text(HURRIED_MAPPED)
+    _, found = run_json('{"do": "call", "name": "tell"}\n{"fields": {"ended": true, "left": true}}')
+    assert (found["verdict"], found["why"]) == ("explained", None), "it ends as soon as it can"
+
+
 @pytest.mark.usefixtures("lease")
 @pytest.mark.parametrize(
     "line", ['{"ready": true, "fields": {"epoch": 0}}', '{"do": "reset", "ready": true}']
