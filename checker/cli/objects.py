@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import sys
 from collections.abc import Mapping
 
 import click
@@ -16,8 +18,9 @@ NO_RESULT = (SpecificationError, EvaluationError, Interruption, KeyboardInterrup
 
 
 def print_object(told: Mapping[str, object]) -> None:
-    """Print an object, and remember that it was."""
-    click.echo(json_text(told))
+    """Print an object, and remember that it was; in ASCII where stdout is not UTF-8, as JSON is."""
+    written = codecs.lookup(sys.stdout.encoding or "utf-8").name
+    click.echo(json_text(told, plain=written != "utf-8"))
     context = click.get_current_context(silent=True)
     if context is not None:
         context.meta[_TOLD] = True
