@@ -80,6 +80,8 @@ class Came:
 class Explanation:
     """The verdict on a log. `events` were explained; `event` is the first that was not.
 
+    These are in so many `lines` of the log: what a line says may be several.
+
     `places` are some of those before it, `possible` how many there are; `last` are the last steps
     of a run to the first of them. `run` is one that explains the log in another space than the one
     that was asked for: that space, and the steps.
@@ -87,6 +89,7 @@ class Explanation:
 
     verdict: Verdict
     events: int = 0
+    lines: int = 0
     event: Event | None = None
     places: tuple[Place, ...] = ()
     possible: int = 0
@@ -175,6 +178,7 @@ class _Explainer:
     ) -> None:
         self.space, self.clock, self.limits, self.interrupt = space, clock, limits, interrupt
         self.steps = Steps(space)
+        self.lines = Lines((), clock, limits.lines)
         self.sink = sink
         self.cut = False
         self.beginnings = 0
@@ -190,7 +194,7 @@ class _Explainer:
         """Whether places can be put aside: lines have one order."""
 
     def explained(self, events: Iterable[Event]) -> Explanation:
-        lines = Lines(events, self.clock, self.limits.lines)
+        lines = self.lines = Lines(events, self.clock, self.limits.lines)
         places = self._begun([(place, Came(None, ())) for place in self.steps.initial()])
         number = 0
         self.apart = self.limits.drop and not lines.widest
@@ -562,6 +566,7 @@ class _Explainer:
             if count
         }
         found.verdict, found.events, found.event, found.why = verdict, number, event, why
+        found.lines = self.lines.before(number)
         found.last = tuple(self.known.last)
         return found
 
@@ -580,8 +585,8 @@ class _Explainer:
             sorted(
                 {
                     choice.request
-                    for one in shown
-                    for choice in self.space.node(one.key).choices
+                    for key in dict.fromkeys(one.key for one in wide)
+                    for choice in self.space.node(key).choices
                     if choice.request is not None
                     and whole.name in (None, self.steps.fitting.request(choice)["name"])
                 }

@@ -861,7 +861,8 @@ def test_values_come_from_the_ranges_of_a_log() -> None:
 
 def test_a_line_begins_several_requests_and_an_answer_ends_them() -> None:
     given_and_taken = [*HELD, asks(2, "a", [5, 9]), gets(2, [5, 9, 2])]
-    assert verdict(given_and_taken, SEEN + RANGES) == "explained"
+    found = judge(given_and_taken, SEEN + RANGES)
+    assert (found["verdict"], found["lines"], found["events"]) == ("explained", 4, 8)
     assert verdict([*HELD, asks(2, "a"), gets(2, [5, 9, 2])], SEEN + RANGES) == "diverges"
 
 

@@ -329,6 +329,16 @@ def test_hidden_steps_for_ids_that_a_mapping_calls_alike_are_as_few_as_for_symme
     assert called == declared < apart
 
 
+def test_what_is_allowed_is_what_any_state_that_fits_allows(lease: Path) -> None:
+    (lease / "lease.yaml").write_text(ALIKE.replace("SYMMETRIC", "").replace("c3", "c3, c4"))
+    (lease / "recorded.yaml").write_text(ALIKE_MAPPED.replace("HIDDEN", "appear"))
+    lines = ['{"do": "call", "name": "acquire", "with": {"client": "c4"}}', '{"fields": {"x": 1}}']
+    _, found = run_json("\n".join(lines))
+    assert (found["verdict"], found["lines"]) == ("diverges", 1)
+    names = {(one["name"], *one["with"].values()) for one in found["allowed"]}
+    assert {("acquire", f"c{number}") for number in range(1, 5)} <= names
+
+
 HURRIED = """\
 system: lease
 about: A system of a test.
