@@ -339,6 +339,50 @@ def test_what_is_allowed_is_what_any_state_that_fits_allows(lease: Path) -> None
     assert {("acquire", f"c{number}") for number in range(1, 5)} <= names
 
 
+KINDS = """\
+system: lease
+about: A system of a test.
+constants:
+  Client: {ids: 2}
+messages:
+  Ask: {client: Client, kind: 0..1}
+  Tell: {client: Client}
+variables:
+  line: {type: bag of (Ask or Tell) up to 2, initial: empty}
+  last: {type: optional (Ask or Tell), initial: none}
+rows:
+  - row: ask
+    for: {client: Client}
+    when: len(line) < 2
+    do: |
+      line.add(Ask(client, 1))
+      last = Ask(client, 1)
+"""
+
+KINDS_MAPPED = """\
+conformance: lease
+about: A mapping of a test.
+observe: {line: line, last: last}
+rows:
+  ask: {call: ask, with: {client: client}, answer: next(last)}
+"""
+
+
+def test_names_in_messages_of_several_kinds_are_those_of_the_log(lease: Path) -> None:
+    (lease / "lease.yaml").write_text(KINDS)
+    (lease / "recorded.yaml").write_text(KINDS_MAPPED)
+    asked = {"do": "call", "name": "ask", "with": {"client": "zed"}}
+    message = {"kind": "Ask", "client": "zed", "Ask_kind": 1}
+
+    def code(**seen: object) -> int:
+        return run(json.dumps(asked | {"answer": message, "fields": seen}))[0]
+
+    assert code(line=[message], last=message) == exits.HOLDS
+    assert code(line=[message | {"client": "yan"}]) == exits.DIFFERENCE
+    assert code(line=[message | {"Ask_kind": 0}]) == exits.DIFFERENCE
+    assert code(last=message | {"kind": "Tell"}) == exits.DIFFERENCE
+
+
 HURRIED = """\
 system: lease
 about: A system of a test.
