@@ -306,6 +306,19 @@ class Matcher:
                     )
                     for name, one in value.items()
                 }
+            case Map(key, held, _) if isinstance(value, list):  # whose keys are no texts
+                parts = {"key": key, "value": held}
+                return [
+                    {
+                        name: self._translated(parts[name], part, binding, window)
+                        if name in parts
+                        else part
+                        for name, part in one.items()
+                    }
+                    if isinstance(one, dict)
+                    else one
+                    for one in value
+                ]
         return value
 
 

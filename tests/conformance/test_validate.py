@@ -350,6 +350,7 @@ messages:
 variables:
   line: {type: bag of (Ask or Tell) up to 2, initial: empty}
   last: {type: optional (Ask or Tell), initial: none}
+  seen: {type: map of Tell to optional Client, initial: "{}"}
 rows:
   - row: ask
     for: {client: Client}
@@ -357,12 +358,13 @@ rows:
     do: |
       line.add(Ask(client, 1))
       last = Ask(client, 1)
+      seen[Tell(client)] = client
 """
 
 KINDS_MAPPED = """\
 conformance: lease
 about: A mapping of a test.
-observe: {line: line, last: last}
+observe: {line: line, last: last, seen: seen}
 rows:
   ask: {call: ask, with: {client: client}, answer: next(last)}
 """
@@ -378,6 +380,8 @@ def test_names_in_messages_of_several_kinds_are_those_of_the_log(lease: Path) ->
         return run(json.dumps(asked | {"answer": message, "fields": seen}))[0]
 
     assert code(line=[message], last=message) == exits.HOLDS
+    assert code(seen=[{"key": {"client": "zed"}, "value": "zed"}]) == exits.HOLDS
+    assert code(seen=[{"key": {"client": "zed"}, "value": "yan"}]) == exits.DIFFERENCE
     assert code(line=[message | {"client": "yan"}]) == exits.DIFFERENCE
     assert code(line=[message | {"Ask_kind": 0}]) == exits.DIFFERENCE
     assert code(last=message | {"kind": "Tell"}) == exits.DIFFERENCE
