@@ -6,6 +6,7 @@ implementation and names of files can.
 
 from __future__ import annotations
 
+import json
 import re
 
 UNSEEN = (
@@ -16,7 +17,11 @@ UNSEEN = (
 Not those that a text has on purpose: tab, line feed and carriage return.
 """
 
-_ESCAPED = re.compile(f"[{UNSEEN}\r\ud800-\udfff]")  # halves of a pair are in no file of UTF-8
+_HALVES = "\ud800-\udfff"
+"""Halves of pairs, which are in no file of UTF-8: bytes of names that are none become them."""
+
+_ESCAPED = re.compile(f"[{UNSEEN}\r{_HALVES}]")
+_HALF = re.compile(f"[{_HALVES}]")
 
 
 def visible(text: str) -> str:
@@ -30,6 +35,19 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     r"""Return a text on one line: as `visible` does, with `\n` for a line feed."""
     return visible(text).replace("\n", r"\n")
+
+
+def json_text(
+    data: object, *, indent: int | None = None, dense: bool = False, plain: bool = False
+) -> str:
+    r"""Return data as JSON that every reader takes; `dense`: without blanks, `plain`: in ASCII.
+
+    Few take halves of pairs: those of names that are no UTF-8 are escaped as in text, `\\udcff`.
+    """
+    separators = (",", ":") if dense else None
+    text = json.dumps(data, ensure_ascii=False, indent=indent, separators=separators)
+    whole = _HALF.sub(lambda half: f"\\{_escape(half)}", text)
+    return json.dumps(json.loads(whole), indent=indent, separators=separators) if plain else whole
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -1,8 +1,12 @@
 """Goal: text from outside can neither command a terminal nor hide what stands beside it."""
 
+import json
+import os
 import unicodedata
 
-from checker.visible import visible, visible_line
+import pytest
+
+from checker.visible import json_text, visible, visible_line
 
 
 def test_what_acts_or_hides_is_an_escape() -> None:
@@ -23,3 +27,12 @@ def test_nothing_else_changes_and_nothing_changes_twice() -> None:
 
 def test_a_line_stays_one() -> None:
     assert visible_line("a\nreplay: rm\x1b") == r"a\nreplay: rm\x1b"
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_json_has_no_halves_of_pairs_which_few_readers_take(plain: bool) -> None:
+    data = {os.fsdecode(b"caf\xe9"): "\\ud800 \U0001f692", "n": [1.5, None]}
+    text = json_text(data, plain=plain)
+    assert json.loads(text) == {r"caf\udce9": "\\ud800 \U0001f692", "n": [1.5, None]}
+    assert text.isascii() == plain
+    assert json_text({"a": [1]}, dense=True) == '{"a":[1]}'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import click
 
 from checker import __version__, library
 from checker.cli.configuration import SpokenOption
-from checker.cli.mapped import bound_again, mapped, mapped_options
+from checker.cli.mapped import bound_again, mapped, mapped_options, once_more
 from checker.cli.objects import print_object
 from checker.cli.options import Seconds
 from checker.cli.progress import Style, observing
@@ -159,7 +158,21 @@ def conform(
                 elsewhere if spreads else None,
             )
             result = conformance_of(space, run, found.name, command, adapter.name, adapter.version)
-    again = _again(result, settings, given, options)
+    again = once_more(
+        ("conform", result.spec),
+        result.instance,
+        settings,
+        given,
+        (
+            ("--cover", options.cover, DEFAULT.cover),
+            ("--limit-states", options.states, DEFAULT.states),
+            ("--depth", options.depth, DEFAULT.depth),
+            ("--seed", options.seed, DEFAULT.seed),
+            ("--limit-steps", options.steps, DEFAULT.steps),
+            ("--limit-seconds", options.seconds, DEFAULT.seconds),
+            ("--adapter", result.command, None),
+        ),
+    )
     _write(result, found.mapping, again, form, junit_file, page_file)
     if interrupt.is_set() and result.verdict == "undecided":
         return exits.INTERRUPTED
@@ -183,22 +196,3 @@ def _write(
         told.write_junit(result, junit_file)
     if page_file is not None:
         put(page_file, encoded(told.page(result, mapping.about, again)))
-
-
-def _again(
-    result: Conformance, settings: tuple[str, ...], given: Path | None, options: Options
-) -> str:
-    """Return the command that drives the same once more."""
-    words = ["checker", "conform", result.spec, "--instance", result.instance]
-    words += [word for setting in settings for word in ("--set", setting)]
-    words += ["--mapping", str(given)] if given is not None else []
-    words += ["--cover", options.cover] if options.cover != DEFAULT.cover else []
-    for option, said, default in (
-        ("--limit-states", options.states, DEFAULT.states),
-        ("--depth", options.depth, DEFAULT.depth),
-        ("--seed", options.seed, DEFAULT.seed),
-        ("--limit-steps", options.steps, DEFAULT.steps),
-        ("--limit-seconds", options.seconds, DEFAULT.seconds),
-    ):
-        words += [option, str(said)] if said != default else []
-    return shlex.join([*words, "--adapter", result.command])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -139,6 +140,26 @@ def bound_again(
     """Return what `mapped` binds, in another process: nothing is told of it."""
     given = None if mapping is None else Path(mapping)
     return mapped(spec, given, instance, settings, flow.Silent()).bound
+
+
+def once_more(
+    words: Iterable[str],
+    instance: str,
+    settings: tuple[str, ...],
+    given: Path | None,
+    options: Iterable[tuple[str, object, object]],
+) -> str:
+    """Return the command that does the same once more: `words`, and what was said beside them.
+
+    `options` are their names, what they are, and what they are where nobody says anything.
+    """
+    told = ["checker", *words, "--instance", instance]
+    told += [word for setting in settings for word in ("--set", setting)]
+    told += [] if given is None else ["--mapping", str(given)]
+    for option, said, default in options:
+        if said != default:
+            told += [option] if said is True else [option, str(said)]
+    return shlex.join(told)
 
 
 def _machine(document: Document, request: flow.Request) -> Machine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections.abc import Mapping
@@ -36,7 +35,7 @@ from checker.report.files import put_below
 from checker.table import Document, read
 from checker.table.problems import nearest
 from checker.verdict import exits
-from checker.visible import visible
+from checker.visible import json_text, visible
 
 BESIDE = "<bugs.yaml beside SPEC>"
 """What `--bugs` without a file stands for."""
@@ -171,7 +170,7 @@ def mutate(
         click.echo(report.text(campaign))
     if directory is not None:  # last: what cannot be written must not cost what was found
         page = f"{campaign.noun}.md"
-        told = json.dumps(found, indent=1, ensure_ascii=False)
+        told = json_text(found, indent=1)
         contents = {page: report.markdown(campaign), f"{campaign.noun}.json": f"{told}\n"}
         put_below(directory, contents)
         click.echo(f"report written to {directory / page}", err=True)
@@ -214,7 +213,7 @@ def _tell_shown(item: Shown, done: int, of: int, progress: Style) -> None:
     if progress == "json":
         event = {"version": 1, "stage": "mutate", "instance": item.instance}
         event |= {"property": item.property, "judged": done, "of": of}
-        print(json.dumps(event), file=sys.stderr, flush=True)  # noqa: T201
+        print(json_text(event, plain=True), file=sys.stderr, flush=True)  # noqa: T201
     elif progress != "none":
         word = "broken" if item.steps is not None else "NOT broken"
         text = f"{done} of {of}: {item.property} {word}, {item.instance}"
@@ -288,7 +287,7 @@ def _tell(step: Step, noun: str, progress: Style) -> None:
         event = {"version": 1, "stage": "mutate", "instance": step.instance}
         event |= {noun: step.mutants, "left": step.left, "kept": step.kept}
         event |= {"unkept": step.unkept} if step.unkept else {}
-        print(json.dumps(event), file=sys.stderr, flush=True)  # noqa: T201
+        print(json_text(event, plain=True), file=sys.stderr, flush=True)  # noqa: T201
         return
     known = ", known from before" if step.kept else ""
     known += f"; they could not be kept: {visible(step.unkept)}" if step.unkept else ""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
+import codecs
+import sys
 from collections.abc import Mapping
 
 import click
 
 from checker.errors import EvaluationError, Interruption, SpecificationError
-
-_HALVES = re.compile("[\ud800-\udfff]")
+from checker.visible import json_text
 
 _TOLD = "checker.cli.objects"
 
@@ -19,13 +18,9 @@ NO_RESULT = (SpecificationError, EvaluationError, Interruption, KeyboardInterrup
 
 
 def print_object(told: Mapping[str, object]) -> None:
-    """Print an object, and remember that it was.
-
-    Bytes of a name that are no UTF-8 are halves of pairs in Python, which few readers of JSON take;
-    they are escaped as in text.
-    """
-    text = json.dumps(told, ensure_ascii=False)
-    click.echo(_HALVES.sub(lambda half: f"\\\\u{ord(half[0]):04x}", text))
+    """Print an object, and remember that it was; in ASCII where stdout is not UTF-8, as JSON is."""
+    written = codecs.lookup(sys.stdout.encoding or "utf-8").name
+    click.echo(json_text(told, plain=written != "utf-8"))
     context = click.get_current_context(silent=True)
     if context is not None:
         context.meta[_TOLD] = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Literal, Self
 from checker.cache import refusal
 from checker.flow import Observer, Silent
 from checker.search.progress import Progress
+from checker.visible import json_text
 
 Style = Literal["auto", "json", "none"]
 
@@ -36,7 +36,7 @@ class JsonLines:
         self._print({"stage": "notice", "text": text})
 
     def _print(self, event: dict[str, object]) -> None:
-        print(json.dumps({"version": 1, **event}), file=sys.stderr, flush=True)  # noqa: T201
+        print(json_text({"version": 1, **event}, plain=True), file=sys.stderr, flush=True)  # noqa: T201
 
 
 class PlainLines:

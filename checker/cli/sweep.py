@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -38,6 +37,7 @@ from checker.sweep import (
 )
 from checker.table import Document, read
 from checker.verdict import exits
+from checker.visible import json_text
 
 
 @click.command()
@@ -148,7 +148,7 @@ def sweep(
         table = Table("Sizes", HEADS, _rows(found))
         figures = Figures(title, lines, tuple(_plots(found)), table, command)
         written(figures, directory, "sweep.md")
-        put_below(directory, {"sweep.json": f"{json.dumps(told, indent=1)}\n"})
+        put_below(directory, {"sweep.json": f"{json_text(told, indent=1)}\n"})
     return _exit_code(found, interrupted=interrupt.is_set())
 
 

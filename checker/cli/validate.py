@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +20,7 @@ from checker.cli.mapped import (
     mapped,
     mapped_options,
     mapping_file,
+    once_more,
 )
 from checker.cli.objects import print_object
 from checker.cli.options import A_FILE, overrides
@@ -39,6 +38,7 @@ from checker.errors import UsageError
 from checker.report import terminal
 from checker.report.files import encoded, naming, put
 from checker.verdict import exits
+from checker.visible import json_text
 
 EXITS = {
     "explained": exits.HOLDS,
@@ -117,7 +117,17 @@ def validate(
         judge = _Judge(spec, given, logs, instance, settings, limits, observer, interrupt)
         all_told = judge.all_told(run_file, midway=midway)
     told = max(all_told, key=lambda one: SERIOUS.index(one.found.verdict))
-    again = _again(told, logs, given, settings, limits, midway=midway)
+    again = once_more(
+        ("validate", told.name, *map(str, logs)),
+        told.space.bound.machine.instance,
+        settings,
+        given,
+        (
+            ("--midway", midway, False),
+            ("--limit-states", limits.places, DEFAULT.places),
+            ("--limit-lines", limits.lines, DEFAULT.lines),
+        ),
+    )
     if form == "json":
         object_ = story.told_object(told, __version__)
         print_object({**object_, **story.each(all_told)})
@@ -178,20 +188,17 @@ class _Judge:
             tried.append(told)
         least = min(_distance(told) for told in tried)
         nearest = [told for told in tried if _distance(told) == least]
-        runs: dict[int, _Run] = {}
-        nearest = [
-            self._settled(told, ways[told[0].variant], runs, midway=midway) for told in nearest
-        ]
+        nearest = [self._settled(told, ways[told[0].variant], midway=midway) for told in nearest]
         found = min(nearest, key=_distance)
         name = found[0].variant
         if run_file is not None and name != [*ways][-1]:
             self.judged(ways[name], name, run_file, midway=midway)
         for one in found:
-            if run_file is not None and id(one.found) in runs:  # what explains it after all
-                self._write(_of(run_file, one.value), *runs[id(one.found)])
+            if run_file is not None and one.found.run is not None:  # what explains it after all
+                self._write(_of(run_file, one.value), *one.found.run)
         return found
 
-    def _write(self, run_file: Path, space: Space, steps: list[Taken]) -> None:
+    def _write(self, run_file: Path, space: Space, steps: Iterable[Taken]) -> None:
         with ExitStack() as stack:
             write = _writer(space, run_file, stack, self.unwritten)
             for taken in steps:
@@ -206,7 +213,7 @@ class _Judge:
         found = []
         for value in judged_values(self.logs, each):
             recording = recorded.of(value)
-            asked = recording.constants, recording.sizes
+            asked = recording.decides
             if asked not in self.decided:
                 self.decided[asked] = decided_by(recording, self.logs, recorded.lines)
             decided = self.decided[asked]
@@ -264,41 +271,25 @@ class _Judge:
         self,
         told: list[story.Told],
         recorded: Recording,
-        runs: dict[int, _Run],
         *,
         midway: bool,
     ) -> list[story.Told]:
-        """Return what was told; undecided where what the mapping leaves out makes it diverge.
-
-        `runs` gets those of what is explained after all.
-        """
+        """Return what was told; undecided where what the mapping leaves out makes it diverge."""
         known: dict[int, Explanation] = {}
 
         def settled(one: story.Told) -> Explanation:
             recording = recorded.of(one.value)
-            mapped_, space = self.model(self.decided[recording.constants, recording.sizes])
-
-            last: list[_Run] = []
+            mapped_, space = self.model(self.decided[recording.decides])
 
             def again(other: Space, sink: Callable[[Taken], None], states: int) -> Explanation:
                 limits = replace(self.limits, places=states, drop=False)
                 events = Log(self.logs, recording, midway=midway).events()
-                steps: list[Taken] = []
-                last[:] = [(other, steps)]
-
-                def see(taken: Taken) -> None:
-                    steps.append(taken)
-                    sink(taken)
-
                 return explain(
-                    *(other, events, recording.clock, limits, self.interrupt, see),
+                    *(other, events, recording.clock, limits, self.interrupt, sink),
                     beginnings=states if midway else 0,
                 )
 
-            found = self.doubts.settled(one.found, space, mapped_.mapping, again)
-            if found.verdict == "explained":
-                runs[id(found)] = last[0]
-            return found
+            return self.doubts.settled(one.found, space, mapped_.mapping, again)
 
         for one in told:
             if one.found.verdict == "diverges" and id(one.found) not in known:
@@ -315,9 +306,6 @@ class _Judge:
             known = self.models[decided] = (found, Space(found.bound))
             refuse_contradictions(known[1])
         return known
-
-
-_Run = tuple[Space, list[Taken]]
 
 
 def _distance(told: list[story.Told]) -> tuple[int, int]:
@@ -343,7 +331,7 @@ def _writer(
     def write(taken: Taken) -> None:
         if len(unwritten) == failed:
             with _noting(unwritten, file):
-                lines.write(f"{json.dumps(names.line(taken))}\n")
+                lines.write(f"{json_text(names.line(taken))}\n")
 
     def close() -> None:  # which writes the rest of it
         with _noting(unwritten, file):
@@ -364,25 +352,3 @@ def _noting(unwritten: list[OSError], file: Path) -> Iterator[None]:
 
 def _of(file: Path, value: Value) -> Path:
     return file.with_name(f"{file.stem}.{story.key(value)}{file.suffix}") if value else file
-
-
-def _again(
-    told: story.Told,
-    logs: tuple[Path, ...],
-    given: Path | None,
-    settings: tuple[str, ...],
-    limits: Limits,
-    *,
-    midway: bool,
-) -> str:
-    """Return the command that decides the same once more."""
-    words = ["checker", "validate", told.name, *(str(log) for log in logs)]
-    words += ["--instance", told.space.bound.machine.instance]
-    words += [word for setting in settings for word in ("--set", setting)]
-    words += ["--mapping", str(given)] if given is not None else []
-    words += ["--midway"] if midway else []
-    if limits.places != DEFAULT.places:
-        words += ["--limit-states", str(limits.places)]
-    if limits.lines != DEFAULT.lines:
-        words += ["--limit-lines", str(limits.lines)]
-    return shlex.join(words)

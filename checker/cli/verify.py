@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -32,7 +31,7 @@ from checker.table import Document, read
 from checker.table.problems import nearest
 from checker.verdict import exits
 from checker.verdict.vacuity import Looked, Vacuity
-from checker.visible import visible
+from checker.visible import json_text, visible
 
 
 @click.command()
@@ -365,7 +364,7 @@ def _tell(outcome: Outcome, progress: Style, done: int, all_of_them: int) -> Non
     if progress == "json":
         event = {"version": 1, "stage": "verify", "system": task.system, "instance": task.instance}
         event |= {"result": state, "done": done, "of": all_of_them}
-        print(json.dumps(event), file=sys.stderr, flush=True)  # noqa: T201
+        print(json_text(event, plain=True), file=sys.stderr, flush=True)  # noqa: T201
     else:
         count = f"[{done:>{len(str(all_of_them))}}/{all_of_them}]"
         text = f"{count} {state:<9} {task.system} {task.instance}: {outcome.verdict}"

@@ -124,7 +124,7 @@ class Doubts:
                 )
                 why = _why(way, (("soon", soon), ("late", late), ("usual", usual)), other, first)
                 if way.keeps_what_is_said:
-                    return replace(other, why=why)
+                    return replace(other, why=why, run=(freed, tuple(first.steps)))
                 return replace(found, verdict="inconclusive", why=why)
             cut = cut or freed.cut
         return found
@@ -147,15 +147,17 @@ def _unheard(_taken: Taken) -> None:
 
 
 class _First:
-    """The first state of a run that a condition of a space leaves out."""
+    """A run, and the first of its states that a condition of a space leaves out."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
+        self.steps: list[Taken] = []
         self.line = 0
         self.broken: Term | None = None
 
     def see(self, taken: Taken) -> None:
         """Look at a step, the next one of the run."""
+        self.steps.append(taken)
         event, key, edge = taken
         if self.broken is None:
             self.line = self.line if event is None else event.line

@@ -23,7 +23,7 @@ from checker.machine.types import (
     Type,
     Union,
 )
-from checker.semantics.plain import normal
+from checker.semantics.plain import KIND, beside_kind, normal
 
 Equal = Callable[[Any, Any], bool]
 """Whether the second, any JSON, is the same value as the first, which is one of a type."""
@@ -49,7 +49,8 @@ def equal(kind: Type) -> Equal:
         case Union(_, variants):
             return _equal_unions(
                 {
-                    one.name: {"kind": _equal_texts, **{n: equal(part) for n, part in one.fields}}
+                    one.name: {KIND: _equal_texts}
+                    | {name: equal(part) for name, part in beside_kind(one).fields}
                     for one in variants
                 }
             )
@@ -113,7 +114,7 @@ def _equal_unions(shapes: dict[str, dict[str, Equal]]) -> Equal:
     compared = {name: _equal_records(parts) for name, parts in shapes.items()}
 
     def same(expected: Any, value: Any) -> bool:
-        return compared[expected["kind"]](expected, value)
+        return compared[expected[KIND]](expected, value)
 
     return same
 

@@ -23,7 +23,7 @@ from checker.conformance.called import words_of
 from checker.conformance.log import Event
 from checker.conformance.nearest import Nearest, TooEarly, nearest, too_early
 from checker.conformance.ordered import Lines, StoppedError
-from checker.conformance.places import Coming, Place, Sooner, Steps, Taken
+from checker.conformance.places import LOST, WAITING, Coming, Place, Sooner, Steps, Taken
 from checker.conformance.recording import Clock
 from checker.conformance.space import Space
 from checker.errors import UsageError
@@ -80,12 +80,16 @@ class Came:
 class Explanation:
     """The verdict on a log. `events` were explained; `event` is the first that was not.
 
+    These are in so many `lines` of the log: what a line says may be several.
+
     `places` are some of those before it, `possible` how many there are; `last` are the last steps
-    of a run to the first of them.
+    of a run to the first of them. `run` is one that explains the log in another space than the one
+    that was asked for: that space, and the steps.
     """
 
     verdict: Verdict
     events: int = 0
+    lines: int = 0
     event: Event | None = None
     places: tuple[Place, ...] = ()
     possible: int = 0
@@ -98,6 +102,7 @@ class Explanation:
     steps: int = 0
     hidden: int = 0
     most: int = 0
+    run: tuple[Space, tuple[Taken, ...]] | None = None
 
 
 @dataclass
@@ -106,8 +111,9 @@ class _Known:
 
     `counted` are the steps of each row that were told of, `held` those that are told once nothing
     is put aside any more. `until` says of requests that are done within some time when that is
-    over. `promised` is the form of the answer to the request under way, by each text that the
-    request names. `changes` are those of the steps' timers.
+    over: then they are `overdue`, and `forgotten` where they may have been done. `promised` is the
+    form of the answer to the request under way, by each text that the request names. `changes` are
+    those of the steps' timers.
     """
 
     counted: list[int]
@@ -119,6 +125,7 @@ class _Known:
     open: dict[str, Event] = field(default_factory=dict)
     until: dict[str, float] = field(default_factory=dict)
     overdue: set[str] = field(default_factory=set)
+    forgotten: set[str] = field(default_factory=set)
     promised: dict[str, str] = field(default_factory=dict)
 
     def copied(self) -> _Known:
@@ -171,6 +178,7 @@ class _Explainer:
     ) -> None:
         self.space, self.clock, self.limits, self.interrupt = space, clock, limits, interrupt
         self.steps = Steps(space)
+        self.lines = Lines((), clock, limits.lines)
         self.sink = sink
         self.cut = False
         self.beginnings = 0
@@ -186,7 +194,7 @@ class _Explainer:
         """Whether places can be put aside: lines have one order."""
 
     def explained(self, events: Iterable[Event]) -> Explanation:
-        lines = Lines(events, self.clock, self.limits.lines)
+        lines = self.lines = Lines(events, self.clock, self.limits.lines)
         places = self._begun([(place, Came(None, ())) for place in self.steps.initial()])
         number = 0
         self.apart = self.limits.drop and not lines.widest
@@ -334,7 +342,10 @@ class _Explainer:
                     step = None if edge is None else (event, place.key, edge)
                     found[kept] = self._came(place, step)
             return
-        if event.ends and event.id in self.known.overdue:
+        known = any(name == event.id for name, _ in place.requests)
+        if event.ends and event.id in self.known.overdue and not known:
+            if event.answered and event.id not in self.known.forgotten:
+                return  # it was never done
             event = replace(event, lost=True)
         for after, edge in self.steps.taking(place, event, *self._times(event)):
             kept = self.steps.released(self._in_time(after, event), self.known.open)
@@ -345,12 +356,23 @@ class _Explainer:
                 found[kept] = self._came(place, step)
 
     def _in_time(self, place: Place, event: Event) -> Place:
-        """Return a place without the requests that would have been done before a line."""
+        """Return a place without the requests that would have been done before a line.
+
+        One that was done stays where its end is known to come: it says what was done.
+        """
         earliest, _ = self._times(event)
         until = self.known.until
         if not until:
             return place
-        over = {name for name, _ in place.requests if until.get(name, earliest) < earliest}
+        over: set[str] = set()
+        for name, status in place.requests:
+            done = status not in (WAITING, LOST)
+            if until.get(name, earliest) < earliest and not (
+                done and self.known.open[name].ended_in > event.line
+            ):
+                over.add(name)
+                if done:
+                    self.known.forgotten.add(name)
         if not over:
             return place
         self.known.overdue |= over
@@ -544,6 +566,7 @@ class _Explainer:
             if count
         }
         found.verdict, found.events, found.event, found.why = verdict, number, event, why
+        found.lines = self.lines.before(number)
         found.last = tuple(self.known.last)
         return found
 
@@ -562,8 +585,8 @@ class _Explainer:
             sorted(
                 {
                     choice.request
-                    for one in shown
-                    for choice in self.space.node(one.key).choices
+                    for key in dict.fromkeys(one.key for one in wide)
+                    for choice in self.space.node(key).choices
                     if choice.request is not None
                     and whole.name in (None, self.steps.fitting.request(choice)["name"])
                 }

@@ -131,7 +131,8 @@ class Facts:
         That is known once every history that the lines leave open has ended with it.
         """
         found: dict[str, float] = {}
-        for (fact, _), told in self.histories.items():
+        for of in {**self.histories, **self.changes}:  # of what nothing was told all is open
+            fact, told = of[0], self.histories.get(of, {})
             latest = max((history[-1].latest for history in told.get(None, ())), default=EVER)
             found |= {form: max(found.get(form, -EVER), latest) for form in fact.changes}
         return found

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from checker.conformance.paths import Path, parsed, plain, put
+from checker.conformance.paths import Path, filled, parsed, plain, put
 from checker.frozen import frozen
 from checker.source import Span
 from checker.table.document import Word
@@ -65,15 +65,8 @@ class LineForm:
 
     def of(self, name: str, value: str) -> LineForm:
         """Return the form with a value in place of a name in braces."""
-        return replace(
-            self,
-            where=tuple(
-                (path.of(name, value), put(text, name, value)) for path, text in self.where
-            ),
-            arguments=tuple((key, path.of(name, value)) for key, path in self.arguments),
-            answer=None if self.answer is None else self.answer.of(name, value),
-            fields=tuple((key, path.of(name, value)) for key, path in self.fields),
-        )
+        where = tuple((path, put(text, name, value)) for path, text in self.where)
+        return filled(replace(self, where=where), name, value)
 
 
 Value = tuple[tuple[str, str], ...]
@@ -138,8 +131,11 @@ class Lines:
 
     @property
     def look_ahead(self) -> bool:
-        """Whether a form asks how a line is answered."""
-        return any(path.within == "answer" for form in self.forms for path in form.paths())
+        """Whether a form asks how a line is answered, or begins what may be over before that."""
+        return any(
+            form.within is not None or any(path.within == "answer" for path in form.paths())
+            for form in self.forms
+        )
 
 
 def read_lines(node: Node, problems: Problems) -> Lines:

@@ -221,17 +221,20 @@ class _Maker:
     def _ids(self, row: BoundRow) -> tuple[tuple[Label, ...], list[tuple[Label, Term]]]:
         """Return the labels of the ids that a row that nobody asks for is for.
 
-        Those that are interchangeable, and all of a row that waits for a line that names them, or
-        that an answer to them tells of.
+        Those that are interchangeable, by the mapping's word only where the row is not taken soon
+        for whom it can be, and all of a row that waits for a line that names them, or that an
+        answer to them tells of.
         """
         name = row.action.name
         waits = any(name in one.rows for one in self.bound.together)
         hidden = row.kind == "silent" or name in self.bound.hidden or waits
         late = name in self.bound.late or waits or name in dict(self.bound.told)
+        alike = {kind.name for kind in self.bound.machine.ids if kind.symmetric}
+        alike |= self.bound.alike if name not in self.bound.soon else set()
         written: list[tuple[Label, Term]] = []
         for binding in row.action.bindings if hidden and self.bound.recorded else ():
             kind = item_of(binding.domain.type)
-            if isinstance(kind, Id) and (kind.symmetric or late):
+            if isinstance(kind, Id) and (kind.name in alike or late):
                 term = t.Local(binding.name, kind, row.action.span)
                 label = self._label(f"{row.action.name}.id.{binding.name}", binding.name, term)
                 assert label is not None

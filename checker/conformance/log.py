@@ -69,6 +69,8 @@ class Event:
     form: str = ""
     within: int | None = None
     takes: int = 0
+    ended_in: int = 0
+    """Of a request of one log the line that is paired with it, if that stands not far ahead."""
     pair: str | None = None
     """What pairs a request with its answer, where the mapping says."""
     promised: str | None = None
@@ -103,7 +105,7 @@ class Log:
     def events(self) -> Iterator[Event]:
         """Yield the events; UsageError for a line that is none."""
         if len(self.files) == 1:
-            yield from self._read(self.files[0], "")
+            yield from self._in_time(self._read(self.files[0], ""))
             return
         names = [file.name for file in self.files]
         streams = [
@@ -112,6 +114,30 @@ class Log:
         ]
         for _, _, _, event in heapq.merge(*streams, key=lambda item: item[:3]):
             yield event
+
+    def _in_time(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Yield the lines of a log in the order of their times, those of an observer as they stand.
+
+        Where clocks are off, those of several observers go back by as much as two clocks are.
+        """
+        back = 2 * self.recording.clock.widest
+        if not back:
+            yield from events
+            return
+        waiting: list[tuple[float, int, Event]] = []
+        latest: dict[str, float] = {}
+        newest = float("-inf")
+        for number, event in enumerate(events):
+            if event.at is None:
+                yield event  # who takes the lines says that it has to have a time
+                continue
+            own = latest[event.stream] = max(latest.get(event.stream, event.at), event.at)
+            heapq.heappush(waiting, (own, number, event))
+            newest = max(newest, event.at)
+            while waiting[0][0] <= newest - back:
+                yield heapq.heappop(waiting)[2]
+        while waiting:
+            yield heapq.heappop(waiting)[2]
 
     def digest(self) -> str:
         """Return the same for logs of which the same events are read, and for no others."""
@@ -124,7 +150,7 @@ class Log:
         self, number: int, file: File, stream: str
     ) -> Iterator[tuple[float, int, int, Event]]:
         latest = float("-inf")
-        for event in self._read(file, stream):
+        for event in self._in_time(self._read(file, stream)):
             if event.at is None:
                 raise _wrong(file, event.line, "of several logs each line has a time (`at`)")
             # What goes back in time stays where it stands in its own log.
@@ -151,6 +177,8 @@ class Log:
         for line in _answered(_objects(file), reader.lines, ahead=ahead):
             begun = float("-inf") if facts is None else reader.begun(line)
             events = reader.read(line)
+            for event in events if len(self.files) == 1 else ():
+                event.ended_in = line.answered_in
             self.left_out += not events
             wrong = None
             if connections is not None:
@@ -164,7 +192,7 @@ class Log:
 
     def _in_order(self, reader: _Reader) -> bool:
         """Whether the lines stand in the order in which they happened."""
-        return len(self.files) == 1 and not (reader.clock.error or reader.clock.errors)
+        return len(self.files) == 1 and not reader.clock.widest
 
     def _facts(self, file: File, reader: _Reader) -> Facts | None:
         """Return what is known of facts, if this log lets one change and its clock is right."""
@@ -194,6 +222,7 @@ class _Line:
     said: dict[str, Any]
     pair: str | None
     answer: dict[str, Any] = field(default_factory=dict)
+    answered_in: int = 0
 
     def pairs(self) -> set[str]:
         """Return what pairs it, if anything does."""
@@ -201,7 +230,7 @@ class _Line:
 
     def take(self, answer: _Line) -> None:
         """Note what answers it."""
-        self.answer = answer.said
+        self.answer, self.answered_in = answer.said, answer.number
 
 
 def _answered(

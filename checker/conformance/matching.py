@@ -14,7 +14,7 @@ from checker.conformance.bind import Bound
 from checker.conformance.equal import Equal, equal
 from checker.machine.relations import mentions
 from checker.machine.types import Bag, Id, Map, Option, Range, Record, Sequence, Set, Type, Union
-from checker.semantics.plain import normal
+from checker.semantics.plain import KIND, beside_kind, normal
 
 Names = tuple[tuple[str, str, str], ...]
 """What names of the log are: type, name in the log, id of the model (as the mapping calls it)."""
@@ -82,7 +82,7 @@ class Matcher:
             case Record(_, fields):
                 return all(self.is_plain(part, self.window(name, window)) for name, part in fields)
             case Union(_, variants):
-                return all(self.is_plain(variant, window) for variant in variants)
+                return all(self.is_plain(beside_kind(one), window) for one in variants)
         return True
 
     def has_window(self, kind: Type, window: int | None) -> bool:
@@ -99,7 +99,7 @@ class Matcher:
                     self.has_window(part, self.window(name, window)) for name, part in fields
                 )
             case Union(_, variants):
-                return any(self.has_window(variant, window) for variant in variants)
+                return any(self.has_window(beside_kind(one), window) for one in variants)
         return False
 
     def same(
@@ -140,7 +140,7 @@ class Matcher:
                 return _compare_record(self._parts(fields, window))
             case Union(_, variants):
                 return _compare_union(
-                    {one.name: self._parts(one.fields, window) for one in variants}
+                    {one.name: self._parts(beside_kind(one).fields, window) for one in variants}
                 )
             case Sequence(item, _):
                 return _compare_sequence(self.compare(item, window))
@@ -195,8 +195,8 @@ class Matcher:
                 for name, part in fields:
                     yield from self.ids(part, value[name])
             case Union(_, variants):
-                shape = next(one for one in variants if one.name == value["kind"])
-                yield from self.ids(shape, value)
+                shape = next(one for one in variants if one.name == value[KIND])
+                yield from self.ids(beside_kind(shape), value)
             case Set(item) | Sequence(item, _) | Bag(item, _):
                 for one in value:
                     yield from self.ids(item, one)
@@ -295,6 +295,10 @@ class Matcher:
                     else one
                     for name, one in value.items()
                 }
+            case Union(_, variants) if isinstance(value, dict):
+                shape = next((one for one in variants if one.name == value.get(KIND)), None)
+                if shape is not None:
+                    return self._translated(beside_kind(shape), value, binding, window)
             case Map(key, held, _) if isinstance(value, dict):
                 return {
                     self._translated(key, name, binding, window): self._translated(
@@ -302,6 +306,19 @@ class Matcher:
                     )
                     for name, one in value.items()
                 }
+            case Map(key, held, _) if isinstance(value, list):  # whose keys are no texts
+                parts = {"key": key, "value": held}
+                return [
+                    {
+                        name: self._translated(parts[name], part, binding, window)
+                        if name in parts
+                        else part
+                        for name, part in one.items()
+                    }
+                    if isinstance(one, dict)
+                    else one
+                    for one in value
+                ]
         return value
 
 
@@ -377,9 +394,9 @@ def _compare_union(shapes: dict[str, tuple[tuple[str, Compare], ...]]) -> Compar
     compared = {name: _compare_record(parts) for name, parts in shapes.items()}
 
     def same(expected: Any, value: Any, binding: Binding, held: Held | None) -> Binding | None:
-        if not isinstance(value, dict) or value.get("kind") != expected["kind"]:
+        if not isinstance(value, dict) or value.get(KIND) != expected[KIND]:
             return None
-        return compared[expected["kind"]](expected, value, binding, held)
+        return compared[expected[KIND]](expected, value, binding, held)
 
     return same
 

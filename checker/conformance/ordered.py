@@ -22,10 +22,13 @@ class Lines:
 
     def __init__(self, events: Iterable[Event], clock: Clock, limit: int) -> None:
         self.events, self.clock, self.limit = iter(events), clock, limit
-        self.widest = max([clock.error, *(error for _, error in clock.errors)])
+        self.widest = clock.widest
         self.kept: deque[Event] = deque()
         self.first = 0
         self.read = 0
+        self._before: deque[int] = deque()
+        self._different = 0
+        self._last: tuple[str, int] | None = None
 
     def line(self, number: int) -> Event | None:
         """Return a line by its number; None after the last."""
@@ -40,16 +43,26 @@ class Lines:
                 )
             self.kept.append(event)
             self.read += 1
+            # What a line says may be several things, one after the other.
+            which = event.stream, event.line
+            self._before.append(self._different - (which == self._last))
+            self._different += which != self._last
+            self._last = which
             if self.widest and len(self.kept) > self.limit:
                 raise StoppedError(
                     f"more than {self.limit:,} lines lie within the error of the clocks"
                 )
         return self.kept[number - self.first]
 
+    def before(self, number: int) -> int:
+        """Return how many lines of the log stand before what is called the line of a number."""
+        return self._before[number - self.first] if number < self.read else self._different
+
     def forget(self, number: int) -> None:
         """Forget the lines before one."""
         while self.first < number:
             self.kept.popleft()
+            self._before.popleft()
             self.first += 1
 
     def next(self, base: int, ahead: tuple[int, ...]) -> Iterator[int]:

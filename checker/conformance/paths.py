@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Final, TypeVar, cast
 
 from checker.digits import natural
 from checker.frozen import frozen
+from checker.source import Span
+
+Some = TypeVar("Some")
 
 NOTHING: Final = object()
 """What stands at a path where nothing does."""
@@ -79,6 +82,8 @@ class Path:
 
     def of(self, name: str, value: str) -> Path:
         """Return it with a value in place of a name in braces."""
+        if not self.is_open:
+            return self
         steps = tuple(step.of(name, value) for step in self.steps)
         held = None if self.held is None else put(self.held, name, value)
         begun = None if self.begun is None else put(self.begun, name, value)
@@ -144,6 +149,26 @@ def _step(key: re.Match[str]) -> Step:
 def put(text: str, name: str, value: str) -> str:
     """Return a text with a value in place of a name in braces."""
     return text.replace(f"{{{name}}}", value)
+
+
+def filled(item: Some, name: str, value: str) -> Some:
+    """Return paths, and what has some in it, with a value in place of a name in braces."""
+    return cast("Some", _filled(item, name, value))
+
+
+def _filled(item: Any, name: str, value: str) -> Any:
+    if isinstance(item, Path):
+        return item.of(name, value)
+    if isinstance(item, tuple):
+        parts = tuple(filled(one, name, value) for one in item)
+        return parts if any(a is not b for a, b in zip(parts, item, strict=True)) else item
+    if isinstance(item, dict):
+        return {key: filled(one, name, value) for key, one in item.items()}
+    if is_dataclass(item) and not isinstance(item, type | Span):
+        made = {one.name: filled(getattr(item, one.name), name, value) for one in fields(item)}
+        changed = {key: one for key, one in made.items() if one is not getattr(item, key)}
+        return replace(item, **changed) if changed else item
+    return item
 
 
 def plain(value: object) -> str | None:

@@ -298,7 +298,12 @@ class Steps:
         return found
 
     def at_any_time(self, place: Place, until: float, coming: Coming) -> Iterator[Place]:
-        """Yield where hidden steps lead that do not depend on which line is next."""
+        """Yield where hidden steps lead that do not depend on which line is next.
+
+        None is taken later where another row is taken as soon as it can be.
+        """
+        if self.hurried(place, until, coming):
+            return
         for edge in self._hidden_here(place, coming):
             if edge.row not in self.late:
                 after = self._stepped(place, edge, place.binding, place.now, until)

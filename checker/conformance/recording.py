@@ -14,7 +14,7 @@ from checker.conformance.forms import (
     path_of,
     read_lines,
 )
-from checker.conformance.paths import Path
+from checker.conformance.paths import Path, filled
 from checker.digits import natural
 from checker.frozen import frozen
 from checker.table.cells import read_expression
@@ -58,6 +58,11 @@ class Clock:
     unit: Unit = "ms"
     error: int = 0
     errors: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def widest(self) -> int:
+        """How far any clock may be off."""
+        return max([self.error, *(error for _, error in self.errors)])
 
     def error_of(self, stream: str) -> int:
         """Return how far the clock of an observer may be off."""
@@ -215,15 +220,23 @@ class Recording:
         """What it sets, without the places of that."""
         return _values(self.settings)
 
+    @property
+    def decides(self) -> object:
+        """What a log is asked for by which it decides the model."""
+        times = tuple((one.name.text, one.least_of, one.greatest_of) for one in self.timers)
+        return self.constants, self.sizes, times
+
     def of(self, value: Value) -> Recording:
         """Return it with values in place of names in braces."""
         if self.lines is None:
             return self
-        forms, sizes = self.lines.forms, self.sizes
+        lines, parts = self.lines, (self.sizes, self.timers, self.facts)
         for name, text in value:
-            forms = tuple(form.of(name, text) for form in forms)
-            sizes = tuple(replace(size, path=size.path.of(name, text)) for size in sizes)
-        return replace(self, lines=replace(self.lines, forms=forms), sizes=sizes)
+            forms = tuple(form.of(name, text) for form in lines.forms)
+            lines = filled(replace(lines, forms=forms), name, text)
+            parts = filled(parts, name, text)
+        sizes, timers, facts = parts
+        return replace(self, lines=lines, sizes=sizes, timers=timers, facts=facts)
 
     def varied(self, variant: Variant) -> Recording:
         """Return it with a variant's constants."""

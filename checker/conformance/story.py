@@ -87,7 +87,7 @@ def headline(told: Told) -> str:
     found, log = told.found, visible_line(told.log)
     if found.verdict == "explained":
         return (
-            f"explained: all {plural(found.events, 'line')} of {log} are a run of "
+            f"explained: all {plural(found.lines, 'line')} of {log} are a run of "
             f"{told.model}, with {plural(found.hidden, 'hidden step')}; at most "
             f"{plural(found.most, 'state')} fitted at a time"
         )
@@ -97,7 +97,7 @@ def headline(told: Told) -> str:
     elif found.events:
         where = "there"
     return (
-        f"{found.verdict}: {told.model} explains {plural(found.events, 'line')} of {log} and "
+        f"{found.verdict}: {told.model} explains {plural(found.lines, 'line')} of {log} and "
         f"stops {where}"
     )
 
@@ -237,6 +237,7 @@ def told_object(told: Told, checker: str) -> dict[str, object]:
         "log": told.log,
         "verdict": found.verdict,
         "events": found.events,
+        "lines": found.lines,
         "lines_left_out": told.left_out,
         "steps": found.steps,
         "hidden_steps": found.hidden,

@@ -33,10 +33,13 @@ class Connections:
     """The requests of each connection that are not answered yet."""
 
     def __init__(self, turns: Turns, *, midway: bool) -> None:
-        self.turns, self.midway = turns, midway
+        self.turns = turns
+        self.unknown = midway
+        """Whether a request that is not known may have been asked: before the log begins, or so
+        long ago that it was forgotten."""
         self.waiting: dict[str, list[_Asked]] = {}
         self.served: set[str] = set()
-        """Connections on which a request was answered."""
+        """Connections on which a request was answered that is known."""
 
     def contradicted(self, line: int, said: dict[str, Any], pair: str | None) -> str | None:
         """Take a line, say what is wrong with its place among the others of its connection."""
@@ -47,7 +50,7 @@ class Connections:
         self.waiting[connection] = waiting
         if len(self.waiting) > CONNECTIONS:
             oldest = next(iter(self.waiting))
-            self.served.discard(oldest)
+            self._forget(oldest)
             del self.waiting[oldest]
         same = tuple(plain(path.at(said)) for path in self.turns.same)
         if self.turns.answered(said):
@@ -55,14 +58,21 @@ class Connections:
         if any(one.pair == pair for one in waiting):
             return "the line asks what another one asks already"
         waiting.append(_Asked(line, pair, same))
-        del waiting[:-WAITING]
+        if len(waiting) > WAITING:
+            self._forget(connection)
+            del waiting[0]
         return None
+
+    def _forget(self, connection: str) -> None:
+        """What is answered next on a connection may be what is forgotten."""
+        self.served.discard(connection)
+        self.unknown = True
 
     def _answered(self, connection: str, answer: _Asked, waiting: list[_Asked]) -> str | None:
         number = next((n for n, one in enumerate(waiting) if one.pair == answer.pair), None)
         if number is None:
-            # Where a log begins midway, what was asked before it is answered first.
-            if connection in self.served or not self.midway:
+            # What was asked before all that is known is answered first.
+            if connection in self.served or not self.unknown:
                 return "the line answers what no line asks, or what is answered already"
             return None
         self.served.add(connection)

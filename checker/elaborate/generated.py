@@ -18,6 +18,9 @@ from checker.machine.types import Map, Range, Sequence, Set
 from checker.source import Span
 from checker.table.document import Unhandled
 
+POSITION = "position"
+"""The last binding of a row that takes a message from a queue: which one, from 0 on."""
+
 
 def channel_faults(world: World) -> Iterator[Action]:
     """Yield the rows of the faults that channels declare and their budgets allow."""
@@ -69,7 +72,7 @@ class _Fault:
         places = interval(convert.integer(0, self.span), last, self.span)
         kind = item_of(places.type)
         assert kind is not None
-        unique = self.allocator.unique("position")
+        unique = self.allocator.unique(POSITION)
         self.bindings.append(Binding(unique, places, None, shown=True))
         return t.Local(unique, kind, self.span)
 

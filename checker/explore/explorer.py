@@ -6,7 +6,6 @@ browser: going back is a shorter path, a branch another one, and the same path i
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
 from collections import OrderedDict, deque
@@ -37,6 +36,7 @@ from checker.trace.rebuild import make_step
 from checker.trace.recorded import Recorded, RecordedStep, recorded_of, the_step
 from checker.trace.trace import Step, Trace
 from checker.trace.walking import Mark, choice_name, marks
+from checker.visible import json_text
 
 Json = dict[str, Any]
 Path = tuple[int, ...]
@@ -318,7 +318,7 @@ def path_of(text: str) -> Path:
 
 def as_text(data: Json) -> str:
     """Return an answer as JSON."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return json_text(data, dense=True)
 
 
 def _told(step: Step) -> Json:

@@ -152,7 +152,7 @@ class Handler(BaseHTTPRequestHandler):
         self._say(status, {"error": text})
 
     def _say(self, status: HTTPStatus, data: Json) -> None:
-        self._send(status, as_text(data).encode("utf-8", "backslashreplace"), "application/json")
+        self._send(status, as_text(data).encode(), "application/json")
 
     def _send(
         self, status: HTTPStatus, body: bytes, kind: str, policy: str = "default-src 'none'"

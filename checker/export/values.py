@@ -111,8 +111,9 @@ class Values:
         self.tag = next((name for name in choices if name not in fields), "kind_of_record")
         split = _split_fields([item for item in records if item.name in self.tagged])
         self._fields = _called(self.tag, fields, records, self.tagged, split)
-        # Whether orders are asked for is known when names that might be theirs were bound.
-        self._kept: dict[str, str] = {}
+        # Whether orders are asked for is known when names that might be theirs were bound: there is
+        # one for each type, of which several may be called alike.
+        self._kept: dict[str, list[str]] = {}
         for kind in kinds:
             if isinstance(kind, Enum | Id):
                 self._declare(kind)
@@ -134,12 +135,11 @@ class Values:
 
     def _keep(self, text: str) -> None:
         """Keep a name for a definition that may be asked for."""
-        if text not in self._kept:
-            self._kept[text] = self._new(text)
+        self._kept.setdefault(text, []).append(self._new(text))
 
     def _late(self, text: str) -> str:
-        """Return the name that was kept for a definition, or a new one for another like it."""
-        return self._kept.pop(text, None) or self._new(text)
+        """Return the first name that was kept for such a definition and has none yet."""
+        return self._kept[text].pop(0)
 
     def field(self, record: str, name: str) -> str:
         """Return how a field of a record is called.

@@ -6,6 +6,8 @@ one Parquet file. docs/spark.md has the columns.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -28,6 +30,7 @@ from checker.layout.cells import value_from
 from checker.layout.codec import packed_cells, unpack
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
+from checker.search.locks import in_use, locked
 from checker.search.progress import Interrupt, interrupted
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import as_mapping
@@ -63,8 +66,32 @@ def write_tables(graph: LabelledGraph, root: Path, interrupt: Interrupt | None =
     """Write the tables of a graph below `root`, whose tables of before they replace.
 
     Interruption where `interrupt` says to stop; OSError with the file where the disk is full. What
-    was not written to its end is taken away: `terminal` is there if all are.
+    was not written to its end is taken away: `terminal` is there if all are. UsageError where
+    another process is writing there.
     """
+    with _alone(root):
+        return _write_tables(graph, root, interrupt)
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """Hold a folder alone: the tables of two graphs are not those of one."""
+    root.mkdir(parents=True, exist_ok=True)
+    descriptor = None
+    try:
+        descriptor = locked(root.resolve(), os.O_RDONLY | os.O_DIRECTORY, fcntl.LOCK_EX)
+    except BlockingIOError:
+        raise in_use(root, "wait for its end, end it, or name another place with --out") from None
+    except OSError:
+        pass  # a file system without locks
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _write_tables(graph: LabelledGraph, root: Path, interrupt: Interrupt | None) -> Terminal:
     if (root / "search").exists():
         raise UsageError(f"{root} holds a search of Spark; write to another place, or remove it")
     for name in TABLES:

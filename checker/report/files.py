@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import shutil
@@ -19,6 +18,7 @@ from checker.report.run_graph import run_graph
 from checker.report.summary import summary, timeless
 from checker.report.telling import grouped, in_paths, other_file
 from checker.trace.itf import dump
+from checker.visible import json_text
 
 PAGE = "README.md"
 HTML = "index.html"
@@ -65,7 +65,7 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
     shown = timeless(whole) if committed else whole
     contents = {
         PAGE: markdown.report(result, files),
-        OBJECT: json.dumps(shown, indent=2, ensure_ascii=False) + "\n",
+        OBJECT: json_text(shown, indent=2) + "\n",
     }
     if not committed:
         # The template library is imported by those who write a page only.

@@ -8,7 +8,6 @@ not in which line, so that it stays the same problem while a file is edited abov
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +27,7 @@ from checker.trace.naming import step_name
 from checker.trace.trace import Trace
 from checker.verdict.expectation import Difference
 from checker.verdict.vacuity import Looked
+from checker.visible import json_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 EVERY_INSTANCE = "(every instance)"
@@ -186,7 +186,7 @@ def write_sarif(problems: Iterable[Problem], path: Path, unknown: Sequence[str] 
         "results": [_sarif(problem, rules, name) for problem, name in _apart(found)],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    put(path, encoded(json.dumps(log, indent=1, ensure_ascii=False) + "\n"))
+    put(path, encoded(json_text(log, indent=1) + "\n"))
 
 
 def _apart(problems: Iterable[Problem]) -> Iterator[tuple[Problem, str]]:

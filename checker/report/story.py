@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -35,6 +34,7 @@ from checker.semantics.values import MapValue, format_value
 from checker.trace.blocked import plainly
 from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Reason, Step, Trace, Waiting, deciding
+from checker.visible import json_text
 
 FEW = 2
 """Changes of a step that are shown at once where none is known to tell more than another."""
@@ -451,6 +451,6 @@ def states_data(machine: Machine, steps: Iterable[Step], traces: Iterable[Trace]
     }
     data = {"places": places, "steps": changed, "machines": machines, "reads": reads}
     data |= vocabulary(machine)
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = json_text(data, dense=True)
     # Within a script element nothing is escaped: no tag can begin, none can end.
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
+from checker.elaborate.generated import POSITION
 from checker.frozen import frozen
 from checker.report.lanes import (
     ARRIVES,
@@ -110,13 +112,14 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
     for event in trace.steps[0].events:
         if event.label == "sent":  # in the initial state it is there
             _message(telling, event, trace.steps[0], [], slots)
-    for step in trace.steps[1:]:
+    for source, step in pairwise(trace.steps):
         before, slots = slots, _slots(trace, step, slots)
         _answered(telling, step.number, before, slots)
         mine: list[Travel] = []
         for event in step.events:
             if event.label not in OPERATIONS | TIMERS:
-                mine.append(_message(telling, event, step, mine, slots))
+                older = _older(trace, source, step, event)
+                mine.append(_message(telling, event, step, mine, slots, older))
         name = _actor(parties, step, mine)
         actors[step.number] = telling.here(name)
         for event in step.events:
@@ -143,9 +146,17 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
 
 
 def _message(
-    telling: _Telling, event: Event, step: Step, before: list[Travel], slots: Slots
+    telling: _Telling,
+    event: Event,
+    step: Step,
+    before: list[Travel],
+    slots: Slots,
+    older: int = 0,
 ) -> Travel:
-    """Take note of a message; return it with the plain names of its ends."""
+    """Take note of a message; return it with the plain names of its ends.
+
+    So many equal ones that were sent before it are not the one that is lost.
+    """
     key = event.channel, event.message
     origin, target = _ends(telling.parties, event, step, before)
     if event.label not in ARRIVES and event.label != "lost":
@@ -156,7 +167,7 @@ def _message(
             wait = Wait(going.origin, step.number, None, format_value(event.message))
             telling.open.append((_call(telling, event, slots), wait))
         return replace(going, origin=origin)
-    going = _ended(event, step, telling.waiting[key], telling.here(origin), target)
+    going = _ended(event, step, telling.waiting[key], (telling.here(origin), target), older)
     telling.ended.append(replace(going, target=telling.here(going.target)))
     if event.label == "read":
         telling.read.add(key)
@@ -251,12 +262,36 @@ def _operation(telling: _Telling, event: Event, step: Step, actor: str) -> None:
     telling.ended.append(Travel(event.channel, event.message, *ends, sent, step.number, fate))
 
 
-def _ended(event: Event, step: Step, waiting: deque[Travel], origin: str, target: str) -> Travel:
+def _older(trace: Trace, source: Step, step: Step, event: Event) -> int:
+    """Return how many equal messages stand before the one that a fault takes from a queue.
+
+    These were sent before it: of equal ones none overtakes another.
+    """
+    if event.label != "lost" or step.fault is None or source.state is None or not step.bindings:
+        return 0
+    name, position = step.bindings[-1]
+    if name.partition("#")[0] != POSITION or not isinstance(position, int):
+        return 0
+    names = [variable.name for variable in trace.machine.variables]
+    places = [(event.variable, source.state[names.index(event.variable)])]
+    for text, value in places:
+        if text == event.channel and isinstance(value, tuple):
+            return value[:position].count(event.message)
+        if isinstance(value, MapValue):
+            places += [(f"{text}[{format_value(key)}]", held) for key, held in value.items()]
+    return 0
+
+
+def _ended(
+    event: Event, step: Step, waiting: deque[Travel], ends: tuple[str, str], older: int
+) -> Travel:
     """Return a message that arrives or is lost in `step`: of equal ones the one sent first.
 
-    One that is lost in the step that sends it had no room: no other one is. Whoever receives it is
-    who it was for, also where the sender did not say.
+    One that is lost in the step that sends it had no room: no other one is; and a queue loses one
+    than which so many are `older`. Whoever receives it is who it was for, also where the sender
+    did not say.
     """
+    origin, target = ends
     fate: Fate = "lost" if event.label == "lost" else "received"
     if event.label == "read":
         fate = "read"
@@ -265,7 +300,10 @@ def _ended(event: Event, step: Step, waiting: deque[Travel], origin: str, target
         sent = step.number if fate == "lost" else None
         return Travel(event.channel, event.message, origin, target, sent, step.number, fate)
     dropped = fate == "lost" and waiting[-1].sent == step.number
-    sent_one = waiting[0] if fate == "read" else waiting.pop() if dropped else waiting.popleft()
+    which = len(waiting) - 1 if dropped else min(older, len(waiting) - 1)
+    sent_one = waiting[which]
+    if fate != "read":
+        del waiting[which]
     known = sent_one.target if fate == "lost" else target
     if known.partition(" ")[0] != sent_one.target.partition(" ")[0]:
         known = sent_one.target

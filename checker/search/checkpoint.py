@@ -30,6 +30,7 @@ from checker.kernel.kernel import Words
 from checker.search.aims import Aim
 from checker.search.finding import FindingKind
 from checker.search.identity import difference
+from checker.search.locks import in_use, locked
 from checker.search.snapshot import Counters, Snapshot
 
 FORMAT = 1
@@ -92,9 +93,9 @@ def held(kept: Path | None, resumed: Path | None) -> Iterator[None]:
 def _written(directory: Path) -> Iterator[None]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        descriptor = _locked(directory, os.O_RDWR | os.O_CREAT, fcntl.LOCK_EX)
+        descriptor = locked(directory / LOCK, os.O_RDWR | os.O_CREAT, fcntl.LOCK_EX)
     except BlockingIOError:
-        raise _in_use(
+        raise in_use(
             directory,
             "who keeps checkpoints there has to be alone; wait for its end, end it, or name "
             "another directory with --checkpoint",
@@ -111,9 +112,9 @@ def _written(directory: Path) -> Iterator[None]:
 def _read(directory: Path) -> Iterator[None]:
     descriptor = None
     try:
-        descriptor = _locked(directory, os.O_RDONLY, fcntl.LOCK_SH)
+        descriptor = locked(directory / LOCK, os.O_RDONLY, fcntl.LOCK_SH)
     except BlockingIOError:
-        raise _in_use(
+        raise in_use(
             directory,
             "it keeps checkpoints there; wait for its end, end it, or go on from a copy",
         ) from None
@@ -126,24 +127,6 @@ def _read(directory: Path) -> Iterator[None]:
     finally:
         if descriptor is not None:
             os.close(descriptor)
-
-
-def _locked(directory: Path, flags: int, kind: int) -> int:
-    """Return the descriptor of a lock; BlockingIOError where another process has it, or OSError.
-
-    Who closes it, or dies however it dies, gives the lock back.
-    """
-    descriptor = os.open(directory / LOCK, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-    try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _in_use(directory: Path, more: str) -> UsageError:
-    return UsageError(f"{directory} is in use by another checker: {more}")
 
 
 def _unusable(directory: Path, error: OSError) -> CheckerError:

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from checker.machine.types import (
@@ -38,6 +38,27 @@ Names = Mapping[tuple[str, str], str]
 """What the outside calls an id, by its type and its name in the model; others keep their name."""
 
 
+KIND = "kind"
+"""Where the name of a message stands beside its fields."""
+
+
+def _called(variant: str, names: Iterable[str]) -> dict[str, str]:
+    """Return what the fields of a message are called: one called `kind` after the message, too."""
+    found = {name: name for name in names}
+    if KIND in found:
+        called = f"{variant}_{KIND}"
+        while called in found:
+            called = f"{variant}_{called}"
+        found[KIND] = called
+    return found
+
+
+def beside_kind(variant: Record) -> Record:
+    """Return a message with its fields as they are called beside its `kind`."""
+    called = _called(variant.name, (name for name, _ in variant.fields))
+    return Record(variant.name, tuple((called[name], part) for name, part in variant.fields))
+
+
 def plain(kind: Type, value: Any) -> object:
     """Return a value of the model as plain Python data, as `Adapter.observe` describes it."""
     match kind:
@@ -49,7 +70,8 @@ def plain(kind: Type, value: Any) -> object:
             shape = next(variant for variant in variants if variant.name == value.name)
             contents = plain(shape, value)
             assert isinstance(contents, dict)
-            return {"kind": value.name, **contents}
+            called = _called(shape.name, contents)
+            return {KIND: value.name, **{called[name]: part for name, part in contents.items()}}
         case Set(item) if _is_hashable(item):
             return frozenset(plain(item, member) for member in value)
         case Set(item):
@@ -85,7 +107,8 @@ def plain_value(value: Any) -> object:
     """Return a binding's value as plain Python data; any record has its name as `kind`."""
     match value:
         case RecordValue(name, fields):
-            return {"kind": name, **{field: plain_value(part) for field, part in fields}}
+            called = _called(name, (field for field, _ in fields))
+            return {KIND: name, **{called[field]: plain_value(part) for field, part in fields}}
         case MapValue():
             return {_as_key(plain_value(key)): plain_value(value[key]) for key in value}
         case tuple():
@@ -117,9 +140,9 @@ def same(kind: Type, expected: Any, observed: Any) -> bool:
         case Record(_, fields):
             return _same_fields(fields, expected, observed)
         case Union(_, variants):
-            shape = next(one for one in variants if one.name == expected["kind"])
-            kind_field = ("kind", Enum(shape.name, (shape.name,)))
-            return _same_fields((kind_field, *shape.fields), expected, observed)
+            shape = next(one for one in variants if one.name == expected[KIND])
+            kind_field = (KIND, Enum(shape.name, (shape.name,)))
+            return _same_fields((kind_field, *beside_kind(shape).fields), expected, observed)
         case Map(_, held, _):
             return (
                 isinstance(observed, Mapping)
@@ -164,7 +187,9 @@ def as_json(kind: Type, value: Any, names: Names) -> Any:
             return {name: as_json(part, value[name], names) for name, part in fields}
         case Union(_, variants):
             shape = next(variant for variant in variants if variant.name == value.name)
-            return {"kind": value.name, **as_json(shape, value, names)}
+            parts = as_json(shape, value, names)
+            called = _called(shape.name, parts)
+            return {KIND: value.name, **{called[name]: part for name, part in parts.items()}}
         case Set(item):
             return [as_json(item, member, names) for member in ordered(item, value)]
         case Sequence(item, _) | Bag(item, _):
@@ -197,8 +222,8 @@ def _sorted(kind: Type, data: Any) -> Any:
             parts = dict(fields)
             return {k: _sorted(parts[k], v) if k in parts else v for k, v in data.items()}
         case Union(_, variants) if isinstance(data, dict):
-            shape = next((one for one in variants if one.name == data.get("kind")), None)
-            return data if shape is None else _sorted(shape, data)
+            shape = next((one for one in variants if one.name == data.get(KIND)), None)
+            return data if shape is None else _sorted(beside_kind(shape), data)
         case Sequence(item, _) if isinstance(data, list):
             return [_sorted(item, member) for member in data]
         case Set(item) | Bag(item, _) if isinstance(data, list):

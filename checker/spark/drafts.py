@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+from checker.spark.session import parquet_at
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -52,7 +54,7 @@ class Drafts:
     def add(self, name: str, data: DataFrame) -> DataFrame:
         """Write a piece of a table of which all pieces are kept; return the piece as read."""
         path = self.write(name, data)
-        return self.session.read.schema(data.schema).parquet(path)
+        return parquet_at(self.session, path, schema=data.schema)
 
     def write(self, name: str, data: DataFrame) -> str:
         """Write a piece of a table; return where it is."""
@@ -67,7 +69,7 @@ class Drafts:
         if not numbers:
             return self.session.createDataFrame([], schema)
         paths = [self._path(name, number) for number in numbers]
-        return self.session.read.schema(schema).parquet(*paths)
+        return parquet_at(self.session, *paths, schema=schema)
 
     def forget(self, names: Sequence[str]) -> None:
         """Remove tables, whatever there is of them."""

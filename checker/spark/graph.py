@@ -24,6 +24,7 @@ from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
 from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine.machine import Machine
+from checker.spark.session import parquet_at
 from checker.spark.shipped import load
 from checker.spark.store import SCHEMA
 from checker.spark.tasks import Broadcast, DamagedError, states_of
@@ -56,7 +57,7 @@ def write_tables(
 
 def level_rows(session: SparkSession, search: str) -> DataFrame:
     """Return all stored states of a search with their level: level, states, checksum."""
-    rows = session.read.schema(f"{SCHEMA}, level int").parquet(f"{search}/levels")
+    rows = parquet_at(session, f"{search}/levels", schema=f"{SCHEMA}, level int")
     return rows.where("states is not null").select("level", "states", "checksum")
 
 
@@ -64,7 +65,7 @@ def _statistics(
     session: SparkSession, root: str, machine: Machine, layout: Layout, levels: DataFrame
 ) -> tuple[int, int]:
     """Write what is counted of each level, row and machine state; return the sizes."""
-    states, edges = (session.read.parquet(f"{root}/{name}") for name in ("states", "edges"))
+    states, edges = (parquet_at(session, f"{root}/{name}") for name in ("states", "edges"))
     stored = states.groupBy("depth").count().withColumnRenamed("count", "states")
     made = edges.groupBy("depth").count().withColumnRenamed("count", "edges")
     whole = stored.join(made, "depth", "left").na.fill(0).orderBy("depth")
@@ -82,7 +83,7 @@ def _statistics(
     machines = counted.groupBy("machine", "state").sum("count").orderBy("machine", "state")
     machines = machines.withColumnRenamed("sum(count)", "states")
     machines.coalesce(1).write.mode("overwrite").parquet(f"{root}/statistics/machines")
-    sizes = session.read.parquet(f"{root}/statistics/levels").groupBy().sum("states", "edges")
+    sizes = parquet_at(session, f"{root}/statistics/levels").groupBy().sum("states", "edges")
     found = sizes.collect()[0]
     return int(found[0] or 0), int(found[1] or 0)
 

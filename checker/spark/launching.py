@@ -108,6 +108,8 @@ def _gateway(conf: Any) -> Any:
 
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # spark-submit has started Java already
         os.environ["JAVA_HOME"] = str(find_java())
+        if os.environ.get("LC_ALL") in ("C", "POSIX"):  # Java then has no names beyond ASCII
+            os.environ["LC_ALL"] = "C.UTF-8"
     reader, writer = os.pipe()
     said: deque[str] = deque(maxlen=_WORDS)
     telling = threading.Thread(target=_tell, args=(reader, said), daemon=True)

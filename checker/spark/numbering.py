@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from checker.spark.session import parquet_at
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 _FILE, _ROW, _FIRST = "_file", "_row", "_first"
 
 
-def numbered(session: SparkSession, path: str, schema: str, *columns: Column | str) -> DataFrame:
+def numbered(
+    session: SparkSession, path: str, schema: StructType | str, *columns: Column | str
+) -> DataFrame:
     """Return `columns` of the Parquet table at `path`, and `id`, the number of each row."""
-    rows = session.read.schema(schema).parquet(path)
+    rows = parquet_at(session, path, schema=schema)
     placed = rows.select(
         "*",
         f.col("_metadata.file_path").alias(_FILE),

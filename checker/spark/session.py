@@ -24,7 +24,8 @@ from checker.search.progress import Interrupt
 from checker.spark.launching import launch
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 RETRIES = 4
 """How often a task may fail before the search does; what a cluster does by default."""
@@ -35,6 +36,8 @@ _MASTER = re.compile(
     + r"|local\[(?:\*|[1-9]\d*),[1-9]\d*\]|local-cluster\[[\d, ]+\]|yarn|k8s://.+"
     + r"|spark://.+"
 )
+_PATTERN = re.compile(r"[][{}*?\\]")
+"""What Hadoop reads as more than itself in a path."""
 _STACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t]+.*\n)*(\S.*)")
 
 LATE_SECONDS = 20.0
@@ -271,7 +274,26 @@ def reason_of(error: BaseException) -> str:
 
 
 def absolute(path: str, *, local: bool) -> str:
-    """Return a path that does not depend on a working directory."""
+    """Return a path that does not depend on a working directory, as Hadoop reads one.
+
+    That takes every character for itself, also where a URL would have `%20`. UsageError for a name
+    that Java has no characters for.
+    """
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", path) or not local:
-        return path.rstrip("/")
-    return Path(path).resolve().as_uri()
+        found = path.rstrip("/")
+    else:
+        found = f"file://{Path(path).resolve()}"
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{path}: this name is not UTF-8, and Spark takes no other") from None
+    return found
+
+
+def parquet_at(
+    session: SparkSession, *paths: str, schema: StructType | str | None = None
+) -> DataFrame:
+    """Return Parquet tables, read from paths that stand for themselves: `[1]` is no pattern."""
+    # Spark's own option against patterns reads each of several such paths as often as there are.
+    plain = [_PATTERN.sub(r"\\\g<0>", path) for path in paths]
+    return (session.read if schema is None else session.read.schema(schema)).parquet(*plain)

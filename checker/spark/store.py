@@ -29,7 +29,7 @@ from checker.search.identity import difference
 from checker.search.snapshot import Counters
 from checker.spark.files import Files
 from checker.spark.parts import stored_in, written
-from checker.spark.session import absolute, reason_of
+from checker.spark.session import absolute, parquet_at, reason_of
 from checker.spark.tasks import Row, contents
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Store:
         Of all shards, or of some.
         """
         paths = [self.level_path(level) for level in levels]
-        rows = self.session.read.schema(row_type()).parquet(*paths)
+        rows = parquet_at(self.session, *paths, schema=row_type())
         if shards is not None:
             rows = rows.where(rows["shard"].isin(sorted(shards)))
         return rows.where("states is not null").select("shard", "count", "states", "checksum")

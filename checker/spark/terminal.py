@@ -20,6 +20,7 @@ from checker.spark.components import ENOUGH, Tell, terminal_members
 from checker.spark.drafts import Drafts, sized_for
 from checker.spark.graph import EDGES
 from checker.spark.numbering import numbered
+from checker.spark.session import parquet_at
 from checker.spark.shipped import load
 from checker.spark.tasks import Broadcast, states_of
 
@@ -39,11 +40,10 @@ def write_terminal(
 
     At most `enough` steps are left to the driver.
     """
-    columns = session.read.parquet(f"{root}/states").schema
+    columns = parquet_at(session, f"{root}/states").schema
     with sized_for(session, steps), Drafts(session, f"{root}/drafts") as drafts:
-        schema = ", ".join(f"`{c.name}` {c.dataType.simpleString()}" for c in columns)
         example = f.struct(*(f.col(f"`{name}`") for name in columns.names[2:])).alias("example")
-        rows = numbered(session, f"{root}/states", schema, "depth", "state", example)
+        rows = numbered(session, f"{root}/states", columns, "depth", "state", example)
         places = drafts.keep("places", rows.select("id", "depth", "state"))
         edges = drafts.keep("edges", _by_number(session, root, places))
         inside = edges.where("target is not null")
@@ -54,12 +54,12 @@ def write_terminal(
         )
         ordered = table.orderBy(f.desc("states"), "depth", "state")
         ordered.write.mode("overwrite").parquet(f"{root}/terminal")
-        return _summed_up(session.read.schema(table.schema).parquet(f"{root}/terminal"))
+        return _summed_up(parquet_at(session, f"{root}/terminal", schema=table.schema))
 
 
 def _by_number(session: SparkSession, root: str, places: DataFrame) -> DataFrame:
     """Return source, target of every edge by number; no target where a step was cut or failed."""
-    edges = session.read.schema(EDGES).parquet(f"{root}/edges").select("source", "target")
+    edges = parquet_at(session, f"{root}/edges", schema=EDGES).select("source", "target")
     begin = places.select(f.col("state").alias("source"), f.col("id").alias("from"))
     end = places.select(f.col("state").alias("target"), f.col("id").alias("to"))
     numbers = edges.join(begin, "source").join(end, "target", "left")

@@ -1,5 +1,6 @@
 """Goal: whoever reads the output, or nobody, the exit code is the verdict's and nothing breaks."""
 
+import io
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from command_processes import COUNTERS, command, environment
 
+from checker.cli.objects import print_object
 from checker.visible import visible
 
 SMALL = COUNTERS.replace("count[p] <= 9", "count[p] < 5").replace(
@@ -111,8 +113,10 @@ def test_names_that_are_no_utf_8(folder: Path) -> None:
     trace = report / "small.itf.json"
     told = found["properties"][0]["trace"]
     assert told == visible(str(trace))
-    told.encode("utf-8")  # has no half of a pair, which other readers of JSON refuse
-    assert json.loads((report / "verdict.json").read_text())["verdict"] == "violated"
+    kept = json.loads((report / "verdict.json").read_text())
+    assert kept["verdict"] == "violated"
+    for one in (found, kept):  # has no half of a pair, which other readers of JSON refuse
+        json.dumps(one, ensure_ascii=False).encode("utf-8")
     assert checker("trace", trace, "--replay").returncode == 0
     assert checker("show", spec).returncode == 0
     table = folder / STRANGE / "all"
@@ -132,3 +136,12 @@ def test_names_that_are_no_utf_8(folder: Path) -> None:
     wrong = checker("check", code)
     assert wrong.returncode == 120
     assert "wrong.yaml:10:17: error[N201]" in wrong.stderr
+
+
+def test_json_is_json_whatever_the_encoding_of_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, written = {"spec": "caf\u00e9\U0001f692"}, io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="latin-1", errors="backslashreplace")
+    monkeypatch.setattr("sys.stdout", stream)
+    print_object(told)
+    stream.flush()
+    assert json.loads(written.getvalue().decode("utf-8")) == told

@@ -19,18 +19,20 @@ from checker.machine.types import (
     Type,
     Union,
 )
-from checker.semantics.plain import as_json, normal
+from checker.semantics.plain import as_json, normal, plain, plain_value, same
 from checker.semantics.values import values
 
 COLOUR = Enum("Colour", ("red", "blue"))
 PAIR = Record("Pair", (("flag", Bool()), ("number", Range(0, 1))))
 OTHER = Record("Other", (("of", Option(COLOUR)),))
+TAGGED = Record("Tagged", (("kind", Range(0, 1)),))
 KINDS: tuple[Type, ...] = (
     Bool(),
     Range(-1, 1),
     Option(Range(0, 1)),
     PAIR,
     Union("Message", (PAIR, OTHER)),
+    Union("Tag", (TAGGED, OTHER)),
     Set(COLOUR),
     Set(PAIR),
     Map(COLOUR, Range(0, 1), total=False),
@@ -82,3 +84,14 @@ def test_what_is_equal_has_the_same_text(kind: Type) -> None:
         assert same(expected, value) == told, (kind, expected, value)
         found[told] += 1
     assert min(found.values()) > 100
+
+
+def test_a_field_called_kind_hides_no_message() -> None:
+    kind = Union("Tag", (TAGGED, OTHER))
+    for value in values(kind):
+        data = plain(kind, value)
+        assert isinstance(data, dict)
+        assert data["kind"] == value.name
+        assert same(kind, data, data)
+        assert plain_value(value) == data
+        assert as_json(kind, value, {}) == data

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 from validating import validated
 
+from checker.conformance.facts import Facts
+from checker.conformance.forms import Turns
+from checker.conformance.paths import Path as Keys
+from checker.conformance.paths import parsed
+from checker.conformance.recording import Change, Fact
+from checker.conformance.turns import Connections
 from checker.errors import SpecificationError
+from checker.source import NOWHERE
+from checker.table.document import Word
 
 SPEC = """\
 system: desks
@@ -331,3 +339,37 @@ def test_forms_that_there_are_not_are_told_with_their_place(old: str, new: str) 
     (diagnostic,) = caught.value.diagnostics
     assert "no form of lines is called" in diagnostic.message
     assert diagnostic.span.source.name.endswith("recorded.yaml")
+
+
+def path(text: str) -> Keys:
+    found = parsed(text)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("connections", "waiting"), [(2, 100), (100, 2)])
+def test_an_answer_to_what_was_forgotten_contradicts_nothing(
+    monkeypatch: pytest.MonkeyPatch, connections: int, waiting: int
+) -> None:
+    monkeypatch.setattr("checker.conformance.turns.CONNECTIONS", connections)
+    monkeypatch.setattr("checker.conformance.turns.WAITING", waiting)
+    turns = Turns(path("on"), ((path("is"), "a"),), ())
+    known = Connections(turns, midway=False)
+    asked = [*[{"on": "c1", "is": "q"}] * 3, *({"on": f"c{n}", "is": "q"} for n in (2, 3))]
+    for number, said in enumerate(asked):
+        assert known.contradicted(number, said, f"p{number}") is None
+    answer = {"on": "c1", "is": "a"}
+    assert known.contradicted(10, answer, "p0") is None
+    assert known.contradicted(11, {"on": "c3", "is": "a"}, "p4") is None
+    assert known.contradicted(12, {"on": "c3", "is": "a"}, "p4") is not None
+
+
+def test_a_change_of_what_nobody_told_of_yet_is_not_over() -> None:
+    of, desk = path("who"), path("desk")
+    change = Change(None, desk, 100, 0)
+    word = Word("gone_to", NOWHERE)
+    fact = Fact(word, desk, frozenset({"asked"}), frozenset(), {"moved": change}, 0, of)
+    facts = Facts([fact])
+    for line, (form, who, time) in enumerate([("asked", "c1", 0.0), ("moved", "c2", 5.0)]):
+        assert facts.contradicted([form], line, {"who": who, "desk": "d1"}, (time, time)) is None
+    assert facts.settled()["moved"] == float("inf")

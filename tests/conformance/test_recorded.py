@@ -677,6 +677,45 @@ def test_a_log_is_judged_once_for_each_of_several_values() -> None:
     assert found["line"] == 5
 
 
+OPEN = """\
+sizes: {Client: "parts[p={part}].of"}
+timers:
+  lease: {armed: holder is not none, fires: {expire: holder}, least_of: "parts[p={part}].ms"}
+facts:
+  owner:
+    value: "parts[p={part}].owner"
+    of: "{part}.who"
+    is: [taken]
+    changes: {taken: {to: "parts[p={part}].next", within: 5}}
+lines:
+  at: "{part}.at"
+  stream: "{part}.by"
+  pairs: "{part}.id"
+  of: "{part}.who"
+  turns: {of: "{part}.line", answers: {"{part}.is": answer}, same: ["{part}.who"]}
+  each: {part: {values: ["0"]}}
+  read:
+    taken:
+      where: {"{part}.does": "take {part}"}
+      call: acquire
+      with: {client: "{part}.who"}
+      answer: "{part}.answer"
+      fields: {holder: "{part}.holder"}
+      takes: "{part}.ms"
+"""
+
+
+def test_values_stand_for_names_in_braces_in_every_path() -> None:
+    Path("open.yaml").write_text(SEEN + OPEN)
+    recording = read_mapping(Path("open.yaml")).recording
+    parts = repr((recording.lines, recording.facts, recording.sizes, recording.timers))
+    assert parts.count("{part}") > 15
+    filled = recording.of((("part", "7"),))
+    parts = repr((filled.lines, filled.facts, filled.sizes, filled.timers))
+    assert "{part}" not in parts
+    assert filled.decides != recording.decides
+
+
 def test_values_for_which_the_same_is_read_are_one_log() -> None:
     lines = [part("a", 0, "take"), {"who": "a", "parts": [{"p": 1, "does": ["take"]}]}]
     lines[0]["parts"] += lines[1]["parts"]
@@ -822,7 +861,8 @@ def test_values_come_from_the_ranges_of_a_log() -> None:
 
 def test_a_line_begins_several_requests_and_an_answer_ends_them() -> None:
     given_and_taken = [*HELD, asks(2, "a", [5, 9]), gets(2, [5, 9, 2])]
-    assert verdict(given_and_taken, SEEN + RANGES) == "explained"
+    found = judge(given_and_taken, SEEN + RANGES)
+    assert (found["verdict"], found["lines"], found["events"]) == ("explained", 4, 8)
     assert verdict([*HELD, asks(2, "a"), gets(2, [5, 9, 2])], SEEN + RANGES) == "diverges"
 
 
@@ -922,3 +962,40 @@ def test_paths(path: str, expected: object) -> None:
 @pytest.mark.parametrize("wrong", ["", "a..b", "a[b]", "a has", "a begins", "a b", "a[0<=7]"])
 def test_what_is_no_path(wrong: str) -> None:
     assert parsed(wrong) is None
+
+
+def test_one_log_may_go_back_in_time_by_as_much_as_its_clocks_are_off() -> None:
+    lines = observed((0, "release", "a", 100), (1, "acquire", "b", 111), (2, "acquire", "a", 106))
+    assert verdict(lines, CLOCKS) == "explained"
+    assert verdict([lines[0], lines[2], lines[1]], CLOCKS) == "explained"
+    lines[2]["at"] = 111
+    assert verdict(lines, CLOCKS) == "diverges", "more than both clocks can be off"
+
+
+WITHIN = """\
+lines:
+  at: t
+  pairs: id
+  read:
+    taking: {where: {kind: take}, call: acquire, with: {client: who}, begins: true, within: 100}
+    taken: {where: {kind: taken}, ends: true, answer: got}
+    refused: {where: {kind: refused}, refused: true}
+    looked: {where: {kind: look}, fields: {holder: who}}
+"""
+
+
+@pytest.mark.parametrize("late", [50, 500])
+def test_what_is_done_in_time_is_answered_as_it_was_also_later(late: int) -> None:
+    taking, looked = {"kind": "take", "who": "a", "id": 1, "t": 0}, {"kind": "look", "t": late}
+    done, not_done = [taking, looked | {"who": "a"}], [taking, looked | {"who": None}]
+    taken = {"kind": "taken", "id": 1, "t": late + 1}
+    refused = {"kind": "refused", "id": 1, "t": late + 1}
+    for lines, last, expected in (
+        (done, taken | {"got": 1}, "explained"),
+        (done, taken | {"got": 2}, "diverges"),
+        (done, taken, "explained"),
+        (done, refused, "diverges"),
+        (not_done, taken | {"got": 1}, "explained" if late == 50 else "diverges"),
+        (not_done, refused, "explained"),
+    ):
+        assert verdict([*lines, last], SEEN + WITHIN) == expected, last

@@ -274,14 +274,19 @@ rows:
 """
 
 
-@pytest.mark.parametrize("symmetric", ["", ", symmetric: true"])
+ALIKE_WAYS = [("", ""), (", symmetric: true", ""), ("", "alike: [Client]\n")]
+"""Ids that are told apart, that are declared interchangeable, and that a mapping calls alike."""
+
+
+@pytest.mark.parametrize(("symmetric", "alike"), ALIKE_WAYS[:2])
 def test_ids_that_are_alike_explain_what_the_same_ids_apart_explain(
-    lease: Path, symmetric: str
+    lease: Path, symmetric: str, alike: str
 ) -> None:
     (lease / "lease.yaml").write_text(ALIKE.replace("SYMMETRIC", symmetric))
 
     def explained(hidden: str, words: str) -> bool:
-        (lease / "conformance.yaml").write_text(ALIKE_MAPPED.replace("HIDDEN", hidden))
+        mapping = ALIKE_MAPPED.replace("HIDDEN", hidden) + alike
+        (lease / "recorded.yaml").write_text(mapping)
         lines: list[dict[str, object]] = []
         for said in words.split():
             do, *who = said.split(":")
@@ -308,6 +313,117 @@ def test_ids_that_are_alike_explain_what_the_same_ids_apart_explain(
     assert not explained("", "note:zed note:zed")
     assert not explained("", "note:zed note:yan note:xu note:wim")
     assert explained("", "note:c2 note:c1 note:c3")
+
+
+def test_hidden_steps_for_ids_that_a_mapping_calls_alike_are_as_few_as_for_symmetric_ones(
+    lease: Path,
+) -> None:
+    most = []
+    for symmetric, alike in ALIKE_WAYS:
+        (lease / "lease.yaml").write_text(ALIKE.replace("SYMMETRIC", symmetric))
+        (lease / "recorded.yaml").write_text(ALIKE_MAPPED.replace("HIDDEN", "appear, note") + alike)
+        _, found = run_json('{"do": "call", "name": "acquire", "with": {"client": "zed"}}')
+        assert found["verdict"] == "explained"
+        most.append(found["states_at_most"])
+    apart, declared, called = most
+    assert called == declared < apart
+
+
+def test_what_is_allowed_is_what_any_state_that_fits_allows(lease: Path) -> None:
+    (lease / "lease.yaml").write_text(ALIKE.replace("SYMMETRIC", "").replace("c3", "c3, c4"))
+    (lease / "recorded.yaml").write_text(ALIKE_MAPPED.replace("HIDDEN", "appear"))
+    lines = ['{"do": "call", "name": "acquire", "with": {"client": "c4"}}', '{"fields": {"x": 1}}']
+    _, found = run_json("\n".join(lines))
+    assert (found["verdict"], found["lines"]) == ("diverges", 1)
+    names = {(one["name"], *one["with"].values()) for one in found["allowed"]}
+    assert {("acquire", f"c{number}") for number in range(1, 5)} <= names
+
+
+KINDS = """\
+system: lease
+about: A system of a test.
+constants:
+  Client: {ids: 2}
+messages:
+  Ask: {client: Client, kind: 0..1}
+  Tell: {client: Client}
+variables:
+  line: {type: bag of (Ask or Tell) up to 2, initial: empty}
+  last: {type: optional (Ask or Tell), initial: none}
+  seen: {type: map of Tell to optional Client, initial: "{}"}
+rows:
+  - row: ask
+    for: {client: Client}
+    when: len(line) < 2
+    do: |
+      line.add(Ask(client, 1))
+      last = Ask(client, 1)
+      seen[Tell(client)] = client
+"""
+
+KINDS_MAPPED = """\
+conformance: lease
+about: A mapping of a test.
+observe: {line: line, last: last, seen: seen}
+rows:
+  ask: {call: ask, with: {client: client}, answer: next(last)}
+"""
+
+
+def test_names_in_messages_of_several_kinds_are_those_of_the_log(lease: Path) -> None:
+    (lease / "lease.yaml").write_text(KINDS)
+    (lease / "recorded.yaml").write_text(KINDS_MAPPED)
+    asked = {"do": "call", "name": "ask", "with": {"client": "zed"}}
+    message = {"kind": "Ask", "client": "zed", "Ask_kind": 1}
+
+    def code(**seen: object) -> int:
+        return run(json.dumps(asked | {"answer": message, "fields": seen}))[0]
+
+    assert code(line=[message], last=message) == exits.HOLDS
+    assert code(seen=[{"key": {"client": "zed"}, "value": "zed"}]) == exits.HOLDS
+    assert code(seen=[{"key": {"client": "zed"}, "value": "yan"}]) == exits.DIFFERENCE
+    assert code(line=[message | {"client": "yan"}]) == exits.DIFFERENCE
+    assert code(line=[message | {"Ask_kind": 0}]) == exits.DIFFERENCE
+    assert code(last=message | {"kind": "Tell"}) == exits.DIFFERENCE
+
+
+HURRIED = """\
+system: lease
+about: A system of a test.
+variables:
+  told: {type: bool, initial: "false"}
+  ended: {type: bool, initial: "false"}
+  left: {type: bool, initial: "false"}
+rows:
+  - row: tell
+    when: not told
+    do: told = true
+  - row: leave
+    when: not left and not ended
+    do: left = true
+  - row: end
+    when: told and not ended
+    do: ended = true
+"""
+
+HURRIED_MAPPED = """\
+conformance: lease
+about: A mapping of a test.
+observe: {ended: ended, left: left}
+hidden: [leave]
+soon: [end]
+rows:
+  tell: {call: tell}
+  leave: {call: leave}
+  end: {call: end}
+"""
+
+
+def test_what_happens_before_a_row_can_be_taken_is_not_put_off_until_it_was(lease: Path) -> None:
+    (lease / "lease.yaml").write_text(HURRIED)
+    (lease / "recorded.yaml").write_text(HURRIED_MAPPED)
+    _, found = run_json('{"do": "call", "name": "tell"}\n{"fields": {"ended": true, "left": true}}')
+    assert (found["verdict"], found["why"]) == ("explained", None), "it ends as soon as it can"
 
 
 @pytest.mark.usefixtures("lease")

@@ -8,7 +8,7 @@ import pytest
 
 from checker.cli.main import run
 from checker.elaborate import elaborate
-from checker.errors import Interruption
+from checker.errors import Interruption, UsageError
 from checker.graph.labelled import labelled_graph
 from checker.graph.tables import write_tables
 from checker.library import find
@@ -53,6 +53,22 @@ def test_an_interrupt_leaves_no_half_of_a_table(
     with pytest.raises(Interruption, match="holds part of the tables"):
         write_tables(graph, tmp_path, interrupt)
     assert [item.name for item in tmp_path.iterdir()] == left
+
+
+def test_a_folder_is_written_by_one_at_a_time(tmp_path: Path) -> None:
+    graph = labelled_graph(elaborate(read(find("die_hard"))))
+    beside = list[str]()
+
+    def meanwhile() -> bool:
+        with pytest.raises(UsageError, match="in use by another checker") as refused:
+            write_tables(graph, tmp_path)
+        beside.append(str(refused.value))
+        return False
+
+    write_tables(graph, tmp_path, meanwhile)
+    assert beside
+    assert len(pq.read_table(tmp_path / "states")) == graph.states
+    write_tables(graph, tmp_path)
 
 
 SHAPES = """

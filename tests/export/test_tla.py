@@ -595,6 +595,8 @@ constants:
 variables:
   name: {type: 0..2, initial: "0"}
   holds: {type: bool, initial: "false"}
+  either: {type: set of optional M, initial: "{none, m1}"}
+  other: {type: set of optional bool, initial: "{none, true}"}
 rows:
   - row: Judge
     when: name < 2
@@ -603,6 +605,15 @@ rows:
     for: {MRank: M, MBefore: M}
     when: MRank < MBefore
     do: holds = name == 2 and max(M) == m1
+  - row: goes
+    for: {OptionBefore_1: 0..1}
+    do: |
+      for one in either:
+          holds = one is none and OptionBefore_1 > 0
+          break
+      for truth in other:
+          holds = truth is none
+          break
 properties:
   p: {step: next(name) >= name, why: it counts.}
   q: {step: "implies(ran(Judge), next(name) > name)", why: it counts.}
@@ -619,4 +630,4 @@ def test_what_a_module_defines_is_called_apart_from_what_is_written(tmp_path: Pa
     assert len(defined) == len(set(defined))
     parameters = {one for _, given in heads for one in given.split(", ") if given}
     assert parameters.isdisjoint({*defined, "name", "holds"})
-    assert {"MRank", "MBefore"} <= set(defined)
+    assert {"MRank", "MBefore", "OptionBefore", "OptionBefore_1"} <= set(defined)

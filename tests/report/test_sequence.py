@@ -1,12 +1,18 @@
 """Goal: the sequence diagram shows who sent what to whom, what was lost, what never arrived."""
 
+from pathlib import Path
+
 import pytest
 from machines import counter
 
-from checker.report.lanes import Lanes
+from checker.elaborate import elaborate
+from checker.report.lanes import Lanes, lanes
 from checker.report.sequence import escape, sequence
 from checker.semantics.successor import Event
+from checker.semantics.successors import initial_steps, successors
 from checker.semantics.values import RecordValue
+from checker.table import read
+from checker.trace.rebuild import make_step
 from checker.trace.trace import Change, Step, Trace
 
 LANES = Lanes(
@@ -96,6 +102,50 @@ def test_what_has_no_room_is_what_was_just_sent() -> None:
     )
     assert "  p1--xp2: JoinGroup(member=m1) lost (sent in 2)" in lines
     assert "  p1->>p2: JoinGroup(member=m1) (sent in 1)" in lines
+
+
+QUEUE = """
+system: queue
+about: Of equal messages the second one is lost.
+constants:
+  C: {ids: [c1, c2]}
+messages:
+  M: {n: 0..1}
+channels:
+  line: {carries: [M], per: C, order: fifo, capacity: "3", when_full: error, loses: "1"}
+variables:
+  sent: {type: 0..3, initial: "0"}
+rows:
+  - row: sends
+    for: {c: C}
+    when: sent < 3
+    do: |
+      sent += 1
+      send(line[c], M(n=0))
+"""
+
+
+@pytest.mark.parametrize("position", [0, 1])
+def test_what_a_queue_loses_is_the_one_at_the_position_of_the_step(
+    tmp_path: Path, position: int
+) -> None:
+    spec = tmp_path / "queue.yaml"
+    spec.write_text(QUEUE)
+    document = read(spec)
+    machine = elaborate(document)
+    (first,) = initial_steps(machine)
+    assert first.state is not None
+    state, steps = first.state, [make_step(machine, 0, first.state, first)]
+    taken = [(("c", "c1"),), (("c", "c2"),), (("c", "c1"),), (("c", "c1"), ("position", position))]
+    for number, bindings in enumerate(taken, 1):
+        found = next(one for one in successors(machine, state) if one.bindings == bindings)
+        steps.append(make_step(machine, number, state, found))
+        assert found.state is not None
+        state = found.state
+    trace = Trace(machine, "x", "always", "", tuple(steps), (), None, ())
+    lines = sequence(trace, lanes(document, machine)).splitlines()
+    lost = [line.partition(": ")[2] for line in lines if "--x" in line]
+    assert lost == [f"M(n=0) lost (sent in {(1, 3)[position]})"]
 
 
 def test_no_budget_takes_part() -> None:

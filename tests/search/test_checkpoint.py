@@ -302,6 +302,6 @@ def test_a_system_that_refuses_files_is_not_the_fault_of_the_directory(
     def full(*_: object) -> int:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    monkeypatch.setattr("checker.search.checkpoint._locked", full)
+    monkeypatch.setattr("checker.search.checkpoint.locked", full)
     with pytest.raises(EnvironmentFailure, match=r"can be kept here: .*open files"):
         run(1, checkpoint=tmp_path)

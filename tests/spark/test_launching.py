@@ -84,6 +84,21 @@ def test_what_java_says_is_told_and_leaves_stdout_alone(
     assert (printed.out, printed.err) == ("", "Error occurred\nToo small maximum heap\n")
 
 
+@pytest.mark.parametrize(
+    ("spoken", "java"), [("C", "C.UTF-8"), ("POSIX", "C.UTF-8"), ("de_DE.UTF-8", "de_DE.UTF-8")]
+)
+def test_java_knows_names_of_files_beyond_ascii(
+    monkeypatch: pytest.MonkeyPatch, spoken: str, java: str
+) -> None:
+    heard = []
+    monkeypatch.setenv("LC_ALL", spoken)
+    monkeypatch.setattr(
+        java_gateway, "launch_gateway", lambda *_: heard.append(os.environ["LC_ALL"])
+    )
+    launching._gateway(None)
+    assert heard == [java]
+
+
 def test_an_interrupt_is_no_failure_of_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def raising(error: Exception) -> None:
         def launch(*_: object) -> None:

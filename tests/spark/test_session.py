@@ -21,7 +21,7 @@ from checker.errors import EnvironmentFailure, UsageError
 from checker.spark import session as starting
 from checker.spark.jobs import Jobs
 from checker.spark.properties import memory_beside_heap
-from checker.spark.session import Cluster, properties, spark_session
+from checker.spark.session import Cluster, absolute, properties, spark_session
 
 ROOT = str(Path(checker.__file__).parents[1])
 
@@ -203,3 +203,11 @@ def test_blocks_that_are_lost_are_data_that_are_lost(session: SparkSession, reas
 
     with pytest.raises(UsageError, match="hdfs://here: damaged or lost"):
         Jobs(session.sparkContext, "hdfs://here", lambda: None).run("a level", fail)
+
+
+def test_paths_stand_for_themselves_and_are_whole(tmp_path: Path) -> None:
+    place = tmp_path / "a b%20[1]{x}*\u00e9"
+    assert absolute(f"{place}/", local=True) == f"file://{place}"
+    assert absolute("hdfs://host/a b/", local=False) == "hdfs://host/a b"
+    with pytest.raises(UsageError, match="this name is not UTF-8"):
+        absolute(os.fsdecode(b"/tmp/\xff"), local=True)

@@ -1,0 +1,29 @@
+"""Locks on files and folders, of which the system takes care: who dies gives them back."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from checker.errors import UsageError
+
+
+def locked(path: Path, flags: int, kind: int) -> int:
+    """Return the descriptor of a lock; BlockingIOError where another process has it, or OSError.
+
+    `flags` are those to open the file, or folder, with; `kind` is LOCK_EX or LOCK_SH. Who closes
+    it, or dies however it dies, gives the lock back.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def in_use(directory: Path, more: str) -> UsageError:
+    """Return the error of a directory that another process holds; `more`: what helps."""
+    return UsageError(f"{directory} is in use by another checker: {more}")
