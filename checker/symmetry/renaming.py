@@ -155,10 +155,13 @@ class Renaming:
         code = self.frame.code
         for variant in shape.variants:
             if any(self.changes(part.shape) for part in variant.fields):
-                end = code.new_label()
+                here: Operand = 1
                 if isinstance(shape.type, Union):
                     here = cells.in_variant(self.frame, value, shape, variant)
-                    code.leave_unless(here, end)
+                if here == 0:  # A value that is known by now has no fields of other variants.
+                    continue
+                end = code.new_label()
+                code.leave_unless(here, end)
                 visit(variant)
                 code.label(end)
 

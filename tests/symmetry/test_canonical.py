@@ -27,6 +27,7 @@ from checker.machine.types import (
     Sequence,
     Set,
     Type,
+    Union,
     cardinality,
 )
 from checker.semantics.successor import State
@@ -153,6 +154,17 @@ def test_sets_of_messages_and_a_leader() -> None:
                 sample(choose, Set(FOUR)),
             ),
         )
+
+
+def test_sets_of_few_values_of_several_kinds() -> None:
+    """Each value is known where its bit is looked at, and has the fields of its kind only."""
+    two = Id("Two", ("t1", "t2"), symmetric=True)
+    ask = Record("Ask", (("of", Map(Bool(), two, total=True)),))
+    some = Set(Union("Told", (Record("Tell", (("to", two),)), ask)))
+    made, layout, kernel = holder(some, ids=(two,))
+    choose = random.Random(8)  # noqa: S311
+    for _ in range(20):
+        check_orbit(made, layout, kernel, (sample(choose, some),))
 
 
 def test_all_states_of_a_small_type_have_as_many_representatives_as_orbits() -> None:
