@@ -7,6 +7,7 @@ import ast
 from checker.elaborate import build, convert
 from checker.elaborate.effects import Effects, Frame, Target, method, statement
 from checker.elaborate.functions import arguments
+from checker.elaborate.operators import combine
 from checker.elaborate.places import place_of, require_one_type, table_of
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
@@ -129,13 +130,18 @@ def remove(effects: Effects, frame: Frame, node: ast.Call) -> None:
 
 @method("append")
 def append(effects: Effects, frame: Frame, node: ast.Call) -> None:
-    """`q.append(x)` of a sequence (E501 beyond its capacity)."""
+    """`q.append(x)` of a sequence (E501 beyond the capacity of its place)."""
     span = frame.context.span(node)
     target = _target(effects, frame, node)
     kind = target.current.type
     if not isinstance(kind, Sequence):
         raise _refused(target, node, span, "a sequence")
-    item = convert.coerce(_item(effects, frame, node, kind.item), kind.item)
+    item = _item(effects, frame, node, kind.item, stored=target.place is not None)
+    if target.place is None:  # a local holds whatever it is given
+        one = t.SequenceOf((item,), Sequence(item.type, 1), span)
+        target.store(combine(ast.Add(), target.current, one, span), span)
+        return
+    item = convert.coerce(item, kind.item)
     one = t.SequenceOf((item,), Sequence(kind.item, 1), span)
     longer = Sequence(kind.item, kind.capacity + 1)
     both = t.Concatenate(target.current, convert.coerce(one, kind), longer, span)

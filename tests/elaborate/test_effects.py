@@ -71,6 +71,7 @@ CASES = {
     "s = empty\ns.add(3)\ns.add(n)\nn = len(s)": ("n", {"2"}),
     "names[cellar] = 5\nn = names[cellar]\ndel names[kitchen]\nn += len(names)": ("n", {"6"}),
     "queue.append(6)\nn = queue[2]": ("n", {"6"}),
+    "q = [0]\nfor i in {1, 7}:\n    q.append(i)\nn = q[1] + q[2]": ("n", {"8"}),
     "queue.pop(0)\nn = queue[0]": ("n", {"5"}),
     "k = queue.pop()\nn = k + len(queue)": ("n", {"6"}),
     "queue[0] = 9\nqueue[-1] = 8\nn = queue[1]": ("n", {"8"}),
