@@ -443,7 +443,7 @@ def contains(item: Term, collection: Term, span: Span) -> Term:
         return choice(nothing, decided(convert.truth(False, span), span, collection), inside, span)
     if isinstance(kind, Map) and both != inner:
         collection = t.Keys(collection, Set(inner), span)
-    return t.Contains(convert.coerce(item, both), _widened(collection, both), span)
+    return t.Contains(convert.coerce(item, both), _widened(collection, both, span), span)
 
 
 def count(item: Term, collection: Term, span: Span) -> Term:
@@ -454,7 +454,7 @@ def count(item: Term, collection: Term, span: Span) -> Term:
     if isinstance(item.type, Range) and isinstance(kind.item, Range):
         return t.Count(item, collection, often, span)
     both = _type_with(item, kind.item, kind, span)
-    return t.Count(convert.coerce(item, both), _widened(collection, both), often, span)
+    return t.Count(convert.coerce(item, both), _widened(collection, both, span), often, span)
 
 
 def _type_with(item: Term, inner: Type, kind: Type, span: Span) -> Type:
@@ -472,11 +472,12 @@ def _type_with(item: Term, inner: Type, kind: Type, span: Span) -> Type:
     return both
 
 
-def _widened(collection: Term, item: Type) -> Term:
+def _widened(collection: Term, item: Type, span: Span) -> Term:
     """Return a collection as one of items of a type that holds all that it may hold."""
     if item_of(collection.type) == item:
         return collection
-    return convert.coerce(collection, _over(collection.type, item))
+    advice = "compare it with each of the items: any(x == item for item in items)"
+    return convert.coerce(collection, convert.limited(_over(collection.type, item), span, advice))
 
 
 def _of_kinds(item: Type, inner: Type) -> str | None:

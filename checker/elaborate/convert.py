@@ -200,11 +200,11 @@ def common(left: Term, right: Term, span: Span, what: str, advice: str | None = 
     return kind
 
 
-def limited(kind: Type, span: Span) -> Type:
+def limited(kind: Type, span: Span, advice: str = "make the type smaller") -> Type:
     """Return `kind` where it keeps the limits of the language (Y306)."""
     found = excess(kind)
     if found is not None:
-        raise Wrong("Y306", found, span, help="make the type smaller")
+        raise Wrong("Y306", found, span, help=advice)
     return kind
 
 

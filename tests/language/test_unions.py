@@ -229,3 +229,30 @@ def test_what_is_inside_of_a_field_of_several_types_is_not_changed_alone(
     with pytest.raises(SpecificationError) as caught:
         run(tmp_path, UNEVEN.replace("it.n += CHANGE", effect))
     assert [item.code for item in caught.value.diagnostics] == ["Y320"]
+
+
+@pytest.mark.parametrize("effect", ["if last in seen: n += 1", "seen.discard(last)"])
+def test_what_may_be_of_a_kind_of_many_values_is_not_looked_for(
+    tmp_path: Path, effect: str
+) -> None:
+    """There is no set over all that it may be; an internal error before."""
+    text = f"""
+types:
+  Put: {{fields: {{n: 0..1}}}}
+  Log: {{fields: {{of: map of 0..64 to 0..1}}}}
+  Command: Put or Log
+variables:
+  n: {{type: 0..1, initial: "0"}}
+  seen: {{type: set of Put, initial: empty}}
+  last: {{type: Command, initial: Put(n=0)}}
+rows:
+  - row: takes
+    when: n < 1
+    do: |
+      {effect}
+"""
+    with pytest.raises(SpecificationError) as caught:
+        run(tmp_path, text)
+    (found,) = caught.value.diagnostics
+    assert found.code == "Y306"
+    assert "any(x == item for item in items)" in str(found.help)
