@@ -70,7 +70,11 @@ def _why(term: Term, context: Context, depth: int, *, after: bool = False) -> It
     value = evaluate(term, context)
     match term:
         case terms.Not(item) if _is_compound(item) or not _text(term):
-            yield from _why(item, context, depth, after=after)
+            told = _said(_text(term), term, after=after)
+            for reason in _why(item, context, depth, after=after):
+                # What is written as one thing, such as `x not in s`, is negated in parts of it.
+                same = told and reason.text == told
+                yield replace(reason, value=format_value(value)) if same else reason
         case terms.Next(item):
             assert context.following is not None
             yield from _why(item, Context(context.following, context.names), depth, after=True)
@@ -84,8 +88,11 @@ def _why(term: Term, context: Context, depth: int, *, after: bool = False) -> It
             holds = evaluate(left, context)
             yield from _why(right if holds else left, context, depth, after=after)
         case terms.Choose(condition, then, otherwise):
-            yield from _given(condition, context, depth, after=after)
             part = then if evaluate(condition, context) else otherwise
+            if _text(condition) == _text(term):  # Nobody wrote it: `x in s` with x none is false.
+                yield from _why(part, context, depth, after=after)
+                return
+            yield from _given(condition, context, depth, after=after)
             yield from _why(part, context, depth + 1, after=after)
         case terms.Let(name, bound, body):
             held = evaluate(bound, context)

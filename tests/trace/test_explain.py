@@ -173,3 +173,31 @@ def test_a_parameter_that_stands_for_two_values_has_none(tmp_path: Path) -> None
     told = dict(reason.values)
     assert (told["twice(x + 1)"], told["twice(3 - x)"]) == ("6", "2")
     assert "n" not in told
+
+
+PERHAPS = """\
+system: perhaps
+about: A leader that there may be, looked for among others.
+constants:
+  B: {ids: [b1, b2]}
+variables:
+  leader: {type: optional B, initial: b1}
+  live: {type: map of B to set of B, initial: "{b1: {b1}}"}
+rows:
+  - {row: steps, when: leader is none, do: leader = none}
+deadlock: false
+properties:
+  away: {always: "CLAIM", why: it is a test.}
+"""
+
+
+@pytest.mark.parametrize(
+    "claim", ["leader not in live[b1]", "leader != b1", "leader in live[b1] - {b1}"]
+)
+def test_what_may_be_none_is_told_as_it_is_written(tmp_path: Path, claim: str) -> None:
+    """Not as the language sees it, with what none means: no part says the opposite of its text."""
+    (tmp_path / "perhaps.yaml").write_text(PERHAPS.replace("CLAIM", claim))
+    request = flow.Request(str(tmp_path / "perhaps.yaml"), engine="reference")
+    (reason,) = flow.check(request, flow.Silent()).traces[0].reasons
+    assert (reason.text, reason.value) == (claim, "false")
+    assert dict(reason.values)["leader"] == "b1"
