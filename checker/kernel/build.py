@@ -14,6 +14,7 @@ from checker.kernel.kernel import EXPLORE, Kernel
 from checker.kernel.refinement import Refinement
 from checker.layout.layout import Layout
 from checker.llvm import native
+from checker.llvm.code import FRAME_CELLS_MAX, FrameTooLargeError
 from checker.llvm.meta import ACTION_MASK, LIVENESS_MAX, META_BITS, STEP
 from checker.llvm.native import NativeCode, cached, keep, toolchain
 from checker.machine.machine import LIVENESS, OF_STEPS, Action, Machine, Property
@@ -123,7 +124,22 @@ def _too_early() -> Interruption:
 def _written(machine: Machine, layout: Layout, *, brief: bool) -> str:
     from checker.kernel.text import module_text  # noqa: PLC0415 (most code is there already)
 
-    return module_text(machine, layout, brief=brief)
+    try:
+        return module_text(machine, layout, brief=brief)
+    except FrameTooLargeError:
+        raise SpecificationError((_too_wide(machine),)) from None
+
+
+def _too_wide(machine: Machine) -> Diagnostic:
+    return Diagnostic(
+        code="R611",
+        message="a value that an expression makes is too large for native code",
+        span=machine.initial.span,
+        expected=f"at most {FRAME_CELLS_MAX} cells of 8 bytes in use at once",
+        found=None,
+        help="sets and maps over types of very many values have a bit or a cell for each: "
+        "take smaller types",
+    )
 
 
 def _assembled(

@@ -339,12 +339,20 @@ def variant_field(
         assert isinstance(value, Ref)
         return load(frame, code.shift(value, field.offset), field.shape)
     assert not isinstance(value, Ref)
-    if field.shape.cardinality <= 1:
+    if field.shape.cardinality <= 1 or _is_known_not_to_be(value, variant):
         return value_of(frame, 0, field.shape)
     digit = code.divide(code.sub(value, variant.base), field.weight)
     if field.weight * field.shape.cardinality < variant.count:
         digit = code.remainder(digit, field.shape.cardinality)
     return value_of(frame, digit, field.shape)
+
+
+def _is_known_not_to_be(value: Operand, variant: VariantShape) -> bool:
+    """Whether a value is known now and of another variant: nothing leads to where it is looked at.
+
+    What is written there has to be of its type all the same: tables are looked up in it.
+    """
+    return isinstance(value, int) and not 0 <= value - variant.base < variant.count
 
 
 def compose(frame: Frame, shape: Shape, variant: VariantShape, values: list[Value]) -> Value:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from checker.llvm.blocks import Blocks, Flag, Operand, opposite
 
-__all__ = ["Code", "Flag", "Operand", "Ref", "signed"]
+__all__ = ["Code", "Flag", "FrameTooLargeError", "Operand", "Ref", "signed"]
 
 _MASK = (1 << 64) - 1
 
@@ -19,6 +19,17 @@ def signed(value: int) -> int:
     """Return `value` modulo 2**64 as a signed 64-bit number."""
     value &= _MASK
     return value - (1 << 64) if value >> 63 else value
+
+
+FRAME_CELLS_MAX = 7 << 17
+"""Cells in the large arrays of one function: 7 MiB of the 8 MiB of stack that threads have."""
+
+_LARGE = 1 << 10
+"""Cells of arrays that are counted: small ones the compiler may keep in registers."""
+
+
+class FrameTooLargeError(Exception):
+    """A value that is made on the way has more cells than a frame has room for."""
 
 
 class Ref(NamedTuple):
@@ -74,6 +85,7 @@ class Code(Blocks):
         super().__init__()
         self._signature = signature
         self._entry: list[str] = []
+        self._reserved = 0
         self._free: dict[int, list[str]] = {}
         self._taken: list[tuple[int, str]] = []
         self._sums: dict[str, tuple[str, int]] = {}
@@ -342,7 +354,13 @@ class Code(Blocks):
         self.emit(f"store i64 {value}, ptr {self.address(ref)}, align 8")
 
     def reserve(self, cells: int) -> Ref:
-        """Return memory of the function's frame that nothing else ever uses."""
+        """Return memory of the function's frame that nothing else ever uses.
+
+        FrameTooLargeError where that is more than a thread has.
+        """
+        self._reserved += cells if cells > _LARGE else 0
+        if self._reserved > FRAME_CELLS_MAX:
+            raise FrameTooLargeError
         name = self.name()
         kind = "i64" if cells == 1 else f"[{cells} x i64]"
         self._entry.append(f"{name} = alloca {kind}, align 8")

@@ -311,3 +311,18 @@ def test_more_properties_than_bits() -> None:
     with pytest.raises(SpecificationError) as caught:
         build(made, pack(made))
     assert caught.value.diagnostics[0].code == "R611"
+
+
+def test_a_set_with_a_bit_for_each_of_too_many_values() -> None:
+    """The frame of a function that makes one would be larger than a thread's stack."""
+    few = Record("Few", (("one", Bool()),))
+    many = Record("Many", (("some", Bag(Range(0, 59), 7)),))
+    some, either = Set(few), Union("Either", (few, many))
+    held = variable("held", some, frozenset())
+    kept = variable("kept", either, RecordValue("Few", (("one", True),)))
+    wide = cast(read("held", some), Set(either))
+    asked = prop("asked", "always", negated(contains(read("kept", either), wide)))
+    made = machine("wide", [held, kept], [action("stay")], properties=[asked])
+    with pytest.raises(SpecificationError) as caught:
+        build(made, pack(made), use_cache=False)
+    assert caught.value.diagnostics[0].code == "R611"

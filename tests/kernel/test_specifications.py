@@ -51,3 +51,26 @@ def test_a_field_names_a_place_and_other_kinds_are_there(tmp_path: Path) -> None
     path = tmp_path / "told.yaml"
     path.write_text(TOLD)
     assert require_agreement(elaborate(read(path), "default", {}), states=60) == 60
+
+
+MOVED = """
+system: moved
+about: Where a machine moves to is a field that not all of the values at hand have.
+types:
+  Move: {fields: {to: group}}
+  Wait: {fields: {turns: 0..2}}
+machines:
+  state: {table: group}
+rows:
+  - row: moves
+    do: |
+      for order in {Move(Stable), Wait(2)}:
+          state = order.to
+"""
+
+
+def test_a_state_read_of_a_value_that_is_known_and_has_none(tmp_path: Path) -> None:
+    """It is an evaluation error; what is written behind that looks states up all the same."""
+    place = tmp_path / "system.yaml"
+    place.write_text(MOVED)
+    assert require_agreement(elaborate(read(place), "default", {}), states=3) == 1
