@@ -21,7 +21,7 @@ from checker.graph import edges as native
 from checker.graph.reference import begun_beyond
 from checker.graph.space import Space
 from checker.graph.state_graph import StateGraph, Stays, Turning
-from checker.kernel.calls import Calls
+from checker.kernel.calls import Calls, require_room
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode
 from checker.layout.layout import Layout
@@ -41,6 +41,8 @@ CHUNK = 4096
 """States that a thread expands at a time."""
 
 _OUT_CAPACITY = 4096
+_BESIDE = 5
+"""Words that a bench takes beside each successor, and the words of that as it is and renamed."""
 _BYTES_OF_A_TURN = 2
 """How the end of a step is renamed, where states stand for their orbits."""
 _BYTES_OF_JUDGING = 60
@@ -312,6 +314,7 @@ class _Builder:
                 )
             )
             if count == native.TOO_NARROW:
+                require_room(2 * bench.desk.capacity, 2 * self.kernel.words, _BESIDE)
                 bench.enlarge(2 * bench.desk.capacity)
             elif count == native.NO_ROOM:
                 bench.room(2 * len(bench.targets))
