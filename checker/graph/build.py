@@ -40,6 +40,8 @@ from checker.semantics.symmetry import permute_state, reduces
 CHUNK = 4096
 """States that a thread expands at a time."""
 
+_SPREAD = 1 << 20
+"""Edges that are spread at a time: that takes many times their memory."""
 _OUT_CAPACITY = 4096
 _BESIDE = 5
 """Words that a bench takes beside each successor, and the words of that as it is and renamed."""
@@ -144,10 +146,19 @@ def _spread(edges: _Edges, fair: FairRows) -> _Edges:
     """Return each edge as often as there are promises that it keeps, with their numbers."""
     if not fair.grouped:
         return edges
-    each, labels = fair.spread(edges.labels)
-    offsets = np.searchsorted(each, edges.offsets)
-    turns = edges.turns[each] if len(edges.turns) else edges.turns
-    return _Edges(offsets, edges.targets[each], labels, turns, edges.outside)
+    pieces = [slice(first, first + _SPREAD) for first in range(0, len(edges.labels), _SPREAD)]
+    ends = np.cumsum([0, *(fair.spread_size(edges.labels[piece]) for piece in pieces)])
+    targets, labels = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.int32)
+    turns = np.empty(ends[-1] if len(edges.turns) else 0, np.uint16)
+    offsets = np.full(len(edges.offsets), ends[-1], np.int64)
+    for piece, begin, end in zip(pieces, ends[:-1], ends[1:], strict=True):
+        each, labels[begin:end] = fair.spread(edges.labels[piece])
+        targets[begin:end] = edges.targets[piece][each]
+        if len(turns):
+            turns[begin:end] = edges.turns[piece][each]
+        some = slice(*np.searchsorted(edges.offsets, (piece.start, piece.stop)))
+        offsets[some] = begin + np.searchsorted(each, edges.offsets[some] - piece.start)
+    return _Edges(offsets, targets, labels, turns, edges.outside)
 
 
 def _recorded(steps: Steps) -> _Edges:
