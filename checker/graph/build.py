@@ -21,7 +21,7 @@ from checker.graph import edges as native
 from checker.graph.reference import begun_beyond
 from checker.graph.space import Space
 from checker.graph.state_graph import StateGraph, Stays, Turning
-from checker.kernel.calls import Calls
+from checker.kernel.calls import Calls, require_room
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode
 from checker.layout.layout import Layout
@@ -40,7 +40,11 @@ from checker.semantics.symmetry import permute_state, reduces
 CHUNK = 4096
 """States that a thread expands at a time."""
 
+_SPREAD = 1 << 20
+"""Edges that are spread at a time: that takes many times their memory."""
 _OUT_CAPACITY = 4096
+_BESIDE = 5
+"""Words that a bench takes beside each successor, and the words of that as it is and renamed."""
 _BYTES_OF_A_TURN = 2
 """How the end of a step is renamed, where states stand for their orbits."""
 _BYTES_OF_JUDGING = 60
@@ -142,10 +146,19 @@ def _spread(edges: _Edges, fair: FairRows) -> _Edges:
     """Return each edge as often as there are promises that it keeps, with their numbers."""
     if not fair.grouped:
         return edges
-    each, labels = fair.spread(edges.labels)
-    offsets = np.searchsorted(each, edges.offsets)
-    turns = edges.turns[each] if len(edges.turns) else edges.turns
-    return _Edges(offsets, edges.targets[each], labels, turns, edges.outside)
+    pieces = [slice(first, first + _SPREAD) for first in range(0, len(edges.labels), _SPREAD)]
+    ends = np.cumsum([0, *(fair.spread_size(edges.labels[piece]) for piece in pieces)])
+    targets, labels = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.int32)
+    turns = np.empty(ends[-1] if len(edges.turns) else 0, np.uint16)
+    offsets = np.full(len(edges.offsets), ends[-1], np.int64)
+    for piece, begin, end in zip(pieces, ends[:-1], ends[1:], strict=True):
+        each, labels[begin:end] = fair.spread(edges.labels[piece])
+        targets[begin:end] = edges.targets[piece][each]
+        if len(turns):
+            turns[begin:end] = edges.turns[piece][each]
+        some = slice(*np.searchsorted(edges.offsets, (piece.start, piece.stop)))
+        offsets[some] = begin + np.searchsorted(each, edges.offsets[some] - piece.start)
+    return _Edges(offsets, targets, labels, turns, edges.outside)
 
 
 def _recorded(steps: Steps) -> _Edges:
@@ -312,6 +325,7 @@ class _Builder:
                 )
             )
             if count == native.TOO_NARROW:
+                require_room(2 * bench.desk.capacity, 2 * self.kernel.words, _BESIDE)
                 bench.enlarge(2 * bench.desk.capacity)
             elif count == native.NO_ROOM:
                 bench.room(2 * len(bench.targets))

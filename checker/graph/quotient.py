@@ -27,7 +27,8 @@ from checker.search.board import Numbers
 _UNNAMED = -1
 FAIR, HOPELESS, REFINE = 1, 0, 2
 
-_SAFETY = 0.8
+SAFETY = 0.8
+"""Share of the machine's available memory that a larger graph may take."""
 
 
 class NoRoomError(Exception):
@@ -251,7 +252,7 @@ def unfolded(
     sizes = graph.offsets[states + 1] - graph.offsets[states]
     nodes = len(states) * turning.count
     needed = 8 * turning.count * int(sizes.sum()) + 40 * nodes
-    if nodes >= 1 << 31 or needed > _SAFETY * available():
+    if nodes >= 1 << 31 or needed > SAFETY * available():
         raise NoRoomError
     offsets = np.zeros(nodes + 2, np.int64)
     np.cumsum(np.repeat(sizes, turning.count), out=offsets[1:-1])

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 
 from checker.frozen import frozen
 from checker.graph.lasso import Lasso
+from checker.graph.quotient import SAFETY, NoRoomError
 from checker.graph.space import Space
 from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.compiled import compiled
 from checker.llvm.meta import CONDITION, PREMISE
+from checker.memory import available
 from checker.search.beyond import OUTSIDE_RAISED
 from checker.search.board import Numbers
+from checker.search.recording import bytes_of_judging
 
 
 @frozen(slots=False)
@@ -60,6 +63,7 @@ def thread(
     )
     if len(members) == 1:
         return Thread(space, turning, moves)
+    _require_room(space.graph, len(members))
     return Thread(
         replace(
             space,
@@ -70,6 +74,14 @@ def thread(
         turning,
         moves,
     )
+
+
+def _require_room(graph: StateGraph, width: int) -> None:
+    """Raise NoRoomError where a graph of `width` times as much, and judging it, does not fit."""
+    states, steps = width * graph.states, width * len(graph.targets)
+    needed = bytes_of_judging(states, steps) + 2 * steps
+    if states >= 1 << 31 or needed > SAFETY * available():
+        raise NoRoomError
 
 
 def _seen(

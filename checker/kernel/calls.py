@@ -28,8 +28,21 @@ class TooManyInitialError(EnvironmentFailure):
     """The initial states do not fit the memory that a search may use."""
 
 
+class TooManyStepsError(EnvironmentFailure):
+    """The steps of one state do not fit the memory that a search may use."""
+
+
 class HaltedError(EnvironmentFailure):
     """Initial states were not found to the end, because that was asked for."""
+
+
+def require_room(successors: int, words: int, more: int = 1) -> None:
+    """Raise TooManyStepsError where the successors of one state would not fit the memory.
+
+    Each takes `words` words and `more` beside.
+    """
+    if 8 * (words + more) * successors > min(default_limit(), available()):
+        raise TooManyStepsError("one state has more steps than fit the memory that may be used")
 
 
 @frozen(eq=False)
@@ -142,6 +155,7 @@ class Calls:
                 processed = self._explore(*given, arrivals[done:].ctypes.data)
             if processed == 0:
                 capacity *= 4
+                require_room(capacity, self._kernel.words)
                 continue
             made = int(ends[done + processed - 1])
             pieces.append((out[:made], meta[:made]))

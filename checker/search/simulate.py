@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from checker.frozen import frozen
-from checker.kernel.calls import Calls, HaltedError
+from checker.kernel.calls import Calls, HaltedError, require_room
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout
@@ -241,7 +241,8 @@ class Walker:
         self.numbers[places.CHECK] = kernel.check_address if kernel.judges_states else 0
 
     def enlarge(self, capacity: int) -> None:
-        """Give room for `capacity` successors of a state."""
+        """Give room for `capacity` successors of a state; TooManyStepsError without the memory."""
+        require_room(capacity, self.words)
         self.out = np.empty(capacity * self.words, np.int64)
         self.meta = np.empty(capacity, np.int64)
         self.numbers[places.OUT] = self.out.ctypes.data

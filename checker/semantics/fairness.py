@@ -122,6 +122,11 @@ class FairRows:
         found = next(row for row in self.promised if row.first <= number < row.first + row.count)
         return found.instance(number)
 
+    def spread_size(self, labels: NDArray[np.int32]) -> int:
+        """Return how many edges `spread` makes."""
+        sizes = np.append(np.maximum(np.diff(self.starts), 1), 1)  # the last one is that of UNFAIR
+        return int(sizes[labels].sum())
+
     def spread(self, labels: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return edges as one for each promise that they keep, one where they keep none.
 

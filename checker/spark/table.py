@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from checker.frozen import frozen
+from checker.kernel.calls import require_room
 from checker.kernel.kernel import Kernel, Words
 from checker.memory import advise_huge_pages, reserve
 from checker.search import board as places
@@ -19,6 +20,8 @@ LOAD = 0.6
 _CAPACITY_START = 1 << 12
 _OUT_CAPACITY = 4096
 """Successors a desk has room for at first."""
+_BESIDE = 4
+"""Words of a desk beside each successor: meta word, slot, flags and what is not plainly known."""
 _LARGE = 1 << 24
 """Bytes from which a table stands in huge pages."""
 
@@ -115,6 +118,7 @@ class Expander:
                 self.board, self.desk.numbers, self.board.ctypes.data, self.table.numbers
             )
             if result == TOO_NARROW:
+                require_room(2 * self.desk.capacity, self.table.words, _BESIDE)
                 self.desk.enlarge(2 * self.desk.capacity)
             elif result != candidates.FULL:
                 return True

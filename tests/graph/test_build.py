@@ -1,8 +1,10 @@
 """Goal: the native graph has just the steps, instances and observations of the interpreter's."""
 
+import tracemalloc
 from dataclasses import replace
 from threading import Event
 
+import numpy as np
 import pytest
 from machines import bounded_counter, prop
 from random_machines import lively_machine
@@ -23,6 +25,7 @@ from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.outcome import INTERRUPTED, NO_MEMORY, NOT_EXHAUSTIVE, NOT_KEPT
 from checker.search.reference import explore_reference
+from checker.semantics.fairness import FairRows
 from checker.semantics.successor import State
 
 ON = Limits(keep_going=True)
@@ -115,3 +118,34 @@ def test_nothing_is_said_where_nothing_can_be() -> None:
 def test_memory_is_asked_for_before_it_is_taken() -> None:
     assert bytes_needed(5_000_000, 40_000_000) < 1_100_000_000
     assert bytes_needed(10, 100) < bytes_needed(10, 200) < bytes_needed(20, 200)
+
+
+def test_steps_are_spread_over_their_promises_in_little_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    numbers = np.random.default_rng(1)
+    edges, states = 1 << 18, 1 << 10
+    promised = FairRows(
+        {}, 3, (), np.array([0, 2, 2, 3]), numbers.integers(0, 9, 3).astype(np.int32)
+    )
+    offsets = np.sort(numbers.integers(0, edges, states))
+    offsets = np.concatenate(([0], offsets, [edges, edges]))
+    given = module._Edges(
+        offsets,
+        numbers.integers(0, states, edges).astype(np.int32),
+        numbers.integers(-1, 3, edges).astype(np.int32),
+        np.empty(0, np.uint16),
+        np.zeros(states + 1, np.int64),
+    )
+    each, labels = promised.spread(given.labels)
+    monkeypatch.setattr(module, "_SPREAD", 1 << 14)
+    tracemalloc.start()
+    try:
+        made = module._spread(given, promised)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (made.labels == labels).all()
+    assert (made.targets == given.targets[each]).all()
+    assert (made.offsets == np.searchsorted(each, offsets)).all()
+    assert peak < 12 * len(labels) + (1 << 21)

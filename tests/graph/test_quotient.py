@@ -21,7 +21,7 @@ from checker.layout import pack
 from checker.machine.machine import Machine
 from checker.search.explore import explore
 from checker.search.limits import Limits
-from checker.search.outcome import Liveness
+from checker.search.outcome import NO_MEMORY, Liveness, Outcome
 from checker.search.reference import explore_reference
 from checker.semantics.symmetry import reduces
 from checker.table import read
@@ -137,6 +137,17 @@ def test_a_promise_to_each_is_no_promise_to_somebody(queue: Path, instance: str)
     for finding in judged.findings:
         assert finding.depth >= shortest[finding.property]
         assert finding.property[-3:-1] in str(finding.path[finding.loop or 0])
+
+
+def test_what_is_claimed_of_each_needs_memory_for_all(
+    queue: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = reduced(elaborate(read(queue)), symmetry=True)
+    monkeypatch.setattr("checker.graph.threads.available", lambda: 0)
+    outcomes = by_kernel(machine, 1)[1].outcomes
+    each = [outcomes[f"served(g{n})"] for n in range(1, 5)]
+    assert each == [Outcome("unknown", NO_MEMORY)] * 4
+    assert outcomes["free_again"].verdict == "holds"
 
 
 def test_what_is_claimed_of_some_tells_them_apart(queue: Path) -> None:

@@ -12,6 +12,7 @@ from flagged_graphs import Edge, Graph, kernel_of
 from native_kernels import grid
 
 import checker.search.simulate as simulate_module
+from checker.kernel.calls import TooManyStepsError
 from checker.llvm.meta import CHECK_ERROR, CUT, DROPPED, ERROR, ILLEGAL, STEP
 from checker.search.simulate import Simulation, simulate
 
@@ -165,6 +166,14 @@ def test_a_state_with_more_successors_than_there_was_room_for() -> None:
     graph = Graph([(0, 0)], {target: [Edge(1, 0)] for target in range(1, 5000)} | {0: many})
     found = walk_graph(graph, walks=20, depth=6)
     assert found.steps == 120
+
+
+def test_a_state_whose_successors_do_not_fit_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [Edge(0, target) for target in range(5000)]
+    graph = Graph([(0, 0)], {target: [Edge(1, 0)] for target in range(1, 5000)} | {0: many})
+    monkeypatch.setattr("checker.kernel.calls.default_limit", lambda: 60_000)
+    with pytest.raises(TooManyStepsError, match="one state has more steps than fit the memory"):
+        walk_graph(graph, walks=20, depth=6)
 
 
 def test_no_initial_state_at_all() -> None:
