@@ -441,11 +441,12 @@ def _expects_one_thing(fields: Fields, verdict: str | None) -> None:
         fields.alone("verdict", ("property", "also", "length"), mend)
     elif not fields.has("property"):
         others = ("also",) if verdict == "violated" else ("also", "length")
-        for node in filter(None, map(fields.get, others)):
-            fields.problems.add(
-                "T114",
-                "no property is expected to break of which this could say more",
-                node.span,
-                expected="`property` beside it",
-                help="add `verdict: violated, property: NAME`: the property that breaks first",
-            )
+        for node in map(fields.get, others):
+            if node is not None:
+                fields.problems.add(
+                    "T114",
+                    "no property is expected to break of which this could say more",
+                    node.span,
+                    expected="`property` beside it",
+                    help="add `verdict: violated, property: NAME`: the property that breaks first",
+                )
