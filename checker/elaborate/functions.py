@@ -265,7 +265,7 @@ def _with_default(
     span: Span,
 ) -> Term:
     """Return `min(e for ..., default=d)`: the least of the set of the bodies, or `d`."""
-    otherwise = convert.unwrapped(context.infer(default, body.type))
+    otherwise = context.meant(default, body.type)
     kind = convert.limited(Set(body.type), span)
     values = t.Fold("set", clauses, body, None, kind, span)
     name = context.allocator.unique("item")

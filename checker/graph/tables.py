@@ -6,8 +6,6 @@ one Parquet file. docs/spark.md has the columns.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -30,7 +28,7 @@ from checker.layout.cells import value_from
 from checker.layout.codec import packed_cells, unpack
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
-from checker.search.locks import in_use, locked
+from checker.search.locks import alone
 from checker.search.progress import Interrupt, interrupted
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successors import as_mapping
@@ -39,6 +37,9 @@ KINDS = ("cycle", "loop", "terminal", "deadlock", "bounds", "error")
 """More than one state; one with steps to itself only; one without a step: which is terminal as
 declared, or a deadlock, or whose steps all lead beyond the bounds or fail, or of which nobody can
 tell, because its `terminal` conditions have no value."""
+
+IN_USE = "wait for its end, end it, or name another place with --out"
+"""What helps where another process writes a graph to the same folder."""
 
 TABLES = ("states", "edges", "statistics", "terminal")
 """The folders that are written."""
@@ -69,26 +70,9 @@ def write_tables(graph: LabelledGraph, root: Path, interrupt: Interrupt | None =
     was not written to its end is taken away: `terminal` is there if all are. UsageError where
     another process is writing there.
     """
-    with _alone(root):
-        return _write_tables(graph, root, interrupt)
-
-
-@contextmanager
-def _alone(root: Path) -> Iterator[None]:
-    """Hold a folder alone: the tables of two graphs are not those of one."""
     root.mkdir(parents=True, exist_ok=True)
-    descriptor = None
-    try:
-        descriptor = locked(root.resolve(), os.O_RDONLY | os.O_DIRECTORY, fcntl.LOCK_EX)
-    except BlockingIOError:
-        raise in_use(root, "wait for its end, end it, or name another place with --out") from None
-    except OSError:
-        pass  # a file system without locks
-    try:
-        yield
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
+    with alone(root, IN_USE):
+        return _write_tables(graph, root, interrupt)
 
 
 def _write_tables(graph: LabelledGraph, root: Path, interrupt: Interrupt | None) -> Terminal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import shutil
@@ -63,6 +64,9 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
     files = trace_files(result, committed=committed)
     whole = summary(result, files)
     shown = timeless(whole) if committed else whole
+    others = [other_file(trace, number) for number, trace in enumerate(result.others, 1)]
+    if others and not committed:
+        shown = {**shown, "others": others}
     contents = {
         PAGE: markdown.report(result, files),
         OBJECT: json_text(shown, indent=2) + "\n",
@@ -74,8 +78,8 @@ def rendered(result: Result, *, committed: bool) -> dict[str, str]:
         contents[HTML] = page(result, files)
         told = [trace for trace in result.traces if trace.property_name in files]
         contents |= {graph_file(files[it.property_name]): run_graph(it) for it in told}
-    for number, trace in enumerate(result.others, 1):
-        contents[other_file(trace, number)] = dump(trace, result.origin)
+    for name, trace in zip(others, result.others, strict=True):
+        contents[name] = dump(trace, result.origin)
     for trace in result.traces:
         file = files.get(trace.property_name)
         if file is not None and file not in contents:
@@ -94,11 +98,36 @@ def written(result: Result, directory: Path) -> Result:
     What goes wrong there must not cost the result: it is part of it.
     """
     try:
-        put_below(directory, rendered(result, committed=False))
+        contents = rendered(result, committed=False)
+        before = _traces_of_before(directory)
+        put_below(directory, contents)
+        for name in sorted(before - contents.keys()):
+            if link_to(directory, name) is None:
+                (directory / name).unlink(missing_ok=True)
     except OSError as error:
         return replace(result, report=Written(error=error))
     traces = {name: str(directory / file) for name, file in trace_files(result).items()}
     return replace(result, report=Written(traces))
+
+
+def _traces_of_before(directory: Path) -> set[str]:
+    """Return the files of runs that the report which is in a directory says it has.
+
+    They are of another search, and beside this one's page they would be taken for its own. What
+    that report does not name is somebody else's.
+    """
+    try:
+        told = json.loads((directory / OBJECT).read_bytes())
+        named = [item.get("trace") for item in told["properties"]]
+        named = [*filter(None, named), *told.get("others", ())]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return set()
+    traces = {
+        name
+        for name in named
+        if isinstance(name, str) and name.endswith(".itf.json") and PurePath(name).name == name
+    }
+    return {file for name in traces for file in (name, graph_file(name))}
 
 
 def put_below(directory: Path, contents: Mapping[str, str]) -> None:

@@ -366,6 +366,8 @@ def _as_it_stands(found: re.Match[str]) -> str:
 
 
 def _outcome(item: PropertyVerdict) -> str:
+    if item.outcome == "unknown" and item.reason:
+        return f"{item.outcome}: {text(item.reason)}"
     return f"{item.outcome} {item.reason}" if item.within_bounds else item.outcome
 
 

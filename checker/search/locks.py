@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from checker.errors import UsageError
@@ -22,6 +24,26 @@ def locked(path: Path, flags: int, kind: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+@contextmanager
+def alone(folder: Path, more: str) -> Iterator[None]:
+    """Hold a folder alone, if it is there and its file system has locks.
+
+    UsageError where another process, or another search of this one, holds it; `more`: what helps.
+    """
+    descriptor = None
+    try:
+        descriptor = locked(folder.resolve(), os.O_RDONLY | os.O_DIRECTORY, fcntl.LOCK_EX)
+    except BlockingIOError:
+        raise in_use(folder, more) from None
+    except OSError:
+        pass
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def in_use(directory: Path, more: str) -> UsageError:

@@ -147,10 +147,11 @@ class Search:
         kept = cluster.resume or cluster.checkpoint
         with Place(kept, local=self.local) as place, ExitStack() as leaving:
             self.store = Store(self.session, place.root, self.options.identity)
-            leaving.callback(self.store.release)
+            leaving.callback(self.store.leave)
             self.jobs = Jobs(self.context, place.root, self._watch)
             with waiting(self.options.notice, f"{place.root}: until it answers"):
                 if cluster.resume is not None:
+                    self.store.hold()
                     self._resume()
                 resumed, resumable = cluster.resume is not None, not self.limits.only_states
                 self.store.prepare(resumed=resumed, resumable=resumable)

@@ -290,6 +290,14 @@ def absolute(path: str, *, local: bool) -> str:
     return found
 
 
+def folder_of(path: str) -> Path | None:
+    """Return the folder of this machine that an `absolute` path names; None where it is none."""
+    if not path.startswith("file:/"):
+        return None
+    rest = path.removeprefix("file:")
+    return Path(rest.removeprefix("//"))
+
+
 def parquet_at(
     session: SparkSession, *paths: str, schema: StructType | str | None = None
 ) -> DataFrame:

@@ -17,7 +17,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -26,10 +26,11 @@ from checker.errors import EnvironmentFailure, UsageError
 from checker.frozen import frozen
 from checker.search.aims import Aim
 from checker.search.identity import difference
+from checker.search.locks import alone
 from checker.search.snapshot import Counters
 from checker.spark.files import Files
 from checker.spark.parts import stored_in, written
-from checker.spark.session import absolute, parquet_at, reason_of
+from checker.spark.session import absolute, folder_of, parquet_at, reason_of
 from checker.spark.tasks import Row, contents
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Store:
         self.identity = identity
         self.files = Files(session, root)
         self._claimed = False
+        self._held = ExitStack()
 
     # ------------------------------------------------------------------------------- levels
 
@@ -142,7 +144,7 @@ class Store:
         """Make sure that levels can be written; UsageError where they cannot.
 
         A path that holds another search already is not taken unless that is `resumed`, nor one
-        that another search is about to write to. `release` it in the end. `resumable`: whether who
+        that another search is about to write to. `leave` it in the end. `resumable`: whether who
         asks can resume.
         """
         if not resumed:
@@ -157,6 +159,23 @@ class Store:
             self.files.delete(f"{self.root}/probe")
         except Exception as error:  # noqa: BLE001 (whatever a file system raises)
             raise self._unwritable(error) from None
+        if not resumed:
+            self.hold()
+
+    def hold(self) -> None:
+        """Keep others from a folder of this machine, as long as this search goes on: UsageError.
+
+        A driver that is killed leaves nothing of it behind, as it would leave a claim.
+        """
+        folder = folder_of(self.root)
+        if folder is not None:
+            more = "wait for its end, end it, or name another path"
+            self._held.enter_context(alone(folder, more))
+
+    def leave(self) -> None:
+        """Let others take the path, or what was found."""
+        self.release()
+        self._held.close()
 
     def _claim(self) -> None:
         """Take the path for this search, until its first level says so."""

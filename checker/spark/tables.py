@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,10 @@ from checker.process import deep_recursion
 from checker.search.finding import Finding
 from checker.search.identity import identity_of
 from checker.search.limits import Limits
+from checker.search.locks import alone
 from checker.search.options import Options
 from checker.search.progress import Interrupt, OnProgress, interrupted
-from checker.spark.session import Cluster, absolute, spark_session
+from checker.spark.session import Cluster, absolute, folder_of, spark_session
 
 if TYPE_CHECKING:
     from checker.graph.tables import Terminal
@@ -42,10 +44,12 @@ def write_graph(
     layout = pack(bare)
     kernel = build(bare, layout)
     given = replace(options or Options(), identity=identity_of(bare, kernel))
-    with spark_session(
-        cluster, f"checker graph {machine.name}", given.notice, interrupt
-    ) as session:
+    with (
+        spark_session(cluster, f"checker graph {machine.name}", given.notice, interrupt) as session,
+        ExitStack() as holding,
+    ):
         # PySpark is imported by those who need it only.
+        from checker.graph.tables import IN_USE  # noqa: PLC0415 (Arrow)
         from checker.spark.drafts import sized_for  # noqa: PLC0415
         from checker.spark.graph import write_tables  # noqa: PLC0415
         from checker.spark.jobs import GRAPH_AGAIN, Jobs, Stopped  # noqa: PLC0415
@@ -56,6 +60,11 @@ def write_graph(
 
         context = session.sparkContext
         root = absolute(root, local=context.master.startswith("local"))
+        folder = folder_of(root)
+        if folder is not None:
+            with suppress(OSError):  # what is wrong with it the search says
+                folder.mkdir(parents=True, exist_ok=True)
+            holding.enter_context(alone(folder, IN_USE))
         with deep_recursion():
             shipped = ship(kernel, fingerprint(bare))
         limits = Limits(only_states=True)

@@ -417,6 +417,7 @@ def _expect(fields: Fields) -> ExpectEntry:
     verdict: str | None = None
     if fields.has("verdict"):
         verdict = fields.choice("verdict", ("holds", "violated", "bounded", "inconclusive"))
+    _expects_one_thing(fields, verdict)
     return ExpectEntry(
         verdict,
         fields.name("property"),
@@ -431,3 +432,21 @@ def _expect(fields: Fields) -> ExpectEntry:
         ),
         fields.span,
     )
+
+
+def _expects_one_thing(fields: Fields, verdict: str | None) -> None:
+    """Report what says how something breaks where nothing is to break (T117, T114)."""
+    if verdict in {"holds", "bounded", "inconclusive"}:
+        mend = "write `verdict: violated`, or leave out what says how a property breaks"
+        fields.alone("verdict", ("property", "also", "length"), mend)
+    elif not fields.has("property"):
+        others = ("also",) if verdict == "violated" else ("also", "length")
+        for node in map(fields.get, others):
+            if node is not None:
+                fields.problems.add(
+                    "T114",
+                    "no property is expected to break of which this could say more",
+                    node.span,
+                    expected="`property` beside it",
+                    help="add `verdict: violated, property: NAME`: the property that breaks first",
+                )

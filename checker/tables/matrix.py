@@ -8,7 +8,7 @@ it is found from guards and effects (`moves`), so it is a bound: what it leaves 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -120,7 +120,21 @@ def matrices_of(document: Document, machines: Sequence[Machine]) -> tuple[StateM
                 found[variable.name] = new if old is None else _merged(old, new)
     used = tuple(machine.instance for machine in machines)
     rows = [row.name.text for row in document.rows]
-    return tuple(replace(_judged(document, item, rows), instances=used) for item in found.values())
+    carriers = _carriers(machines, rows)
+    return tuple(
+        replace(_judged(document, item, rows, carriers), instances=used) for item in found.values()
+    )
+
+
+def _carriers(machines: Sequence[Machine], rows: Collection[str]) -> Mapping[str, set[str]]:
+    """Return from which channels or calls rows take each kind of message."""
+    found: dict[str, set[str]] = {}
+    for machine in machines:
+        for action in machine.actions:
+            trigger = action.trigger
+            if trigger.kind == "message" and trigger.channel is not None and action.name in rows:
+                found.setdefault(trigger.message or "", set()).add(trigger.channel)
+    return found
 
 
 def machines_with_every_row(document: Document) -> list[Machine]:
@@ -281,7 +295,9 @@ def _union(one: Effect, two: Effect, states: tuple[str, ...]) -> Effect:
     return replace(one, targets=targets, moves=one.moves or two.moves, sends=sends, named=named)
 
 
-def _judged(document: Document, matrix: StateMatrix, rows: list[str]) -> StateMatrix:
+def _judged(
+    document: Document, matrix: StateMatrix, rows: list[str], carriers: Mapping[str, set[str]]
+) -> StateMatrix:
     """Return a matrix with its lines and rows in order and its empty cells marked."""
     place = {row: number for number, row in enumerate(rows)}
     lines = []
@@ -291,7 +307,13 @@ def _judged(document: Document, matrix: StateMatrix, rows: list[str]) -> StateMa
             effects = tuple(sorted(cell.effects, key=lambda effect: place[effect.row]))
             mark, why = cell.mark, ""
             if not effects and line.kind == "message":
-                mark, why = _unhandled(document, matrix.machine, line.trigger, cell.state)
+                entries = [
+                    entry
+                    for entry in document.unhandled
+                    if _message(entry) == line.trigger
+                    and _covers(entry, matrix.machine, cell.state)
+                ]
+                mark, why = _stated(entries, carriers.get(line.trigger, set()))
             cells.append(replace(cell, effects=effects, mark=mark, why=why))
         lines.append(replace(line, cells=tuple(cells)))
 
@@ -303,12 +325,26 @@ def _judged(document: Document, matrix: StateMatrix, rows: list[str]) -> StateMa
     return replace(matrix, lines=tuple(sorted(shown, key=order)))
 
 
-def _unhandled(document: Document, machine: str, message: str, state: str) -> tuple[Mark, str]:
-    """Return what `unhandled:` says of a message in a state of a machine."""
-    for entry in document.unhandled:
-        if _message(entry) == message and _covers(entry, machine, state):
-            return entry.status, entry.why
-    return "unhandled", ""
+def _stated(entries: Sequence[Unhandled], carriers: Collection[str]) -> tuple[Mark, str]:
+    """Return what `unhandled:` says, by `entries`, of a message that comes from some channels.
+
+    It is handled where an entry says so of each of them. What may come from one is not impossible.
+    """
+    by_carrier = {_carrier(entry): entry for entry in reversed(entries)}
+    if not entries or ("" not in by_carrier and not by_carrier.keys() >= set(carriers)):
+        return "unhandled", ""
+    said = [
+        entry for name, entry in by_carrier.items() if not name or not carriers or name in carriers
+    ]
+    first = next((entry for entry in said if entry.status == "ignored"), said[0])
+    return first.status, first.why
+
+
+def _carrier(entry: Unhandled) -> str:
+    """Return the channel that an entry names, without its keys; "" where it names none."""
+    tree = entry.message.tree
+    node = tree.func if isinstance(tree, ast.Call) else tree
+    return _named(node.value) if isinstance(node, ast.Attribute) else ""
 
 
 def _message(entry: Unhandled) -> str:
@@ -330,7 +366,11 @@ def _covers(entry: Unhandled, machine: str, state: str) -> bool:
 
 def _plain(entry: InState) -> str:
     """Return the machine that a cell of `in:` names, without its keys."""
-    node = entry.place.tree
+    return _named(entry.place.tree)
+
+
+def _named(node: object) -> str:
+    """Return the name that a place begins with and its fields, without keys."""
     names: list[str] = []
     while isinstance(node, ast.Attribute | ast.Subscript):
         if isinstance(node, ast.Attribute):

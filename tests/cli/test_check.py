@@ -43,6 +43,20 @@ def test_a_violation_exits_with_12_and_writes_what_its_object_names(
     assert json.loads(Path("out/verdict.json").read_text())["verdict"] == "violated"
 
 
+def test_a_report_leaves_no_runs_of_the_one_before(command: Command, toggle: str) -> None:
+    command("check", toggle, "--instance", "broken", "--report", "out", *REFERENCE)
+    assert Path("out/few.itf.json").exists()
+    assert Path("out/few.dot").exists()
+    Path("out/mine.itf.json").write_text("{}")
+    assert command("check", toggle, "--report", "out", *REFERENCE).code == 0
+    named = {
+        item["trace"] for item in json.loads(Path("out/verdict.json").read_text())["properties"]
+    }
+    traces = {path.name for path in Path("out").glob("*.itf.json")}
+    assert traces == (named - {None}) | {"mine.itf.json"}
+    assert not Path("out/few.dot").exists()
+
+
 def test_set_changes_a_constant(command: Command, toggle: str) -> None:
     result = command("check", toggle, "--set", "limited=false", *REFERENCE)
     assert result.code == 12

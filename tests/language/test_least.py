@@ -97,6 +97,20 @@ def test_a_default_is_looked_at_only_where_nothing_is(tmp_path: Path) -> None:
     assert failure.code == "E503"
 
 
+def test_a_default_may_be_none(tmp_path: Path) -> None:
+    text = NOTHING.replace(
+        'found: {type: 0..2, initial: "0"}', "found: {type: optional 0..2, initial: none}"
+    )
+    text = text.replace("numbers.discard(found)", "numbers = {2} - numbers")
+    counted = []
+    for operator in ("least", "min", "max"):
+        changed = text.replace("least(numbers)", f"{operator}((x for x in numbers), default=none)")
+        result = run(tmp_path, changed)
+        assert result.verdict.error is None
+        counted.append(result.exploration.distinct)
+    assert counted == [3, 3, 3]
+
+
 def test_a_module_for_tlc_compares_as_the_language_does(tmp_path: Path) -> None:
     result = run(tmp_path, CHOICES)
     module = module_of(result.machine, "least").text

@@ -94,5 +94,6 @@ def test_what_is_unknown_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     open_ = replace(result, verdict=verdict)
     print_result(console(), open_)
     assert f"unknown: live: {CUT_OFF}" in capsys.readouterr().out
+    assert f"| unknown: {CUT_OFF} |" in markdown.report(open_, {})
     (told,) = (item for item in summary(open_, {})["properties"] if item["name"] == "live")  # type: ignore[attr-defined]
     assert told["reason"] == CUT_OFF

@@ -14,6 +14,7 @@ from checker.search.explore import explore
 from checker.search.identity import identity_of
 from checker.search.limits import Limits
 from checker.search.options import Options
+from checker.search.progress import Interrupt
 from checker.spark.explore import explore_spark
 from checker.spark.room import Room
 from checker.spark.session import Cluster
@@ -33,6 +34,7 @@ def on_spark(
     resume: Path | str | None = None,
     options: Mapping[str, object] | None = None,
     room: Room | None = None,
+    interrupt: Interrupt | None = None,
 ) -> Exploration:
     """Search with the Spark engine in the session that is there."""
     layout = pack(machine)
@@ -43,7 +45,14 @@ def on_spark(
     )
     given = Options(identity=identity_of(machine, kernel), **(options or {}))
     return explore_spark(
-        machine, layout, kernel, limits or Limits(), cluster, options=given, room=room
+        machine,
+        layout,
+        kernel,
+        limits or Limits(),
+        cluster,
+        interrupt=interrupt,
+        options=given,
+        room=room,
     )
 
 

@@ -23,8 +23,11 @@ from processes import below, end, eventually, running
 from checker.errors import EnvironmentFailure, UsageError
 from checker.flow import machine_of
 from checker.search.limits import Limits
+from checker.search.locks import alone
 from checker.spark.jobs import Jobs
 from checker.spark.scratch import Place, Scratch
+from checker.spark.session import Cluster
+from checker.spark.tables import write_graph
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -286,6 +289,37 @@ def test_a_place_that_another_search_is_about_to_write_to_is_refused(tmp_path: P
     with pytest.raises(UsageError, match="holds a checkpoint already"):
         on_spark(two_phase(3), checkpoint=str(root))
     assert not claim.exists()
+
+
+def test_a_checkpoint_that_goes_on_is_not_taken_up(tmp_path: Path) -> None:
+    """Two that go on from one checkpoint would write levels over each other's."""
+    machine = two_phase(3)
+    on_spark(machine, Limits(depth=1), checkpoint=tmp_path)
+    with (
+        alone(tmp_path, "it is a test"),
+        pytest.raises(UsageError, match="in use by another checker"),
+    ):
+        on_spark(machine, resume=tmp_path)
+    refused: list[str] = []
+
+    def meanwhile() -> bool:
+        if not refused:
+            with pytest.raises(UsageError, match="in use") as found, alone(tmp_path, "wait"):
+                pass
+            refused.append(str(found.value))
+        return False
+
+    on_spark(machine, Limits(depth=2), resume=tmp_path, interrupt=meanwhile)
+    assert refused
+
+
+def test_a_graph_is_not_written_where_another_one_is(tmp_path: Path) -> None:
+    with (
+        alone(tmp_path, "it is a test"),
+        pytest.raises(UsageError, match="in use by another checker"),
+    ):
+        write_graph(two_phase(3), str(tmp_path), Cluster(workers=1))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_place_without_levels_is_no_checkpoint(tmp_path: Path) -> None:

@@ -235,6 +235,23 @@ unhandled:
 """
 
 
+def test_what_is_ignored_from_one_channel_is_not_ignored_from_all(tmp_path: Path) -> None:
+    hears = "  - {row: overhears, on: heard.Ask, in: {left: Dark}, to: {left: Lit}}\n"
+    also = "  - {message: heard.Ask, in: {left: Lit}, is: impossible, why: it is too late.}\n"
+    (tmp_path / "lamp.yaml").write_text(LAMP)
+
+    def marks(text: str) -> list[str]:
+        (tmp_path / "two.yaml").write_text(text)
+        left = next(
+            it for it in state_matrices(read(tmp_path / "two.yaml")) if it.machine == "left"
+        )
+        return [c.mark for line in left.lines if line.trigger == "Ask" for c in line.cells]
+
+    both = TWO.replace("unhandled:\n", hears + "unhandled:\n")
+    assert marks(both) == ["rows", "unhandled"]
+    assert marks(both + also) == ["rows", "ignored"]
+
+
 def test_what_is_ignored_in_states_of_another_machine_is_not_ignored_in_all(tmp_path: Path) -> None:
     (tmp_path / "lamp.yaml").write_text(LAMP)
     (tmp_path / "two.yaml").write_text(TWO)
