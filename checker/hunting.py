@@ -269,7 +269,5 @@ def _told(asked: Asked, hunted: Hunted) -> str:
 
 
 def _origin(request: flow.Request, document: Document, asked: Asked) -> Provenance:
-    origin = flow.provenance(request, document)
-    command = origin.command.replace("checker check", "checker hunt", 1)
     options = f"--hunts {asked.hunts} --steps {asked.steps} --depth {asked.depth}"
-    return replace(origin, command=f"{command} {options} --seed {asked.seed}")
+    return flow.provenance(request, document).by("hunt", f"{options} --seed {asked.seed}")

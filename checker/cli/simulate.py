@@ -154,9 +154,7 @@ def _spread(
 
 
 def _provenance(origin: Provenance, walks: int, depth: int, seed: int) -> Provenance:
-    command = origin.command.replace("checker check", "checker simulate", 1)
-    options = f"--walks {walks} --depth {depth} --seed {seed}"
-    return replace(origin, command=f"{command} {options}")
+    return origin.by("simulate", f"--walks {walks} --depth {depth} --seed {seed}")
 
 
 def _plots(simulation: Simulation) -> list[tuple[str, Bars]]:

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -228,9 +227,7 @@ class _Session:
         self.here()
         steps = tuple(taken.step for taken in self.walk.path)
         trace = Trace(self.machine, "", "sometimes", "", steps, (), None, ())
-        origin = flow.provenance(self.request, self.document)
-        command = origin.command.replace("checker check", "checker step", 1)
-        origin = replace(origin, command=command)
+        origin = flow.provenance(self.request, self.document).by("step")
         put(Path(name), encoded(itf.dump(trace, origin)))
         click.echo(f"{len(steps) - 1} steps written to {name}")
 

@@ -39,6 +39,9 @@ from checker.table import Document, read
 from checker.verdict import exits
 from checker.visible import json_text
 
+LEFT_SHOWN = 8
+"""Sizes that are named of those that an interrupt left out."""
+
 
 @click.command()
 @click.argument("spec")
@@ -143,7 +146,8 @@ def sweep(
             )
         )
     if directory is not None:  # last: what cannot be written must not cost what was found
-        command = _again(flow.provenance(request, document).command, settings)
+        said = shlex.join(word for setting in settings for word in ("--set", setting))
+        command = flow.provenance(request, document).by("sweep", said).command
         title = f"{told_spec}, instance {instance}, in {plural(len(found), 'size')}"
         table = Table("Sizes", HEADS, _rows(found))
         figures = Figures(title, lines, tuple(_plots(found)), table, command)
@@ -176,19 +180,15 @@ def _exit_code(found: Sequence[Size], *, interrupted: bool) -> int:
     return exits.HOLDS if all(item.whole for item in searched) else exits.INCONCLUSIVE
 
 
-def _settings(item: Size) -> str:
-    return _named(item.settings)
-
-
 def _named(settings: tuple[tuple[str, Value], ...]) -> str:
     return " ".join(f"{name}={shown(value)}" for name, value in settings)
 
 
 def _line(item: Size) -> str:
     if item.refused:
-        return f"{_settings(item)}: refused: {item.refused}"
+        return f"{_named(item.settings)}: refused: {item.refused}"
     states = plural(item.distinct, "state")
-    return f"{_settings(item)}: {_verdict(item)}, {states}, {item.seconds:.1f} s"
+    return f"{_named(item.settings)}: {_verdict(item)}, {states}, {item.seconds:.1f} s"
 
 
 def _verdict(item: Size) -> str:
@@ -217,7 +217,7 @@ def _rows(found: Sequence[Size]) -> list[tuple[str, ...]]:
             "" if item.control is None else str(len(item.control)),
         )
         cells = ("",) * len(figures) if item.refused else figures
-        rows.append((_settings(item), *cells, _verdict(item)))
+        rows.append((_named(item.settings), *cells, _verdict(item)))
     return rows
 
 
@@ -240,13 +240,13 @@ def _plots(found: Sequence[Size]) -> list[tuple[str, Bars]]:
         return []
     states = [
         Bar(
-            _settings(item),
+            _named(item.settings),
             item.distinct,
             f"{item.distinct:,}{' and more' * (item.stopped_by is not None)}, {_verdict(item)}",
         )
         for item in searched
     ]
-    seconds = [Bar(_settings(item), item.seconds, f"{item.seconds:.2f}") for item in searched]
+    seconds = [Bar(_named(item.settings), item.seconds, f"{item.seconds:.2f}") for item in searched]
     return [
         ("states", Bars("states (logarithmic)", tuple(states), logarithmic=True)),
         ("seconds", Bars("seconds of the search", tuple(seconds))),
@@ -278,13 +278,3 @@ def _left(sizes: Sequence[tuple[tuple[str, Value], ...]]) -> list[str]:
     named = [_named(size) for size in sizes[:LEFT_SHOWN]]
     more = [f"{len(sizes) - LEFT_SHOWN:,} more"] if len(sizes) > LEFT_SHOWN else []
     return [f"{plural(len(sizes), 'size')} not searched (interrupted): {', '.join(named + more)}"]
-
-
-LEFT_SHOWN = 8
-"""Sizes that are named of those left out."""
-
-
-def _again(check: str, settings: Sequence[str]) -> str:
-    """Return how to repeat a sweep, by how a check of what it starts from is repeated."""
-    sizes = shlex.join(word for setting in settings for word in ("--set", setting))
-    return f"{check.replace('checker check', 'checker sweep', 1)} {sizes}"

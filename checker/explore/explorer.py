@@ -196,8 +196,7 @@ class Explorer:
         return f"{lines} | checker step{words}"
 
     def _origin(self) -> Any:
-        origin = flow.provenance(self.request, self.document)
-        return replace(origin, command=origin.command.replace("checker check", "checker step", 1))
+        return flow.provenance(self.request, self.document).by("step")
 
     def as_itf(self, path: Path) -> str:
         """Return a path as a trace (ITF JSON)."""

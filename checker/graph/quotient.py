@@ -27,7 +27,7 @@ from checker.search.board import Numbers
 _UNNAMED = -1
 FAIR, HOPELESS, REFINE = 1, 0, 2
 
-SAFETY = 0.8
+_SAFETY = 0.8
 """Share of the machine's available memory that a larger graph may take."""
 
 
@@ -237,6 +237,12 @@ def _join(
 # ------------------------------------------------------------------------------------- all states
 
 
+def require_room(states: int, needed: int) -> None:
+    """Raise NoRoomError where a larger graph has too many states, or does not fit in its bytes."""
+    if states >= 1 << 31 or needed > _SAFETY * available():
+        raise NoRoomError
+
+
 def unfolded(
     graph: StateGraph, turning: Turning, inside: NDArray[np.bool_]
 ) -> tuple[StateGraph, NDArray[np.int64]]:
@@ -252,8 +258,7 @@ def unfolded(
     sizes = graph.offsets[states + 1] - graph.offsets[states]
     nodes = len(states) * turning.count
     needed = 8 * turning.count * int(sizes.sum()) + 40 * nodes
-    if nodes >= 1 << 31 or needed > SAFETY * available():
-        raise NoRoomError
+    require_room(nodes, needed)
     offsets = np.zeros(nodes + 2, np.int64)
     np.cumsum(np.repeat(sizes, turning.count), out=offsets[1:-1])
     offsets[-1] = offsets[-2]

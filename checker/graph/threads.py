@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from checker.frozen import frozen
 from checker.graph.lasso import Lasso
-from checker.graph.quotient import SAFETY, NoRoomError
+from checker.graph.quotient import require_room
 from checker.graph.space import Space
 from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.compiled import compiled
 from checker.llvm.meta import CONDITION, PREMISE
-from checker.memory import available
 from checker.search.beyond import OUTSIDE_RAISED
 from checker.search.board import Numbers
 from checker.search.recording import bytes_of_judging
@@ -63,7 +62,8 @@ def thread(
     )
     if len(members) == 1:
         return Thread(space, turning, moves)
-    _require_room(space.graph, len(members))
+    states, steps = (len(members) * each for each in (space.graph.states, len(space.graph.targets)))
+    require_room(states, bytes_of_judging(states, steps) + 2 * steps)
     return Thread(
         replace(
             space,
@@ -74,14 +74,6 @@ def thread(
         turning,
         moves,
     )
-
-
-def _require_room(graph: StateGraph, width: int) -> None:
-    """Raise NoRoomError where a graph of `width` times as much, and judging it, does not fit."""
-    states, steps = width * graph.states, width * len(graph.targets)
-    needed = bytes_of_judging(states, steps) + 2 * steps
-    if states >= 1 << 31 or needed > SAFETY * available():
-        raise NoRoomError
 
 
 def _seen(

@@ -7,7 +7,6 @@ of five values are 125 < 2**7 together, but 9 bits one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from math import log2
 
 from checker.frozen import frozen
@@ -48,14 +47,13 @@ def place(cardinalities: Sequence[int]) -> tuple[int, list[Spot]]:
     tightest = _bins_by_product(cardinalities)
     bins = _bins_by_width(fields, cardinalities)
     groups = fields
-    for attempt in count():
-        if len(bins) <= len(tightest):
-            break
+    attempt = 0
+    while len(bins) > len(tightest):
         merged = _merge(groups, cardinalities, len(tightest), 1 << max(0, attempt - PATIENCE))
         if merged == groups:
             bins = [[group] for group in tightest]
             break
-        groups = merged
+        groups, attempt = merged, attempt + 1
         bins = _bins_by_width(groups, cardinalities)
     return max(len(bins), 1), _spots(bins, cardinalities)
 

@@ -16,7 +16,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from io import BufferedReader
 from pathlib import Path
@@ -30,7 +30,7 @@ from checker.kernel.kernel import Words
 from checker.search.aims import Aim
 from checker.search.finding import FindingKind
 from checker.search.identity import difference
-from checker.search.locks import in_use, locked
+from checker.search.locks import holding, in_use, locked
 from checker.search.snapshot import Counters, Snapshot
 
 FORMAT = 1
@@ -108,25 +108,14 @@ def _written(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-@contextmanager
-def _read(directory: Path) -> Iterator[None]:
-    descriptor = None
-    try:
-        descriptor = locked(directory / LOCK, os.O_RDONLY, fcntl.LOCK_SH)
-    except BlockingIOError:
-        raise in_use(
-            directory,
-            "it keeps checkpoints there; wait for its end, end it, or go on from a copy",
-        ) from None
-    except OSError:
-        # No checkpoint, one of an older checker, or a file system without locks. Nothing that a
-        # manifest names is ever changed, so reading goes well all the same.
-        pass
-    try:
-        yield
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
+def _read(directory: Path) -> AbstractContextManager[None]:
+    """Hold a directory against who would keep checkpoints there.
+
+    Not where there is no checkpoint, or one of an older checker, or a file system without locks.
+    Nothing that a manifest names is ever changed, so reading goes well all the same.
+    """
+    more = "it keeps checkpoints there; wait for its end, end it, or go on from a copy"
+    return holding(directory / LOCK, os.O_RDONLY, fcntl.LOCK_SH, in_use(directory, more))
 
 
 def _unusable(directory: Path, error: OSError) -> CheckerError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from checker.errors import UsageError
@@ -27,16 +27,16 @@ def locked(path: Path, flags: int, kind: int) -> int:
 
 
 @contextmanager
-def alone(folder: Path, more: str) -> Iterator[None]:
-    """Hold a folder alone, if it is there and its file system has locks.
+def holding(path: Path, flags: int, kind: int, error: UsageError) -> Iterator[None]:
+    """Hold a lock if there is such a file or folder, and its file system has locks.
 
-    UsageError where another process, or another search of this one, holds it; `more`: what helps.
+    `error` is raised where another process, or another search of this one, holds it.
     """
     descriptor = None
     try:
-        descriptor = locked(folder.resolve(), os.O_RDONLY | os.O_DIRECTORY, fcntl.LOCK_EX)
+        descriptor = locked(path, flags, kind)
     except BlockingIOError:
-        raise in_use(folder, more) from None
+        raise error from None
     except OSError:
         pass
     try:
@@ -44,6 +44,12 @@ def alone(folder: Path, more: str) -> Iterator[None]:
     finally:
         if descriptor is not None:
             os.close(descriptor)
+
+
+def alone(folder: Path, more: str) -> AbstractContextManager[None]:
+    """Hold a folder alone, if it can be held; UsageError where another does; `more`: what helps."""
+    flags = os.O_RDONLY | os.O_DIRECTORY
+    return holding(folder.resolve(), flags, fcntl.LOCK_EX, in_use(folder, more))
 
 
 def in_use(directory: Path, more: str) -> UsageError:

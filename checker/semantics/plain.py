@@ -53,6 +53,12 @@ def _called(variant: str, names: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def _with_kind(variant: str, parts: Mapping[str, object]) -> dict[str, object]:
+    """Return a message of whose fields these are the values."""
+    called = _called(variant, parts)
+    return {KIND: variant, **{called[name]: part for name, part in parts.items()}}
+
+
 def beside_kind(variant: Record) -> Record:
     """Return a message with its fields as they are called beside its `kind`."""
     called = _called(variant.name, (name for name, _ in variant.fields))
@@ -70,8 +76,7 @@ def plain(kind: Type, value: Any) -> object:
             shape = next(variant for variant in variants if variant.name == value.name)
             contents = plain(shape, value)
             assert isinstance(contents, dict)
-            called = _called(shape.name, contents)
-            return {KIND: value.name, **{called[name]: part for name, part in contents.items()}}
+            return _with_kind(shape.name, contents)
         case Set(item) if _is_hashable(item):
             return frozenset(plain(item, member) for member in value)
         case Set(item):
@@ -107,8 +112,7 @@ def plain_value(value: Any) -> object:
     """Return a binding's value as plain Python data; any record has its name as `kind`."""
     match value:
         case RecordValue(name, fields):
-            called = _called(name, (field for field, _ in fields))
-            return {KIND: name, **{called[field]: plain_value(part) for field, part in fields}}
+            return _with_kind(name, {field: plain_value(part) for field, part in fields})
         case MapValue():
             return {_as_key(plain_value(key)): plain_value(value[key]) for key in value}
         case tuple():
@@ -187,9 +191,7 @@ def as_json(kind: Type, value: Any, names: Names) -> Any:
             return {name: as_json(part, value[name], names) for name, part in fields}
         case Union(_, variants):
             shape = next(variant for variant in variants if variant.name == value.name)
-            parts = as_json(shape, value, names)
-            called = _called(shape.name, parts)
-            return {KIND: value.name, **{called[name]: part for name, part in parts.items()}}
+            return _with_kind(shape.name, as_json(shape, value, names))
         case Set(item):
             return [as_json(item, member, names) for member in ordered(item, value)]
         case Sequence(item, _) | Bag(item, _):

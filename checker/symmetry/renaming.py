@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from checker.layout.shape import Shape, VariantShape, codes_in_use, is_dense
 from checker.llvm import cells, loops
-from checker.llvm.blocks import Flag
 from checker.llvm.code import Operand, Ref
 from checker.llvm.frame import Frame, Value
 from checker.llvm.slots import insert_sorted
@@ -156,13 +155,10 @@ class Renaming:
         code = self.frame.code
         for variant in shape.variants:
             if any(self.changes(part.shape) for part in variant.fields):
-                here: Flag = True
+                end = code.new_label()
                 if isinstance(shape.type, Union):
                     here = cells.in_variant(self.frame, value, shape, variant)
-                if here is False:  # A value that is known by now has no fields of other variants.
-                    continue
-                end = code.new_label()
-                code.leave_unless(here, end)
+                    code.leave_unless(here, end)
                 visit(variant)
                 code.label(end)
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Literal
 
 from checker.elaborate import elaborate, instances
+from checker.elaborate.generated import key_of
 from checker.errors import SpecificationError
 from checker.frozen import frozen
 from checker.machine.machine import Action, Machine, Variable
@@ -310,7 +311,7 @@ def _judged(
                 entries = [
                     entry
                     for entry in document.unhandled
-                    if _message(entry) == line.trigger
+                    if key_of(entry)[0] == line.trigger
                     and _covers(entry, matrix.machine, cell.state)
                 ]
                 mark, why = _stated(entries, carriers.get(line.trigger, set()))
@@ -345,15 +346,6 @@ def _carrier(entry: Unhandled) -> str:
     tree = entry.message.tree
     node = tree.func if isinstance(tree, ast.Call) else tree
     return _named(node.value) if isinstance(node, ast.Attribute) else ""
-
-
-def _message(entry: Unhandled) -> str:
-    tree = entry.message.tree
-    node = tree.func if isinstance(tree, ast.Call) else tree
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
 
 
 def _covers(entry: Unhandled, machine: str, state: str) -> bool:

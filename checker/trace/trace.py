@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.search.finding import FindingKind
@@ -187,3 +189,8 @@ class Provenance:
     spec: str
     command: str
     overrides: tuple[tuple[str, int | bool | str], ...] = ()
+
+    def by(self, name: str, more: str = "") -> Provenance:
+        """Return how another command is repeated than `checker check`, with `more` behind it."""
+        command = self.command.replace("checker check", f"checker {name}", 1)
+        return replace(self, command=f"{command} {more}" if more else command)

@@ -143,7 +143,7 @@ def test_what_is_claimed_of_each_needs_memory_for_all(
     queue: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = reduced(elaborate(read(queue)), symmetry=True)
-    monkeypatch.setattr("checker.graph.threads.available", lambda: 0)
+    monkeypatch.setattr("checker.graph.quotient.available", lambda: 0)
     outcomes = by_kernel(machine, 1)[1].outcomes
     each = [outcomes[f"served(g{n})"] for n in range(1, 5)]
     assert each == [Outcome("unknown", NO_MEMORY)] * 4

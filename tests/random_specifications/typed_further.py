@@ -309,17 +309,22 @@ class TypedFurther(Typed):
         kinds = [self.type(self.number(0, 2)) for _ in range(self.number(0, 2))]
         return [(f"p{place}", kind) for place, kind in enumerate(kinds)]
 
-    def _definition(self, number: int) -> list[str]:
-        parameters = self._parameters()
-        scope = [*self.places(parameters), *parameters]
-        result = self.type(self.number(0, 2)) if self.chance() else BOOL
-        lets = []
+    def _lets(self, scope: Scope) -> list[str]:
+        """Draw names for parts, which are added to the scope; return the lines below `let:`."""
+        lines = []
         for place in range(self.number(0, 1)):
             of = self.type(1)
             part = self.expression(of, scope, 2)
             if part is not None and part not in ("none", "empty"):
                 scope.append((f"y{place}", of))
-                lets.append(f'      y{place}: "{part}"')
+                lines.append(f'      y{place}: "{part}"')
+        return lines
+
+    def _definition(self, number: int) -> list[str]:
+        parameters = self._parameters()
+        scope = [*self.places(parameters), *parameters]
+        result = self.type(self.number(0, 2)) if self.chance() else BOOL
+        lets = self._lets(scope)
         body = self.expression(result, scope, 3)
         if body is None:
             return []
@@ -390,13 +395,7 @@ class TypedFurther(Typed):
                 bound.append((name, kind))
                 said.append(f'{name}: "{domain}"')
         scope = [*self.places(bound), *bound]
-        lets = []
-        for place in range(self.number(0, 1)):
-            of = self.type(1)
-            part = self.expression(of, scope, 2)
-            if part is not None and part not in ("none", "empty"):
-                scope.append((f"y{place}", of))
-                lets.append(f'      y{place}: "{part}"')
+        lets = self._lets(scope)
         return [
             f"  - row: row{number}",
             *([f"    for: {{{', '.join(said)}}}"] if said else []),
