@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from checker.errors import InternalError
 from checker.export.expressions import Expressions, Scope, item_type, may_fail, members
-from checker.export.names import assigned, atomic, auxiliary, bracketed, listed, place
+from checker.export.names import assigned, atomic, bound_in, bracketed, listed, place
 from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine
@@ -377,8 +377,9 @@ class Actions:
                 return f"(CASE {' [] '.join(arms)})"
             case Map(key, held, total):
                 own = "{}" if total else self._over(wanted, key, f"DOMAIN {text}")
-                name = auxiliary("key", text)
-                inner = self._occurring(wanted, held, f"{text}[{name}]")
+                name, inner = bound_in(
+                    "key", lambda key: self._occurring(wanted, held, f"{text}[{key}]"), text
+                )
                 if inner == "{}":
                     return own
                 content = f"UNION {{{inner} : {name} \\in DOMAIN {text}}}"
@@ -394,8 +395,7 @@ class Actions:
     def _over(self, wanted: Id, item: Type, collection: str) -> str:
         if isinstance(item, Id):
             return f"({collection})" if item.name == wanted.name else "{}"
-        name = auxiliary("item", collection)
-        inner = self._occurring(wanted, item, name)
+        name, inner = bound_in("item", lambda one: self._occurring(wanted, item, one), collection)
         return "{}" if inner == "{}" else f"(UNION {{{inner} : {name} \\in {collection}}})"
 
     # ----------------------------------------------------------------------- simple ones

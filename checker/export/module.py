@@ -13,8 +13,9 @@ from checker.export.names import LIBRARY, assigned, identifier, listed, quoted
 from checker.export.values import Values, require_written, unwritten
 from checker.frozen import frozen
 from checker.machine import terms as t
+from checker.machine.certain import fails_alone
 from checker.machine.machine import LIVENESS, Action, Machine, Property
-from checker.machine.terms import Generator
+from checker.machine.terms import Generator, Term
 from checker.machine.types import Type
 from checker.machine.walk import variables_read, walk
 from checker.semantics.fairness import fair_rows
@@ -361,6 +362,8 @@ class _Writer:
 
     def _property(self, item: Property, number: int) -> Lines:
         own = self._claims[item.name]
+        if item.kind in LIVENESS:
+            return [f"{own} == {self._formula(item)}"]
         parts = [self._write.text(part, self._scope) for part in conjuncts(item.condition)]
         match item.kind:
             case "always":
@@ -370,16 +373,6 @@ class _Writer:
             case "step":
                 claim = f"{own} == [][UNCHANGED vars \\/ {own}{_OF_STEPS}]_vars"
                 return [*_all(f"{own}{_OF_STEPS}", parts), claim]
-            case "eventually":
-                return [f"{own} == <>({_joined(parts)})"]
-            case "leads_to":
-                assert item.premise is not None
-                premise = self._write.text(item.premise, self._scope)
-                return [f"{own} == ({premise}) ~> ({_joined(parts)})"]
-            case "always_eventually":
-                return [f"{own} == []<>({_joined(parts)})"]
-            case "eventually_always":
-                return [f"{own} == <>[]({_joined(parts)})"]
             case "sometimes":
                 return [
                     *prose("Never false: it says so when a state is the first where this is true."),
@@ -390,6 +383,32 @@ class _Writer:
                     "  ELSE TRUE",
                 ]
         raise unwritten(f"a property `{item.kind}`", item.name, item.span)
+
+    def _formula(self, item: Property) -> str:
+        claim = self._promised(item.condition)
+        match item.kind:
+            case "eventually":
+                return f"<>{claim}"
+            case "leads_to":
+                assert item.premise is not None
+                return f"{self._promised(item.premise)} ~> {claim}"
+            case "always_eventually":
+                return f"[]<>{claim}"
+            case "eventually_always":
+                return f"<>[]{claim}"
+        raise unwritten(f"a property `{item.kind}`", item.name, item.span)
+
+    def _promised(self, condition: Term) -> str:
+        """Write a condition of a temporal formula so that TLC takes it for one of a state.
+
+        TLC takes conditions apart down to what no variable is in, which it evaluates beforehand,
+        whatever stands before it, and misjudges where it is all.
+        """
+        parts = [self._write.text(part, self._scope) for part in conjuncts(condition)]
+        text = f"({parts[0] if len(parts) == 1 else _joined(parts)})"
+        if any(fails_alone(node) and not variables_read(node) for node in walk(condition)):
+            text = f"({text} = TRUE)"
+        return text if variables_read(condition) else f"({text} /\\ vars = vars)"
 
     def _configuration(self) -> str:
         lines = ["SPECIFICATION Spec", "CONSTANT none = none", "CONSTANT Judging = TRUE"]

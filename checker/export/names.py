@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import resources
 
 from checker.source import Span
@@ -76,6 +77,24 @@ def auxiliary(base: str, *texts: str) -> str:
         number += 1
         name = f"{_AUXILIARY}{base}_{number}"
     return name
+
+
+_marks = itertools.count()
+
+
+def bound_in(base: str, make: Callable[[str], str], *texts: str) -> tuple[str, str]:
+    r"""Return a name bound around what `make` makes of it, and that.
+
+    What is inside may bind names, too, and need not have this one in what it was made from. So it
+    is made first, with a mark that no other has in place of the name.
+
+    >>> bound_in("key", lambda key: f"{{v_key.a : v_key \\in x[{key}]}}", "x")
+    ('v_key_1', '{v_key.a : v_key \\in x[v_key_1]}')
+    """
+    mark = f"{_AUXILIARY}{next(_marks)}_"
+    inner = make(mark)
+    name = auxiliary(base, inner, *texts)
+    return name, inner.replace(mark, name)
 
 
 def quoted(text: str) -> str:

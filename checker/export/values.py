@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from checker.errors import Diagnostic, SpecificationError
-from checker.export.names import auxiliary, bracketed, identifier, place, quoted
+from checker.export.names import auxiliary, bound_in, bracketed, identifier, place, quoted
 from checker.machine.machine import Machine
 from checker.machine.relations import parts, variants_of
 from checker.machine.types import (
@@ -317,21 +317,22 @@ class Values:
         """Return `text`, of type `source`, as a value of `target`, or an evaluation error."""
         if included(source, target):
             return text
-        where, fresh = place(span), auxiliary("one", text)
+        where = place(span)
 
         def inner(start: str, a: Type, b: Type) -> str:
             return self.cast(start, a, b, span)
 
         match source, target:
             case Option(item), Option(other):
-                some = inner(fresh, item, other)
-                return f"LET {fresh} == {text} IN IF {fresh} = none THEN none ELSE {some}"
+                one, some = bound_in("one", lambda name: inner(name, item, other), text)
+                return f"LET {one} == {text} IN IF {one} = none THEN none ELSE {some}"
             case Option(item), _:
                 return inner(f"Some({text}, {where})", item, target)
             case _, Option(other):
                 return inner(text, source, other)
             case Set(item), Set(other):
-                return f"{{{inner(fresh, item, other)} : {fresh} \\in {text}}}"
+                one, made = bound_in("one", lambda name: inner(name, item, other), text)
+                return f"{{{made} : {one} \\in {text}}}"
             case Map(), Map():
                 return self._cast_map(text, source, target, span)
             case ((Record() | Union()), (Record() | Union())):
@@ -341,12 +342,17 @@ class Values:
         return f"Within({text}, {self.set_of(target)}, {where})"
 
     def _cast_map(self, text: str, source: Map, target: Map, span: Span) -> str:
-        name = auxiliary("key", text)
+        def held(key: str) -> str:
+            return self.cast(f"{bracketed(text)}[{key}]", source.value, target.value, span)
+
+        def key_of(key: str) -> str:
+            return self.cast(key, source.key, target.key, span)
+
         if not (included(source.key, target.key) and included(source.value, target.value)):
-            inner = self.cast(f"{bracketed(text)}[{name}]", source.value, target.value, span)
+            name, inner = bound_in("key", held, text)
             text = f"[{name} \\in DOMAIN {bracketed(text)} |-> {inner}]"
             if not included(source.key, target.key):
-                key = self.cast(name, source.key, target.key, span)
+                name, key = bound_in("key", key_of, text)
                 keys = f"{{{key} : {name} \\in DOMAIN {bracketed(text)}}}"
                 text = f'Covered({text}, {keys}, "E501", {place(span)})'
         if target.total and not (source.total and source.key == target.key):
@@ -393,13 +399,16 @@ class Values:
         where = place(span)
         if isinstance(source, Bag):
             if not included(source.item, target.item):
-                item = auxiliary("item", text)
-                made = inner(item, source.item, target.item)
+                item, made = bound_in(
+                    "item", lambda name: inner(name, source.item, target.item), text
+                )
                 text = f"[{item} \\in {{{made} : {item} \\in DOMAIN {text}}} |-> {text}[{item}]]"
             return f"BagUpTo({text}, {target.capacity}, {where})"
         if not included(source.item, target.item):
-            number = auxiliary("place", text)
-            made = inner(f"{bracketed(text)}[{number}]", source.item, target.item)
+            row = bracketed(text)
+            number, made = bound_in(
+                "place", lambda name: inner(f"{row}[{name}]", source.item, target.item), text
+            )
             text = f"[{number} \\in DOMAIN {bracketed(text)} |-> {made}]"
         if source.capacity > target.capacity:
             text = f"AtMost({text}, {target.capacity}, {where})"

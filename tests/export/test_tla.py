@@ -562,20 +562,35 @@ def written(entry: Shipped) -> Module:
 
 HELD = """
 system: held
-about: Ids are looked for in collections of collections; variables are called as a module might.
+about: >-
+  Ids are looked for in collections of collections; variables are called as a module might; promises
+  speak of what never changes.
 constants:
   M: {ids: [m1, m2]}
+  none_held: {type: map of M to bool, value: empty}
 variables:
   e0: {type: optional M, initial: none}
   k0: {type: "map of 0..2 to M", initial: "{0: m1}"}
   s: {type: set of set of optional M, initial: empty}
+  m: {type: map of 0..1 to map of set of optional M to M, initial: empty}
 initial:
   do: e0 = fresh(M)
 rows:
   - row: draw
     when: e0 is none
     do: e0 = fresh(M)
+deadlock: false
+properties:
+  always_so: {eventually: m1 != m2, why: TLC finds it false where no variable is read.}
+  not_there:
+    leads_to: {from: "k0[0] == m1", to: "none_held[m1] if m1 in none_held else m1 != m2"}
+    why: TLC evaluates what has no variable though a condition stands before it.
 """
+
+
+@needs_tlc
+def test_promises_may_speak_of_constants(tmp_path: Path) -> None:
+    assert recounted(tmp_path, HELD) == []
 
 
 def test_ids_in_use_are_looked_for_under_names_of_their_own(tmp_path: Path) -> None:
@@ -583,7 +598,8 @@ def test_ids_in_use_are_looked_for_under_names_of_their_own(tmp_path: Path) -> N
     path.write_text(HELD)
     text = exported(path)
     assert "v_key \\in DOMAIN k0" in text
-    assert "v_item_1 \\in v_item" in text
+    assert "v_item \\in v_item_1" in text
+    assert "v_key \\in DOMAIN m[v_key_1]" in text
     assert re.search(r"\b[ek]0 \\in ", text) is None
 
 

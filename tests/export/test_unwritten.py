@@ -48,5 +48,5 @@ def test_claims_that_have_a_form_are_written(tmp_path: Path) -> None:
     more = "properties:\n  a: {always_eventually: n == 1, why: w.}\n"
     more += "  b: {eventually_always: n != 1, why: w.}\n"
     text = exported(tmp_path, more).text
-    assert "a == []<>((n = 1))" in text
-    assert "b == <>[]((n # 1))" in text
+    assert "a == []<>(n = 1)" in text
+    assert "b == <>[](n # 1)" in text
