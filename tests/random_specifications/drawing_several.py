@@ -15,6 +15,7 @@ from .drawing_further import further
 from .files import SYSTEM, Files
 from .typed import typed
 from .typed_further import typed_further, typed_wide
+from .typed_lively import typed_lively
 from .typed_several import typed_refining, typed_using
 
 OWN = '  own: {type: 0..2, initial: "0"}'
@@ -156,9 +157,10 @@ KINDS = {
     "typed": typed,
     "typed_further": typed_further,
     "typed_wide": typed_wide,
+    "typed_lively": typed_lively,
     "typed_using": typed_using,
     "typed_refining": typed_refining,
 }
 """What is drawn, by what it shows: a system of one file, a used one, a refined one, infinite runs
-of symmetric ids, what these leave out, types of every kind, what is done with them, and these two
-used and refined."""
+of symmetric ids, what these leave out, types of every kind, what is done with them, types of many
+values, infinite runs over types of every kind, and systems over these that are used and refined."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +148,7 @@ def _subscript(node: ast.Subscript, scope: Scope) -> Any:
             None if end is None else evaluate(end, scope)
             for end in (node.slice.lower, node.slice.upper)
         ]
-        return whole[ends[0] : ends[1]]
+        return whole if whole is EMPTY else whole[ends[0] : ends[1]]
     keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     value = evaluate(node.value, scope)
     for key in keys:
@@ -423,16 +423,32 @@ def _decided(body: ast.expr, clauses: list[ast.comprehension], decides: bool, sc
     assert isinstance(first.target, ast.Name)
     domain = need(evaluate(first.iter, scope))
     ordered = isinstance(domain, tuple) and not isinstance(domain, Bag)
+    name = first.target.id
+
+    def of(value: Any) -> bool:
+        inner = scope.bind(name, value)
+        tests = all(need(evaluate(test, inner)) for test in first.ifs)
+        return tests and _decided(body, rest, decides, inner)
+
+    return some(items(domain, scope), of, scope.model, ordered=ordered)
+
+
+def some(
+    values: Iterable[Any], of: Callable[[Any], bool], model: Model, *, ordered: bool = False
+) -> bool:
+    """Whether something is so of one of some values, as `any` looks at them.
+
+    `ordered`: one of them is first, whatever ids they hold.
+    """
+    values = list(values)
+    ordered = ordered or not any(_interchangeable(value, model) for value in values)
     failed = None
-    for value in items(domain, scope):
-        inner = scope.bind(first.target.id, value)
+    for value in values:
         try:
-            if all(need(evaluate(test, inner)) for test in first.ifs) and _decided(
-                body, rest, decides, inner
-            ):
+            if of(value):
                 return True
         except FailedError as error:
-            if ordered or not _interchangeable(value, scope):
+            if ordered:
                 raise
             failed = error
     if failed is not None:
@@ -440,18 +456,17 @@ def _decided(body: ast.expr, clauses: list[ast.comprehension], decides: bool, sc
     return False
 
 
-def _interchangeable(value: Any, scope: Scope) -> bool:
+def _interchangeable(value: Any, model: Model) -> bool:
     """Whether there are interchangeable ids in a value."""
-    model = scope.model
     match value:
         case str():
             return any(value in model.types[name][1] for name in model.symmetric)
         case Record(_, fields):
-            return any(_interchangeable(part, scope) for _, part in fields)
+            return any(_interchangeable(part, model) for _, part in fields)
         case dict():
-            return any(_interchangeable(part, scope) for pair in value.items() for part in pair)
+            return any(_interchangeable(part, model) for pair in value.items() for part in pair)
         case tuple() | frozenset():
-            return any(_interchangeable(part, scope) for part in value)
+            return any(_interchangeable(part, model) for part in value)
     return False
 
 
@@ -507,14 +522,8 @@ def _enabled(node: ast.Call, scope: Scope) -> bool:
     row = node.args[0]
     assert isinstance(row, ast.Name)
     wanted = {str(part.arg): evaluate(part.value, scope) for part in node.keywords}
-    for known in scope.model.rows:
-        if known.name == row.id:
-            for instance in Stepper(scope.model).instances(known, scope.state):
-                if instance.failed:
-                    raise FailedError("whether a row can run")
-                if wanted.items() <= instance.names.items():
-                    return True
-    return False
+    named = [known for known in scope.model.rows if known.name == row.id]
+    return any(Stepper(scope.model).can_run(known, scope.state, wanted) for known in named)
 
 
 def _on_the_way(node: ast.Call, scope: Scope) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from .evaluation import Scope, evaluate, items, need, wanted_of
+from .evaluation import Scope, evaluate, items, need, some, wanted_of
 from .model import Model, Row, scalar
 from .values import (
     EMPTY,
@@ -649,6 +649,37 @@ class Stepper:
             return
         for trigger in self._triggers(row, state):
             yield from self._bound(row, state, row.binders, trigger)
+
+    def can_run(self, row: Row, state: dict[str, Any], wanted: dict[str, Any]) -> bool:
+        """Whether a row can run, with some of its bindings: each is looked for as `any` does."""
+
+        def matches(names: dict[str, Any]) -> bool:
+            return all(names[name] == value for name, value in wanted.items() if name in names)
+
+        def taken(trigger: Instance) -> bool:
+            if trigger.failed:
+                raise FailedError("what a row takes")
+            return matches(trigger.names) and below(row.binders, trigger)
+
+        def below(binders: list[Any], so_far: Instance) -> bool:
+            if not binders:
+                found = list(self._guarded(row, Scope(self.model, state, so_far.names), so_far))
+                if any(instance.failed for instance in found):
+                    raise FailedError("whether a row can run")
+                return any(matches(instance.names) for instance in found)
+            (name, domain), rest = binders[0], binders[1:]
+
+            def of(value: Any) -> bool:
+                inner = Instance({**so_far.names, name: value}, ())
+                return matches(inner.names) and below(rest, inner)
+
+            values = self._values(domain, Scope(self.model, state, so_far.names))
+            return some(values, of, self.model)
+
+        if row.special is not None:
+            return any(map(taken, self._generated(row, state)))
+        held = ((*one.names.values(), *one.shown, one) for one in self._triggers(row, state))
+        return some(held, lambda values: taken(values[-1]), self.model)
 
     def _bound(
         self, row: Row, state: dict[str, Any], binders: list[Any], so_far: Instance

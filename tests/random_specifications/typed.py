@@ -18,6 +18,10 @@ from .typed_reading import RARELY, Reading
 class Typed(Reading):
     """Draws one specification."""
 
+    rows = (1, 3)
+    claims = (1, 3)
+    """How many there are, at least and at most."""
+
     # -------------------------------------------------------------------------------- effects
 
     def places(self, bound: Scope) -> Scope:
@@ -146,8 +150,10 @@ class Typed(Reading):
         self.depth = self.number(2, 3)
         variables = self._variables()
         more = self.further()
-        rows = [line for number in range(self.number(1, 3)) for line in self.row(number)]
-        claims = [line for number in range(self.number(1, 3)) for line in self.claim(number)]
+        rows = [line for number in range(self.number(*self.rows)) for line in self.row(number)]
+        claims = [
+            line for number in range(self.number(*self.claims)) for line in self.claim(number)
+        ]
         lines = [
             "system: typed", "about: Drawn by a test.", *self.declared(), *variables, *more,
             "deadlock: false", "rows:", *rows, "properties:", *claims,

@@ -33,6 +33,10 @@ class TypedFurther(Typed):
         """What operations and timers remember."""
         self.definitions: list[tuple[str, list[Kind], Kind]] = []
         self.procedures: list[tuple[str, list[Kind]]] = []
+        self.outcomes: tuple[str, ...] = ("ok", "bad")
+        """How operations end."""
+        self.bindings: dict[str, Scope] = {}
+        """By the name of a row, what it binds."""
         for number in range(self.number(0, 2)):
             self.records[f"M{number}"] = self._parts(f"m{number}")
             self.messages.append(f"M{number}")
@@ -260,9 +264,14 @@ class TypedFurther(Typed):
         per = self.chance()
         self.contents["line"] = (kinds[order], per)
         capacity = "" if order == "retained" else ', capacity: "2"'
-        loses = ', loses: "1"' if self.chance(3) else ""
+        faults = {"bag": ("loses", "duplicates"), "fifo": ("loses", "duplicates", "reorders")}
+        disturbed = "".join(
+            f', {word}: "{self.number(0, 1)}"'
+            for word in faults.get(order, ("loses",))
+            if self.chance(4)
+        )
         full = "" if order == "retained" else f", when_full: {self.one(('block', 'drop', 'error'))}"
-        said = f"carries: [{', '.join(self.messages)}], order: {order}{capacity}{loses}{full}"
+        said = f"carries: [{', '.join(self.messages)}], order: {order}{capacity}{disturbed}{full}"
         return ["channels:", f"  line: {{{said}{', per: K' if per else ''}}}"]
 
     def _calls(self) -> list[str]:
@@ -293,8 +302,18 @@ class TypedFurther(Typed):
             ("sequence" if order == "fifo" else "bag", ("record", "work"), 2),
             per,
         )
-        said = f'{captures}capacity: "2", order: {order}, outcomes: {{ok: {{}}, bad: {{}}}}'
-        return ["operations:", f"  work: {{{said}{', per: K' if per else ''}}}"]
+        # What is said to be bad may come all the same, later.
+        bad = self.one(("", "late: true", "fault: broken", "fault: broken, late: true"))
+        if "late" in bad:
+            self.outcomes = ("ok", "bad", "late_ok")
+        said = f'{captures}capacity: "2", order: {order}, outcomes: {{ok: {{}}, bad: {{{bad}}}}}'
+        budget = self.one(('"0"', '"1"', "unlimited"))
+        faults = ["faults:", f"  broken: {{budget: {budget}}}"]
+        return [
+            "operations:",
+            f"  work: {{{said}{', per: K' if per else ''}}}",
+            *(faults if "fault" in bad else []),
+        ]
 
     def _timers(self) -> list[str]:
         if not self.chance(3):
@@ -302,6 +321,8 @@ class TypedFurther(Typed):
         captures, per = self._captured("bell")
         self.contents["bell"] = (("bag", ("record", "bell"), 2), per)
         how = self.one(("when_armed: replace", 'capacity: "2", when_armed: add'))
+        if self.chance(3):
+            how += f', late_cancels: "{self.number(0, 2)}"'
         said = f"about: Drawn., {captures}{how}"
         return ["timers:", f"  bell: {{{said}{', per: K' if per else ''}}}"]
 
@@ -351,7 +372,7 @@ class TypedFurther(Typed):
                 what = self.messages[self.one((0, 0, -1))]
                 fields = self.records[what]
             case "work":
-                what, fields = self.one(("ok", "bad")), self.captures["work"]
+                what, fields = self.one(self.outcomes), self.captures["work"]
             case "bell":
                 what, fields = "expired", self.captures["bell"]
             case _:
@@ -372,9 +393,10 @@ class TypedFurther(Typed):
                     arguments.append("_" if value is None or value in named else value)
         taken = f"{name}{'[k]' if per else ''}.{what}({', '.join(arguments)})"
         on = taken.removesuffix("()") if self.chance() else taken
+        more: Scope = [] if per or not self.symmetric else [("k", ID)]
+        self.bindings[f"row{number}"] = [*bound, *more]
         if name == "line":
             bound.append(("message", ("record", what)))
-        more: Scope = [] if per or not self.symmetric else [("k", ID)]
         scope = [*self.places([*bound, *more]), *bound, *more]
         lines = self.steps(scope)
         if name == "ask" and what == self.messages[0] and not self.chance(4):
@@ -394,6 +416,7 @@ class TypedFurther(Typed):
             if self.size(kind) <= 6 and domain is not None and domain != "empty":
                 bound.append((name, kind))
                 said.append(f'{name}: "{domain}"')
+        self.bindings[f"row{number}"] = bound
         scope = [*self.places(bound), *bound]
         lets = self._lets(scope)
         return [
