@@ -75,8 +75,9 @@ def _with_part(
     gone = ids | set(use.get("with", {}).values())
     gone |= {words[name] for name in use.get("without", []) if name in words}
     claimed = use.get("properties", [])
-    settings = {**own.get("instances", {}).get("default", {}).get("set", {}), **use.get("set", {})}
-    _set(part["constants"], {words.get(k, k): v for k, v in settings.items()})
+    settings = part.get("instances", {}).get("default", {}).get("set", {})
+    given = {words.get(name, name): value for name, value in use.get("set", {}).items()}
+    _set(part["constants"], {**settings, **given})
     found = dict(host)
     for section in NAMED:
         entries = {

@@ -10,9 +10,11 @@ from typing import Any
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from .choices import Choices
 from .composition import with_words, words_of
 from .files import SYSTEM, Files
 from .typed_further import TypedFurther
+from .typed_lively import Lively
 
 PART = "part.yaml"
 
@@ -20,7 +22,7 @@ PART = "part.yaml"
 @st.composite
 def typed_using(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Files:
     """A system that uses another one, whose rows and properties speak of that one's places."""
-    drawer = TypedFurther(draw)
+    drawer = Lively(draw) if Choices(draw).chance() else TypedFurther(draw)
     text = drawer.text()
     part = YAML(typ="safe", pure=True).load(text)
     ids = {"K"} if drawer.chance() else set[str]()
