@@ -441,14 +441,10 @@ def _best(operator: str, kind: Type, items: list[object]) -> object:
 
 
 def _fold(term: terms.Fold, context: Context) -> object:
-    if decides_by_name(term):
-        return _decided(term, context)
     rows = each(term.generators, context)
     match term.operator:
-        case "all":
-            return all(evaluate(term.body, row) for row in rows)
-        case "any":
-            return any(evaluate(term.body, row) for row in rows)
+        case "all" | "any":
+            return (decider(term, context) is None) == (term.operator == "all")
         case "sum":
             return _within(term.type, sum(evaluate(term.body, row) for row in rows), term.span)
         case "min" | "max":
@@ -465,21 +461,27 @@ def _fold(term: terms.Fold, context: Context) -> object:
             return _items(term.type, [evaluate(term.body, row) for row in rows], term.span)
 
 
-def _decided(term: terms.Fold, context: Context) -> bool:
-    """Return `all` or `any` over what has no first: an error counts where nothing decides."""
-    every = term.operator == "all"
+def decider(term: terms.Fold, context: Context) -> Context | None:
+    """Return the context of the first values that decide `all` or `any`; None where none do.
+
+    Where what is run over has no first, an error counts only where nothing decides.
+    """
+    decides = term.operator == "any"
+    if not decides_by_name(term):
+        rows = each(term.generators, context)
+        return next((row for row in rows if evaluate(term.body, row) is decides), None)
     failure: EvaluationError | None = None
     for row in _attempts(term.generators, context):
         try:
             if isinstance(row, EvaluationError):
                 raise row
-            if evaluate(term.body, row) != every:
-                return not every
+            if evaluate(term.body, row) is decides:
+                return row
         except EvaluationError as error:
             failure = failure or error
     if failure is not None:
         raise failure
-    return every
+    return None
 
 
 def _attempts(

@@ -17,7 +17,7 @@ from checker.machine import terms
 from checker.machine.terms import Term
 from checker.machine.types import Bool
 from checker.machine.walk import children, walk
-from checker.semantics.evaluate import Context, each, evaluate
+from checker.semantics.evaluate import Context, decider, evaluate
 from checker.semantics.values import format_value
 from checker.trace.naming import excerpt, place
 from checker.trace.trace import Reason
@@ -102,15 +102,12 @@ def _why(term: Term, context: Context, depth: int, *, after: bool = False) -> It
             yield from found
         case terms.Cast(item, Bool()):
             yield from _why(item, context, depth, after=after)
-        case terms.Fold(operator, generators, body) if operator in {"all", "any"}:
-            decides = operator == "any"
-            witness = next(
-                (row for row in each(generators, context) if evaluate(body, row) is decides), None
-            )
+        case terms.Fold("all" | "any", _, body):
+            witness = decider(term, context)
             if witness is None:
                 yield replace(_atom(term, context, depth, after=after), wide=True)
             else:
-                yield _quantifier(term, decides, witness, context, depth, after=after)
+                yield _quantifier(term, value, witness, context, depth, after=after)
                 yield from _why(body, witness, depth + 1, after=after)
         case _:
             yield _atom(term, context, depth, after=after)

@@ -201,3 +201,28 @@ def test_what_may_be_none_is_told_as_it_is_written(tmp_path: Path, claim: str) -
     (reason,) = flow.check(request, flow.Silent()).traces[0].reasons
     assert (reason.text, reason.value) == (claim, "false")
     assert dict(reason.values)["leader"] == "b1"
+
+
+ALIKE = """
+system: alike
+about: Of one member the claim has no value, and another one decides it.
+constants: {M: {ids: 2, symmetric: true, prefix: m}}
+variables:
+  first: {type: optional M, initial: none}
+  asked: {type: map of M to bool, initial: empty}
+rows:
+  - {row: lead, for: {m: M}, do: first = m}
+  - {row: ask, for: {m: M}, when: first is not none and first != m, do: "asked[m] = true"}
+deadlock: false
+properties: {nobody: {always: "len(asked) == 0 or all(not asked[m] for m in M)", why: It is false.}}
+"""
+
+
+def test_what_has_no_value_is_passed_over_where_another_value_decides(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(ALIKE)
+    result = flow.check(flow.Request(str(path), engine="reference", symmetry=False), flow.Silent())
+    for trace in result.traces:
+        (decides,) = [item.bindings for item in trace.reasons if item.bindings]
+        assert decides == (("m", "m2"),)
+    assert {trace.property_name for trace in result.traces} == {"nobody"}
