@@ -124,6 +124,8 @@ def atomic(text: str) -> bool:
 
     >>> [atomic(text) for text in ("x", "f[x].y", "Len(s)", "{1, 2}", "x + 1", "(a) + (b)", "-1")]
     [True, True, True, True, False, False, False]
+    >>> atomic("(-2)..(-1)")
+    False
     """
     if re.fullmatch(r'\d+|"[^"]*"', text):
         return True
@@ -146,7 +148,8 @@ def atomic(text: str) -> bool:
             depth -= 1
         elif depth == 0:
             begins = not position or text[position - 1] not in ")}" or letter == "."
-            if not (letter.isalnum() or letter in "_.") or not begins:
+            interval = text.startswith("..", position)
+            if not (letter.isalnum() or letter in "_.") or interval or not begins:
                 return False
     return depth == 0
 
