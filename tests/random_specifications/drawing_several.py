@@ -14,7 +14,7 @@ from .drawing import Drawer, orbits, specifications
 from .drawing_further import further
 from .files import SYSTEM, Files
 from .typed import typed
-from .typed_further import typed_further, typed_wide
+from .typed_further import typed_alike, typed_further, typed_wide
 from .typed_lively import typed_lively
 from .typed_several import typed_refining, typed_using
 
@@ -157,6 +157,7 @@ KINDS = {
     "typed": typed,
     "typed_further": typed_further,
     "typed_wide": typed_wide,
+    "typed_alike": typed_alike,
     "typed_lively": typed_lively,
     "typed_using": typed_using,
     "typed_refining": typed_refining,

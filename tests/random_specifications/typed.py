@@ -22,6 +22,8 @@ class Typed(Reading):
     claims = (1, 3)
     """How many there are, at least and at most."""
 
+    claim_kinds: tuple[str, ...] = ("always", "sometimes", "step")
+
     # -------------------------------------------------------------------------------- effects
 
     def places(self, bound: Scope) -> Scope:
@@ -246,7 +248,7 @@ class Typed(Reading):
 
     def claim(self, number: int) -> list[str]:
         bound = self.bound()
-        kind = self.one(("always", "sometimes", "step"))
+        kind = self.one(self.claim_kinds)
         claim = self.claimed(kind, [*self.places(bound), *bound])
         return [f"  p{number}:", *self.said(bound), f'    {kind}: "{claim}"', "    why: drawn"]
 

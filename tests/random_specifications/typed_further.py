@@ -462,3 +462,21 @@ class Wide(TypedFurther):
 def typed_wide(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
     """The same over types of many values."""
     return Wide(draw).text()
+
+
+class Alike(TypedFurther):
+    """Draws interchangeable ids, more of them, in most types."""
+
+    alike = True
+    id_counts = (3, 3, 4)
+    rows = (2, 4)
+    claim_kinds = ("sometimes", "sometimes", "step")
+
+    def small(self) -> Kind:
+        return super().small() if self.chance(3) else ID
+
+
+@st.composite
+def typed_alike(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
+    """The same over types that hold interchangeable ids."""
+    return Alike(draw).text()

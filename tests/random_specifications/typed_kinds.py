@@ -38,6 +38,9 @@ class Kinds(Choices):
     ranges: tuple[tuple[int, int], ...] = ((0, 1), (0, 2), (-1, 1), (2, 3), (-2, -1))
     id_counts: tuple[int, ...] = (2, 2, 3)
     hues: tuple[str, ...] = ("red", "green", "blue")
+    alike = False
+    """Whether ids are always interchangeable."""
+
     few = 12
     """Values of a type that can be a key or an element."""
 
@@ -49,7 +52,7 @@ class Kinds(Choices):
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         super().__init__(draw)
-        self.symmetric = self.chance()
+        self.symmetric = self.alike or self.chance()
         self.ids = [f"k{number + 1}" for number in range(self.one(self.id_counts))]
         self.enums = {
             "Hue": list(self.hues[: self.number(2, len(self.hues))]),
