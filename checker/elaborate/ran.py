@@ -63,6 +63,7 @@ def bound_by_call(context: Context, node: ast.Call, action: Action) -> Iterator[
                 context.span(keyword),
                 expected=", ".join(kinds) or "no binding",
                 found=keyword.arg or "",
+                help="a key is called as `on:` names it, such as channel[c].Kind()",
             )
         name = kinds[keyword.arg]
         kind = action.shown[name]

@@ -216,8 +216,9 @@ class Renaming:
                 node = replace(node, name=self.word(domain))
                 return replace(part, name=self.named("word", part.name), node=node)
             case TypeName():
-                known = part.name in self.types
-                return replace(part, name=self.words[part.name]) if known else part
+                name = self.words[part.name] if part.name in self.types else part.name
+                key, written = part.key or (part.name.lower(), part.name.lower())
+                return replace(part, name=name, key=(self.word(key), written))
             case tuple():
                 return tuple(self(item, member=member) for item in part)
             case Word() | Span() | TypeEnum() | StateTable() | Heading() | Source():
@@ -393,8 +394,10 @@ class _Trees(ast.NodeTransformer):
     def _keyword(self, node: ast.keyword) -> None:
         """Rename a binding of a row in `ran(row, name=value)`."""
         node.value = self.visit(node.value)
-        new = self._names.locals.get(node.arg or "")
-        if new is not None and node.arg is not None:
+        if node.arg is None:
+            return
+        new = self._names.word(node.arg)
+        if new != node.arg:
             end = node.col_offset + len(node.arg.encode())
             self.edits.append((node.lineno, node.col_offset, end, new))
             node.arg = new

@@ -13,6 +13,7 @@ from checker.errors import SpecificationError
 from checker.flow import Request, Silent, check
 from checker.library import Shipped, shipped
 from checker.report.tables import system_sections
+from checker.search.limits import Limits
 from checker.table import read
 
 LAMP = """\
@@ -550,3 +551,88 @@ def test_a_timer_of_another_used_system_promises_the_same_in_whatever_order(
     path.write_text(text + "".join(parts if later == "z" else reversed(parts)))
     promised = {action.name: action.fair for action in elaborate(read(path)).actions}
     assert promised[f"{later}_rings"] == promised["b_rings"] == "strong"
+
+
+KEYS = """\
+system: keys
+about: Rows name no keys, properties and groups do.
+constants:
+  Client: {ids: 2, prefix: c}
+types:
+  Who: Client
+%s
+channels:
+  asked: {carries: [Ask], per: Who, order: fifo, capacity: "1", when_full: drop, loses: "1"}
+variables:
+  turns: {type: 0..3, initial: "0"}
+  taken: {type: optional Client, initial: none}
+timers:
+  bell: {about: It rings., per: Client}
+messages: {Ask: {}, Look: {}, Seen: {}}
+calls:
+  looks: {per: Client, requests: [Look], responses: [Seen], capacity: "1"}
+rows:
+  - row: asks
+    for: {c: Client}
+    when: turns == 0
+    do: |
+      arm(bell[c])
+      send(asked[c], Ask())
+      call(looks[c], Look())
+  - {row: looks_up, on: looks.Look(), do: "reply(call, Seen())"}
+  - {row: gets, on: asked.Ask(), do: turns = 1}
+  - {row: takes, on: asked.Ask(), for: {client: Client}, do: taken = client}
+  - {row: rings, on: bell.expired(), do: turns = 2}
+fair_groups:
+  served: {rows: [gets, rings], fair: weak, per: [client], about: each}
+properties:
+  by_c1: {step: "not ran(gets, client=c1)", why: w.}
+  seen: {step: "not ran(looks_up, client=c1)", why: w.}
+  other: {step: "not ran(takes, other_client=c2, client=c1)", why: w.}
+  lost: {step: "not ran(lose_asked, client=c2)", why: w.}
+  rung: {step: "implies(ran(rings, client=c2), next(turns) == 2)", why: w.}
+deadlock: false
+"""
+COMPONENT = """
+components:
+  client: {per: Client, variables: {alive: {type: bool, initial: "true"}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("here", "inside"), [("plain", ""), ("of_another", COMPONENT), ("crowd", COMPONENT)]
+)
+def test_keys_that_nobody_names_are_called_as_in_their_own_system(
+    tmp_path: Path, here: str, inside: str
+) -> None:
+    (tmp_path / "keys.yaml").write_text(KEYS % inside)
+    (tmp_path / "middle.yaml").write_text(
+        "system: middle\nabout: m.\nuses: {it: {system: keys, properties: all}}\ndeadlock: false\n"
+    )
+    (tmp_path / "crowd.yaml").write_text(
+        crowded(read(tmp_path / "keys.yaml"), "{system: keys, properties: all}")
+    )
+    other = "constants:\n  Host: {ids: 2, prefix: h}\n"
+    (tmp_path / "plain.yaml").write_text(
+        f"system: plain\nabout: p.\n{other}deadlock: false\n"
+        "uses: {it: {system: keys, with: {Client: Host}, properties: all}}\n"
+    )
+    (tmp_path / "of_another.yaml").write_text(
+        f"system: of_another\nabout: p.\n{other}deadlock: false\n"
+        "uses: {it: {system: middle, with: {it_Client: Host}, properties: all}}\n"
+    )
+    limits = Limits(depth=2, keep_going=True)
+    found = [
+        check(Request(str(tmp_path / f"{name}.yaml"), engine="reference", limits=limits), Silent())
+        for name in ("keys", here)
+    ]
+    alone, used = [
+        (
+            (result.exploration.distinct, result.exploration.generated),
+            [item.outcome for item in result.verdict.properties],
+            [trace.length for trace in result.traces],
+        )
+        for result in found
+    ]
+    assert alone == used
+    assert alone[1] == [*["violated"] * 4, "unknown"]
