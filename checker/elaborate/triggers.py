@@ -32,6 +32,7 @@ from checker.machine.types import Bool, Enum, Id, Map, Range, Record, Sequence, 
 from checker.source import Span
 from checker.table.document import Cell, TypeName, Word
 from checker.table.problems import nearest
+from checker.table.renaming import ValueName
 from checker.table.scopes import ids_begin_with, parts_of_id
 
 Term = t.Term
@@ -227,7 +228,7 @@ def _arguments(
 
 def binds(context: Context, node: ast.expr, kind: Type) -> bool:
     """Return whether a pattern's argument is a name without a meaning yet."""
-    if not isinstance(node, ast.Name):
+    if not isinstance(node, ast.Name) or isinstance(node, ValueName):
         return False
     word, world, inner = node.id, context.world, bare(kind)
     if word in context.names or word in ("true", "false", "none", "empty"):

@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from checker.frozen import frozen
@@ -108,10 +109,12 @@ _ROLES: Mapping[type, Mapping[str, str]] = {
 class ValueName(ast.Name):
     """The name of a state or value, whatever else is called so where the system is used.
 
-    `table` is the one whose state it is; None where its place tells of which type it is.
+    `table` is the one whose state it is; None where its place tells of which type it is. `called`
+    are then the types that have it, each with what it is called there: ids go by their type.
     """
 
     table: str | None = None
+    called: Mapping[str, str] = MappingProxyType({})
 
 
 ValueName.__name__ = "Name"  # by which visitors of trees go, such as `ast.unparse`
@@ -121,6 +124,15 @@ def _value_name(node: ast.expr, name: str, table: str | None) -> ValueName:
     """Return what stands in the place of a node as the name of a value in any case."""
     new = ast.copy_location(ValueName(name, ast.Load()), node)
     new.table = table
+    return new
+
+
+def _of_types(node: ast.Name, called: Mapping[str, str], names: Renaming) -> ValueName:
+    """Return the name of a value that several types of a used system have."""
+    new = _value_name(node, node.id, None)
+    new.called = {
+        names.images.get(kind, kind): names.value_of(kind, word) for kind, word in called.items()
+    }
     return new
 
 
@@ -286,7 +298,7 @@ def _renamed_cell(cell: Cell, names: Renaming) -> Cell:
         tree: Any = trees.visit(copy.deepcopy(whole))
     else:
         tree = tuple(trees.visit(copy.deepcopy(part)) for part in whole)
-    if not trees.edits:
+    if not trees.edits and not trees.values:
         return cell
     kept = {edit[:2]: edit for edit in cell.edits}
     for line, begin, end, name in trees.edits:
@@ -297,19 +309,26 @@ def _renamed_cell(cell: Cell, names: Renaming) -> Cell:
 
 
 class _Trees(ast.NodeTransformer):
-    """Puts the new names into a tree, and keeps where in the text they stand."""
+    """Puts the new names into a tree, and keeps where in the text they stand.
+
+    `values` counts those of values, which may be called as before.
+    """
 
     def __init__(self, names: Renaming) -> None:
         self._names = names
         self.edits: list[Edit] = []
+        self.values = 0
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if isinstance(node, ValueName):
-            return node
         names = self._names
+        if isinstance(node, ValueName):
+            self.values += 1
+            return node if node.table is not None else _of_types(node, node.called, names)
         if isinstance(node.ctx, ast.Load) and node.id not in names.bound:
             if names.is_of_several_types(node.id):
-                return _value_name(node, node.id, None)
+                kinds = sorted(owners_of(node.id, names.owners))
+                self.values += 1
+                return _of_types(node, dict.fromkeys(kinds, node.id), names)
             value = names.value(node.id)
             if value is not None and node.id in names.tables.get(value[0], ()):
                 self._edit(node, ".".join(value))
@@ -331,6 +350,7 @@ class _Trees(ast.NodeTransformer):
             case ast.Name(word) if word in names.bound:
                 pass
             case ast.Name(word) if node.attr in names.tables.get(word, ()):
+                self.values += 1
                 return _value_name(node, node.attr, word)
             case ast.Name(word) if (base.col_offset, base.end_col_offset) == (
                 node.col_offset,

@@ -636,3 +636,50 @@ def test_keys_that_nobody_names_are_called_as_in_their_own_system(
     ]
     assert alone == used
     assert alone[1] == [*["violated"] * 4, "unknown"]
+
+
+ALIKE = """\
+system: alike
+about: Two types have ids of the same names, and two enums a value.
+constants:
+  Client: {ids: 2, prefix: n}
+  Server: {ids: 2, prefix: n}
+types:
+  Hue: one of off, red
+  Light: one of off, on
+messages: {Ask: {who: Client, of: Server}}
+channels:
+  asked: {carries: [Ask], order: fifo, capacity: "1"}
+variables:
+  hue: {type: Hue, initial: off}
+  light: {type: Light, initial: off}
+  first: {type: Client, initial: n1}
+  second: {type: Server, initial: n1}
+rows:
+  - {row: asks, for: {c: Client}, when: len(asked) == 0, send: "Ask(c, n2)"}
+  - row: gets
+    on: Ask(n1, n2)
+    do: |
+      first = n2
+      second = n2
+      hue = red
+properties:
+  stays: {always: first == n1 or second == n1 or light == off and hue == off, why: w.}
+"""
+
+
+def test_values_of_several_types_are_those_of_their_own_system(tmp_path: Path) -> None:
+    (tmp_path / "alike.yaml").write_text(ALIKE)
+    (tmp_path / "middle.yaml").write_text(
+        "system: middle\nabout: In between.\nconstants:\n  Node: {ids: 2, prefix: k}\n"
+        "uses:\n  it: {system: alike, with: {Client: Node}, properties: all}\n"
+    )
+    here = (
+        "constants:\n  Host: {ids: 2, prefix: h}\nvariables:\n"
+        "  off: {type: bool, initial: 'true', observed: true}\nuses:\n"
+        "  a: {system: middle, with: {Node: Host}, properties: all}\n"
+        "  b: {system: alike, with: {Client: Host, Server: Host}, properties: all}\n"
+    )
+    used = run(tmp_path, here)
+    assert outcomes(used)["a_it_stays"] == outcomes(used)["b_stays"] == "violated"
+    assert [trace.length for trace in used.traces] == [2, 2]
