@@ -47,6 +47,7 @@ from checker.table.document import (
     Word,
 )
 from checker.table.scopes import (
+    CONSTANTS,
     SCOPES,
     Comprehension,
     Owners,
@@ -65,9 +66,6 @@ TYPES = ("constants", "types", "messages", "channels", "calls")
 
 _CALLED = frozenset({"requests", "responses"})
 """Built-in functions that a place of the state may share its name with."""
-
-_CONSTANTS = frozenset({"true", "false", "none", "empty"})
-"""Words that mean themselves, whatever an enum calls its values."""
 
 _FAIRNESS = frozenset({"weak", "strong"})
 """What is said where rows are fair under a condition, whatever else is called so."""
@@ -196,7 +194,7 @@ class Renaming:
     def value(self, name: str) -> tuple[str, str] | None:
         """Return type and name of a state, enum value or id that one type has, or None."""
         kinds = owners_of(name, self.owners)
-        if len(kinds) != 1 or name in self.words or name in _CONSTANTS:
+        if len(kinds) != 1 or name in self.words or name in CONSTANTS:
             return None
         (kind,) = kinds
         if name in self.tables.get(kind, ()):
@@ -214,7 +212,7 @@ class Renaming:
     def is_of_several_types(self, name: str) -> bool:
         """Whether a name is that of a value which its place has to tell the type of."""
         several = name in _FAIRNESS or len(owners_of(name, self.owners)) > 1
-        return several and name not in self.words and name not in _CONSTANTS
+        return several and name not in self.words and name not in CONSTANTS
 
     def __call__(self, part: Any, *, member: bool = False) -> Any:
         """Return a part of the system under its names here; `member` of a component."""
