@@ -342,9 +342,8 @@ class _Writer:
         lines: Lines = []
         if self._machine.bounds:
             lines += prose("States outside are judged but not gone on from.")
-            lines += _all(
-                "InBounds", [self._write.text(b, self._scope) for b in self._machine.bounds]
-            )
+            bounds = [self._write.text(item, self._scope) for item in self._machine.bounds]
+            lines += _all("InBounds", self._of_states(bounds))
             lines.append("")
         if self._machine.deadlock and self._faults:
             inside = "InBounds => " if self._machine.bounds else ""
@@ -364,14 +363,14 @@ class _Writer:
         parts = [self._write.text(part, self._scope) for part in conjuncts(item.condition)]
         match item.kind:
             case "always":
-                return _all(own, parts)
+                return _all(own, self._of_states(parts))
             case "step" if _asks_for_rows(item):
                 return prose(f"{own} speaks of rows: it is judged at the end of each.")
             case "step":
                 claim = f"{own} == [][UNCHANGED vars \\/ {own}{_OF_STEPS}]_vars"
                 return [*_all(f"{own}{_OF_STEPS}", parts), claim]
             case "eventually":
-                return [f"{own} == <>({_joined(parts)})"]
+                return [f"{own} == <>({_joined(self._of_states(parts))})"]
             case "leads_to":
                 assert item.premise is not None
                 premise = self._write.text(item.premise, self._scope)
@@ -390,6 +389,14 @@ class _Writer:
                     "  ELSE TRUE",
                 ]
         raise unwritten(f"a property `{item.kind}`", item.name, item.span)
+
+    def _of_states(self, parts: list[str]) -> list[str]:
+        """Return parts of a condition so that it is one of states, also where it reads nothing.
+
+        TLC refuses constraints and invariants that it knows to be false, and judges `<>TRUE` wrong.
+        """
+        words = {word for part in parts for word in re.findall(r"\w+", part)}
+        return parts if words & set(self._variables.values()) else ["vars = vars", *parts]
 
     def _configuration(self) -> str:
         lines = ["SPECIFICATION Spec", "CONSTANT none = none", "CONSTANT Judging = TRUE"]
