@@ -108,7 +108,7 @@ def _written(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _read(directory: Path) -> AbstractContextManager[None]:
+def _read(directory: Path) -> AbstractContextManager[bool]:
     """Hold a directory against who would keep checkpoints there.
 
     Not where there is no checkpoint, or one of an older checker, or a file system without locks.
