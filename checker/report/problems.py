@@ -17,6 +17,7 @@ from urllib.parse import quote
 from checker import __version__
 from checker.errors import Diagnostic
 from checker.frozen import frozen
+from checker.links import real
 from checker.machine.machine import Machine
 from checker.report.files import encoded, put
 from checker.report.headline import plural
@@ -159,7 +160,7 @@ def _place(span: Span, text: str = "") -> Place:
 
 def _relative(file: str) -> str:
     """Return a file relative to the working directory where it lies below it."""
-    path = Path(file).resolve()
+    path = real(Path(file))
     here = Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_posix()
 

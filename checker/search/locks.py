@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from checker.errors import UsageError
+from checker.links import real
 
 
 def locked(path: Path, flags: int, kind: int) -> int:
@@ -52,7 +53,7 @@ def alone(folder: Path, more: str) -> AbstractContextManager[bool]:
     `more`: what helps then.
     """
     flags = os.O_RDONLY | os.O_DIRECTORY
-    return holding(folder.resolve(), flags, fcntl.LOCK_EX, in_use(folder, more))
+    return holding(real(folder), flags, fcntl.LOCK_EX, in_use(folder, more))
 
 
 def in_use(directory: Path, more: str) -> UsageError:

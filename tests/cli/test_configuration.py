@@ -328,3 +328,13 @@ def test_the_owner_of_the_working_directory_is_trusted(command: Command) -> None
     assert command(*CHECK).code == 0
     os.chown(FILE, STRANGER, -1, follow_symlinks=False)
     assert command(*CHECK).code == 2
+
+
+def test_links_that_lead_in_a_circle_are_told_of(command: Command, toggle: str) -> None:
+    """`Path.resolve` raises RuntimeError for them."""
+    Path("circle").symlink_to("circle")
+    Path(FILE).write_text('[verify]\ninstance = "default"\njunit = "circle/x"\n')
+    words = ("check", toggle, "--engine", "local", "--checkpoint", "circle", "--resume", "circle")
+    for result in (command("verify", toggle), command(*words)):
+        assert "Traceback" not in result.err
+        assert (result.code, "error: circle" in result.err) == (2, True)
