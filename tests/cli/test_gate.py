@@ -509,6 +509,15 @@ def test_since_needs_a_repository(command: Command, toggle: str) -> None:
     assert "in no git repository; name your specifications" in result.err
 
 
+def test_since_says_that_git_does_not_read_what_belongs_to_others(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git("init", "-b", "main")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    result = command("verify", toggle, "--since", "HEAD")
+    assert (result.code, "which belongs to another user" in result.err) == (2, True)
+
+
 def test_since_takes_nothing_for_new_that_nobody_named(toggle: str) -> None:
     Path("other.yaml").write_text("{}\n")
     git("init", "--initial-branch=main")
