@@ -24,6 +24,7 @@ from checker.report.headline import plural
 from checker.report.result import Result
 from checker.report.telling import sentence
 from checker.source import NOWHERE, Span
+from checker.table.sources import NAMES
 from checker.trace.naming import step_name
 from checker.trace.trace import Trace
 from checker.verdict.expectation import Difference
@@ -68,7 +69,8 @@ class Problem:
     def fingerprint(self) -> str:
         """What stays the same of this problem while its file is edited."""
         parts = (self.system, self.instance, self.rule, *([self.said] if self.said else []))
-        return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).hexdigest()
+        told = "\x1f".join(parts).encode(errors=NAMES)
+        return hashlib.blake2b(told, digest_size=16).hexdigest()
 
 
 def of_diagnostics(

@@ -303,6 +303,17 @@ def test_two_errors_of_a_code_have_fingerprints_of_their_own(command: Command, t
     assert len({item["partialFingerprints"]["checker/v1"] for item in found}) == 6
 
 
+def test_problems_of_a_file_whose_name_is_no_utf8_are_told(command: Command, toggle: str) -> None:
+    """It is in what the system is called where two are called alike."""
+    mended(toggle, "distinct: 16", "distinct: 17")
+    other = Path(os.fsdecode(b"caf\xe9.yaml"))
+    other.write_bytes(Path(toggle).read_bytes())
+    result = command("verify", toggle, str(other), *ONE, "--sarif", "out.sarif")
+    assert result.code == 1, result.err
+    found = json.loads(Path("out.sarif").read_text())["runs"][0]["results"]
+    assert len({item["partialFingerprints"]["checker/v1"] for item in found}) == 2
+
+
 def test_annotations_are_for_github_only(
     command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
