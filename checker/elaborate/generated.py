@@ -17,9 +17,7 @@ from checker.machine.relations import item_of
 from checker.machine.types import Map, Sequence, Set
 from checker.source import Span
 from checker.table.document import Unhandled
-
-POSITION = "position"
-"""The last binding of a row that takes a message from a queue: which one, from 0 on."""
+from checker.table.scopes import POSITION
 
 
 def channel_faults(world: World) -> Iterator[Action]:

@@ -15,7 +15,6 @@ from checker.elaborate import build, convert
 from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED, all_slots, handle_of
 from checker.elaborate.context import Context
 from checker.elaborate.world import (
-    CANCELLED,
     EXPIRED,
     CallsInfo,
     ChannelInfo,
@@ -33,7 +32,7 @@ from checker.source import Span
 from checker.table.document import Cell, TypeName, Word
 from checker.table.problems import nearest
 from checker.table.renaming import ValueName
-from checker.table.scopes import ids_begin_with, parts_of_id
+from checker.table.scopes import CANCELLED, ids_begin_with, parts_of_id
 
 Term = t.Term
 Owner = ChannelInfo | CallsInfo | OperationInfo | TimerInfo

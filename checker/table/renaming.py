@@ -54,6 +54,7 @@ from checker.table.scopes import (
     bound_by,
     bound_in,
     declared,
+    is_given,
     mentioned,
     owners_of,
     parts_of,
@@ -98,7 +99,7 @@ _ROLES: Mapping[type, Mapping[str, str]] = {
     BindingEntry: {"name": "word"},
     Row: {"name": "row", "lets": "word", "fault": "fault", "actor": "word"},
     PropertyEntry: {"name": "other"},
-    FairGroupEntry: {"name": "other", "rows": "row", "per": "word"},
+    FairGroupEntry: {"name": "other", "rows": "row"},
     TypeUnion: {"names": "word"},
 }
 """Which words of the parts of a system are names, and of what; all others stay as they are."""
@@ -283,6 +284,12 @@ def _renamed(names: Renaming, part: Any, *, member: bool) -> Any:
             new = names.named(roles[item.name], new)
         if new is not old:
             changed[item.name] = new
+    if isinstance(part, FairGroupEntry):
+        rows = [word.text for word in part.rows or ()]
+        changed["per"] = tuple(
+            word if any(is_given(names.document, row, word.text) for row in rows) else called
+            for word, called in zip(part.per, names.named("word", part.per), strict=True)
+        )
     return replace(part, **changed) if changed else part
 
 
@@ -369,11 +376,12 @@ class _Trees(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         match node.func:
             case ast.Name("ran" | "enabled"):
-                for row in node.args[:1]:
-                    if isinstance(row, ast.Name):
-                        self._edit_name(row, self._names.name("row", row.id))
+                row = node.args[0] if node.args else None
+                word = row.id if isinstance(row, ast.Name) else ""
                 for keyword in node.keywords:
-                    self._keyword(keyword)
+                    self._keyword(keyword, word)
+                if isinstance(row, ast.Name):
+                    self._edit_name(row, self._names.name("row", word))
             case ast.Name(word) if word in _CALLED or word not in self._names.words:
                 node.args = [self.visit(item) for item in node.args]
                 node.keywords = [self.visit(item) for item in node.keywords]
@@ -409,10 +417,10 @@ class _Trees(ast.NodeTransformer):
         self._names = outside
         return node
 
-    def _keyword(self, node: ast.keyword) -> None:
+    def _keyword(self, node: ast.keyword, row: str) -> None:
         """Rename a binding of a row in `ran(row, name=value)`."""
         node.value = self.visit(node.value)
-        if node.arg is None:
+        if node.arg is None or is_given(self._names.document, row, node.arg):
             return
         new = self._names.word(node.arg)
         if new != node.arg:

@@ -53,6 +53,12 @@ SCOPES = (Row, Unhandled, Definition, Procedure, PropertyEntry, FairGroupEntry)
 CONSTANTS = frozenset({"true", "false", "none", "empty"})
 """Words that mean themselves, whatever an enum calls its values."""
 
+CANCELLED = "cancelled"
+"""What every row of an expiry binds: whether its timer was cancelled."""
+
+POSITION = "position"
+"""The last binding of a row that takes a message from a queue: which one, from 0 on."""
+
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 Owners = Mapping[str, frozenset[str]]
@@ -166,6 +172,26 @@ def bound_in(document: Document, part: object, owners: Owners) -> frozenset[str]
         if isinstance(item, Row) and item.on is not None:
             bound |= {"call", *_taken(document, item.on, owners)}
     return frozenset(bound - declared(document).keys())
+
+
+def is_given(document: Document, row: str, word: str) -> bool:
+    """Whether a row, which may be a generated one, has a binding that the language names.
+
+    That is called so whatever else is.
+    """
+    written = next((item for item in document.rows if item.name.text == row), None)
+    if written is None:
+        return word == POSITION
+    timers = {item.name.text for item in document.timers}
+    return word == CANCELLED and root_of(written.on) in timers
+
+
+def root_of(cell: Cell | None) -> str | None:
+    """Return the channel, operation or timer that `on:` takes from, where it names one."""
+    node: object = cell.tree if cell is not None else None
+    while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def of_all_messages(document: Document, entry: Unhandled, owners: Owners) -> bool:

@@ -683,3 +683,44 @@ def test_values_of_several_types_are_those_of_their_own_system(tmp_path: Path) -
     used = run(tmp_path, here)
     assert outcomes(used)["a_it_stays"] == outcomes(used)["b_stays"] == "violated"
     assert [trace.length for trace in used.traces] == [2, 2]
+
+
+GIVEN = """\
+system: given
+about: What the language names is called so in every system.
+messages: {Ask: {}}
+channels:
+  q: {carries: [Ask], order: fifo, capacity: "2", loses: "1"}
+timers:
+  bell: {late_cancels: "1"}
+variables:
+  %s: {type: bool, initial: "true", observed: true}
+rows:
+  - {row: arms, when: not armed(bell), do: arm(bell)}
+  - {row: stops, when: armed(bell), do: cancel(bell)}
+  - {row: rings, on: bell.expired(%s), do: pass}
+  - {row: asks, when: len(q) < 2, do: "send(q, Ask())"}
+  - {row: gets, on: q.Ask, do: pass}
+fair_groups:
+  rung: {rows: [rings], fair: weak, per: [cancelled], about: each}
+properties:
+  never_late: {step: "not ran(rings, cancelled=true)", why: w.}
+  first: {step: "not ran(lose_q, position=1)", why: w.}
+deadlock: false
+"""
+
+
+@pytest.mark.parametrize(("own", "pattern"), [("unlike", "cancelled"), ("position", "")])
+@pytest.mark.parametrize("here", ["cancelled", "position"])
+def test_what_the_language_names_is_called_so_in_every_system(
+    tmp_path: Path, own: str, pattern: str, here: str
+) -> None:
+    (tmp_path / "given.yaml").write_text(GIVEN % (own, pattern))
+    (tmp_path / "system.yaml").write_text(
+        "system: host\nabout: h.\nvariables:\n"
+        f"  {here}: {{type: bool, initial: 'true', observed: true}}\n"
+        "deadlock: false\nuses:\n  i: {system: given, properties: all}\n"
+    )
+    limits = Limits(depth=3, keep_going=True)
+    request = Request(str(tmp_path / "system.yaml"), engine="reference", limits=limits)
+    assert set(outcomes(check(request, Silent())).values()) == {"violated"}
