@@ -265,13 +265,19 @@ class Crew:
         return np.concatenate(found)
 
     def adopt(
-        self, count: int, levels: Sequence[int], load: Callable[[Callable[[int, int], Words]], None]
+        self,
+        count: int,
+        levels: Sequence[int],
+        load: Callable[[Callable[[int, int], Words]], None],
+        watch: Watch = lambda: None,
     ) -> bool:
         """Take `count` states as found already; `load` writes them into the queue.
 
         `levels` says how many there are of each level. False where memory does not allow it.
-        InternalError where one of them is there twice.
+        InternalError where one of them is there twice; HaltedError where `watch` says to stop: the
+        states are in the queue then, and nothing can be found any more.
         """
+        self._watch = watch
         self._starts = np.cumsum([0, *levels[:-1]]).tolist() if levels else [0]
         if not self.store.make_room(count):
             if not self._queue_to_disk() or not self.store.ensure(count):
@@ -321,7 +327,7 @@ class Crew:
         while self.store.grow(0, self._pool, len(self.desks)):
             pass
         load(self.store.states)
-        self.board[places.TAIL] = count
+        self.board[[places.TAIL, places.ROOM]] = count
         return self._into_runs(count)
 
     def _into_runs(self, count: int) -> bool:

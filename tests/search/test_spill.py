@@ -209,8 +209,10 @@ def test_an_interrupt_counts_what_was_found_on_disk() -> None:
 
 
 @pytest.mark.usefixtures("tiny")
-@pytest.mark.parametrize("words", [1, 2])
-@pytest.mark.parametrize("part", ["flush", "_united", "_without", "_enqueue", "_add", "adopt"])
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [(1, "flush"), (2, "_united"), (1, "_without"), (2, "_enqueue"), (1, "_add"), (2, "adopt")],
+)
 def test_an_interrupt_is_heard_while_the_disk_is_put_in_order(
     words: int, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,15 +239,37 @@ def test_an_interrupt_is_heard_while_the_disk_is_put_in_order(
         MACHINE, LAYOUT, KERNELS[words], Limits(memory_bytes=memory_for(words, 1, 400)), 1,
         interrupt=stop,
     )  # fmt: skip
-    if part == "adopt" and words == 1:
-        assert found.exhaustive  # only an index is entered again
-        return
     assert (found.stopped_by, found.exhaustive, pieces) == ("interrupt", False, [])
     levels = run(words, None).levels
     assert found.distinct == sum(found.levels)
     if part != "adopt":
         assert 0 < len(found.levels) < len(levels)
         assert found.levels == levels[: len(found.levels)]
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("words", [1, 2])
+def test_an_interrupt_is_heard_while_a_checkpoint_is_taken_up(
+    words: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew_module, "_ADOPTED", 100)
+    kept = run(words, None, 1, Limits(depth=12), checkpoint=tmp_path)
+    stop, adopt, calls = Event(), Spill.adopt, list[int]()
+
+    def stopped(spill: Spill, states: NDArray[np.int64]) -> bool:
+        calls.append(len(states))
+        if len(calls) == 3:
+            stop.set()
+        return adopt(spill, states)
+
+    monkeypatch.setattr(Spill, "adopt", stopped)
+    limits = Limits(memory_bytes=memory_for(words, 1, 400))
+    options = Options(resume=tmp_path)
+    found = explore(MACHINE, LAYOUT, KERNELS[words], limits, 1, interrupt=stop, options=options)
+    assert (found.stopped_by, len(calls)) == ("interrupt", 3)
+    assert (found.distinct, found.levels, found.generated, found.depth_complete) == (
+        (kept.distinct, kept.levels, kept.generated, kept.depth_complete)
+    )
 
 
 @pytest.mark.usefixtures("tiny")
