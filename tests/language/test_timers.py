@@ -204,7 +204,12 @@ properties:
 
 
 def test_what_a_crash_clears_is_forgotten_and_not_cancelled(tmp_path: Path) -> None:
-    found = outcomes(run(tmp_path, LOCKS.partition("properties:")[0] + FORGETS, late=1))
+    text = f"system: probe\nabout: It dies.\n{LOCKS.partition('properties:')[0]}{FORGETS}"
+    (tmp_path / "system.yaml").write_text(text)
+    request = flow.Request(
+        str(tmp_path / "system.yaml"), overrides={"late": 1, "Member": 1}, engine="reference"
+    )
+    found = outcomes(flow.check(request, flow.Silent()))
     assert set(found.values()) == {"holds", "witnessed"}
 
 

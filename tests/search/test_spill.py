@@ -280,15 +280,17 @@ def test_what_a_level_shows_is_found_though_its_states_are_not_settled(
     settle = Spill.settle
 
     def stopped(spill: Spill, most: int | None) -> int | None:
-        if spill.fixed > 8**5 - 10:
+        if spill.fixed > 8**4 - 10:
             stop.set()
         return settle(spill, most)
 
     monkeypatch.setattr(Spill, "settle", stopped)
-    limits = Limits(memory_bytes=memory_for(1, 1, 400))
-    found = explore(MACHINE, LAYOUT, KERNELS[1], limits, 1, interrupt=stop)
+    limits = Limits(memory_bytes=memory_for(1, 1, 300))
+    found = explore(MACHINE, LAYOUT, SMALL[1], limits, 1, interrupt=stop)
     assert found.findings == tuple(
-        item for item in run(1, None).findings if item.depth <= found.depth_complete + 2
+        item
+        for item in run(1, None, kernels=SMALL).findings
+        if item.depth <= found.depth_complete + 2
     )
     assert found.findings
 
