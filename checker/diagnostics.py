@@ -97,7 +97,7 @@ CODES: Final[dict[str, str]] = {
     "E506": "a position that a sequence does not have",
     "E507": "the least or greatest of nothing",
     "E508": "a pick from nothing",
-    "E509": "a channel without room",
+    "E509": "a channel or bag without room",
     "E510": "an assertion that is false",
     "R601": "an assumption about constants that is false",
     "R610": "a state that cannot be laid out",

@@ -11,6 +11,7 @@ from typing import Literal
 
 from checker.errors import UsageError
 from checker.frozen import frozen
+from checker.links import real
 
 Kind = Literal["system", "example", "table"]
 
@@ -36,7 +37,7 @@ def installed() -> bool:
 
 def refuse_to_change(path: Path) -> None:
     """Raise UsageError where a file to be written is a part of the installed checker."""
-    if installed() and path.resolve().is_relative_to(_packed()):
+    if installed() and real(path).is_relative_to(_packed()):
         raise UsageError(
             f"{path} is a part of the installed checker, which the next installation replaces: "
             f"copy the folder {path.parent}, and name the copy"
@@ -91,7 +92,7 @@ def place_of(path: Path) -> Path:
     The file itself may be a link to another's: its parts are looked for in the folder of the link,
     so that it is another specification.
     """
-    return path.absolute().parent.resolve() / path.name
+    return real(path.absolute().parent) / path.name
 
 
 def name_of(path: Path) -> str:

@@ -119,7 +119,8 @@ def require_constants(document: Document, names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             close = nearest(name, known)
-            hint = f"; did you mean {close}?" if close else f"; there are {', '.join(known)}"
+            there = f"there are {', '.join(known) or 'none'}"
+            hint = f"; did you mean {close}?" if close else f"; {there}"
             raise UsageError(f"{document.name.text} has no constant {name!r}{hint}")
 
 

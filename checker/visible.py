@@ -22,6 +22,7 @@ _HALVES = "\ud800-\udfff"
 
 _ESCAPED = re.compile(f"[{UNSEEN}\r{_HALVES}]")
 _HALF = re.compile(f"[{_HALVES}]")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def visible(text: str) -> str:
@@ -47,7 +48,7 @@ def json_text(
     separators = (",", ":") if dense else None
     text = json.dumps(data, ensure_ascii=False, indent=indent, separators=separators)
     whole = _HALF.sub(lambda half: f"\\{_escape(half)}", text)
-    return json.dumps(json.loads(whole), indent=indent, separators=separators) if plain else whole
+    return _BEYOND_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], whole) if plain else whole
 
 
 def _escape(found: re.Match[str]) -> str:

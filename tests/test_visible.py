@@ -36,3 +36,6 @@ def test_json_has_no_halves_of_pairs_which_few_readers_take(plain: bool) -> None
     assert json.loads(text) == {r"caf\udce9": "\\ud800 \U0001f692", "n": [1.5, None]}
     assert text.isascii() == plain
     assert json_text({"a": [1]}, dense=True) == '{"a":[1]}'
+    every = "".join(map(chr, range(0x11000)))
+    assert json.loads(json_text(every, plain=plain)) == json.loads(json_text(every))
+    assert json_text(every.encode("utf-8", "ignore").decode(), plain=True).isascii()

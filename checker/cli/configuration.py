@@ -23,6 +23,7 @@ from click.core import ParameterSource
 
 from checker.errors import UsageError, told
 from checker.frozen import frozen
+from checker.links import real
 from checker.source import SIZE_MAX
 
 FILE = "checker.toml"
@@ -320,7 +321,7 @@ def writes(parameter: click.Parameter) -> bool:
 
 def _refuse_elsewhere(word: str, parameter: click.Parameter, place: str, folder: Path) -> None:
     """Raise UsageError for what does not lie below a folder, or does so through a link only."""
-    inside = (folder / word).resolve().is_relative_to(folder.resolve())
+    inside = real(folder / word).is_relative_to(real(folder))
     if not inside or Path(word).is_absolute() or "://" in word:
         raise UsageError(
             f"{place}: it is written to, so here it is a path below {folder}, relative to it, not "

@@ -24,6 +24,7 @@ from checker.conformance.space import Space
 from checker.conformance.spread import Asked, makes_on
 from checker.conformance.walks import WALKS, Make
 from checker.errors import UsageError
+from checker.links import real
 from checker.report import terminal
 from checker.report.files import encoded, put
 from checker.verdict import exits
@@ -133,7 +134,7 @@ def conform(
         asked = Asked(
             bound_again,
             str(library.place_of(library.find(spec))),
-            None if given is None else str(given.resolve()),
+            None if given is None else str(real(given)),
             instance,
             settings,
             command,

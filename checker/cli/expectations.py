@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from io import StringIO
@@ -21,10 +21,13 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
-from checker.cli.gate import Outcome
-from checker.errors import told
+from checker import library
+from checker.cli.gate import Outcome, Task
+from checker.errors import CheckerError, UsageError, told
 from checker.frozen import frozen
 from checker.report.files import put_at_once
+from checker.table import read
+from checker.table.sources import texts_of
 from checker.verdict import exits
 
 FIGURES = ("distinct", "generated", "depth", "length", "rows")
@@ -44,9 +47,11 @@ def update(outcomes: Sequence[Outcome], pinned: Sequence[str]) -> tuple[list[Out
     """Write figures that are not as declared, and those that `pinned` names; show the difference.
 
     Returns the outcomes as they are then, and which files could not be written and why. One whose
-    figures were all that differed is met, where its file was written.
+    figures were all that differed is met, where its file was written. Figures are of the text that
+    was judged: into another one none are written.
     """
     places: dict[str, list[int]] = {}
+    judged: dict[str, Mapping[str, str]] = {}
     for place, outcome in enumerate(outcomes):
         file = outcome.task.file
         if not outcome.figures or not Path(file).is_file():
@@ -54,10 +59,17 @@ def update(outcomes: Sequence[Outcome], pinned: Sequence[str]) -> tuple[list[Out
         if outcome.exit_code == exits.HOLDS or _only_figures(outcome):
             places.setdefault(file, []).append(place)
     then, unwritten = list(outcomes), []
+    for mine in places.values():  # all before any is written, which changes the text itself
+        for task in (outcomes[place].task for place in mine):
+            judged.setdefault(task.path, _texts(task))
     for file, mine in places.items():
+        there = [outcomes[place] for place in mine]
         try:
-            written = _updated(Path(file), [outcomes[place] for place in mine], pinned)
-        except OSError as failure:
+            text = next((judged[it.task.path].get(file) for it in there), None)
+            if text is None or not all(judged[it.task.path] for it in there):
+                raise _edited(there[0].task.path)
+            written = _updated(Path(file), text, there, pinned)
+        except (OSError, UsageError) as failure:
             unwritten.append(f"figures cannot be written: {told(failure)}")
             continue
         for place in mine:
@@ -73,12 +85,32 @@ def update(outcomes: Sequence[Outcome], pinned: Sequence[str]) -> tuple[list[Out
     return then, unwritten
 
 
-def _updated(file: Path, outcomes: Sequence[Outcome], pinned: Sequence[str]) -> list[Outcome]:
+def _texts(task: Task) -> Mapping[str, str]:
+    """Return the files of what was judged, by their names, with their texts; none of another."""
+    try:
+        document = read(library.find(task.path))
+    except (CheckerError, OSError):
+        return {}
+    if texts_of(document) != task.texts:
+        return {}
+    return {item.source.name: item.source.text for item in document.files}
+
+
+def _edited(file: str | Path) -> UsageError:
+    return UsageError(f"{file} was edited since it was judged; verify it again")
+
+
+def _updated(
+    file: Path, judged: str, outcomes: Sequence[Outcome], pinned: Sequence[str]
+) -> list[Outcome]:
     """Write the figures of a file's instances, and return those that it says now.
 
-    Raises OSError where it cannot be written.
+    Raises OSError where it cannot be written, UsageError where it is not as it was `judged`.
     """
-    before = file.read_bytes().decode()
+    data = file.read_bytes()
+    before = data.decode(errors="replace")
+    if before.removeprefix("\ufeff") != judged:
+        raise _edited(file)
     text, written = before, []
     # From the end on: what is added moves no line before it.
     for outcome in sorted(outcomes, key=lambda outcome: -outcome.task.line):
@@ -96,6 +128,8 @@ def _updated(file: Path, outcomes: Sequence[Outcome], pinned: Sequence[str]) -> 
         old, new = (it.splitlines(keepends=True) for it in (before, text))
         changes = difflib.unified_diff(old, new, str(file), f"{file} (updated)")
         click.echo("".join(changes), err=True)
+        if file.read_bytes() != data:
+            raise _edited(file)
         put_at_once(file, text.encode())
     return written
 

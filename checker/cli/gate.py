@@ -221,7 +221,9 @@ def verdict_text(result: Result) -> str:
         return f"violated: {broken}"
     if verdict.unknown_liveness and verdict.safety_holds:
         return f"{verdict.overall} (safety holds, liveness unknown)"
-    return verdict.overall
+    return (
+        f"{verdict.overall}: {verdict.why_undecided}" if verdict.why_undecided else verdict.overall
+    )
 
 
 def _printed(result: Result) -> str:

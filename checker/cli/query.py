@@ -19,7 +19,7 @@ from checker.cli.options import (
 from checker.cli.progress import Style, observing
 from checker.errors import UsageError
 from checker.report import terminal
-from checker.report.headline import up_to_renaming
+from checker.report.headline import plural, up_to_renaming
 from checker.report.summary import failure_object
 from checker.search.options import Options
 from checker.spark.tables import Counted, query_graph
@@ -80,7 +80,7 @@ def query(
         print_object(_object(found, trace))
     else:
         failing = f"; in {found.failing:,} it has no value" * bool(found.failing)
-        states = f"{found.states:,} states{up_to_renaming(asked)}"
+        states = f"{plural(found.states, 'state')}{up_to_renaming(asked)}"
         click.echo(f"{found.matching:,} of {states}{failing}")
         if trace is not None:
             terminal.print_trace(terminal.console(), trace)

@@ -58,10 +58,16 @@ def _git(folder: Path, *words: str, failure: str) -> bytes:
             capture_output=True,
             timeout=_SECONDS,
             check=True,
+            env={**os.environ, "LC_ALL": "C"},
         ).stdout
     except FileNotFoundError as error:
         raise UsageError("git, which knows the revision, is not installed") from error
     except subprocess.CalledProcessError as error:
+        if b"safe.directory" in error.stderr:
+            failure = (
+                f"git does not read the repository of {folder}, which belongs to another user; "
+                "`git config --global --add safe.directory TOP-OF-IT` lets it"
+            )
         raise UsageError(failure) from error
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"git did not answer within {_SECONDS} s; {failure}") from error

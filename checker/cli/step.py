@@ -19,6 +19,7 @@ from checker.digits import natural
 from checker.errors import CheckerError, SpecificationError, UsageError, told
 from checker.report import terminal
 from checker.report.files import encoded, put
+from checker.report.headline import plural
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.successor import State, Successor
 from checker.semantics.successors import as_mapping
@@ -33,7 +34,8 @@ from checker.verdict import exits
 from checker.visible import visible
 
 HELP = """\
-NUMBER, NAME    take that step; a name, or the beginning of one, that only one step has
+NUMBER, NAME    take that step; a name, or the beginning of one, that only one step has and
+                that no command begins
 back [N]        undo N steps, by default one
 random [N]      take N steps by chance, by default one
 state [NAME]    show the state, or the variables whose names begin so
@@ -44,7 +46,10 @@ restart         go back to the initial state
 save FILE       write the steps as a trace (ITF JSON), for `checker trace`
 help, quit\
 """
-WORDS = tuple(line.split()[0].strip(",") for line in HELP.splitlines() if line[:1].islower())
+ENDS = ("quit", "exit")
+"""Commands that end the walk."""
+WORDS = ("back", "random", "state", "eval", "properties", "path", "restart", "save", "help", *ENDS)
+"""All commands: a step whose name begins with one of them has its number only."""
 
 
 @click.command()
@@ -105,7 +110,7 @@ class _Session:
         self.print_choices()
         for line in self.lines():
             word, _, rest = line.strip().partition(" ")
-            if word in {"quit", "exit"}:
+            if word in ENDS:
                 return
             if word:
                 self.obey(word, rest.strip(), line.strip())
@@ -217,19 +222,22 @@ class _Session:
             click.echo("no step can be taken here")
         odd_ones = marks(self.machine, self.walk.here, self.walk.choices)
         for place, choice in enumerate(self.walk.choices, start=1):
+            name = choice_name(choice, number)
             odd = "".join(f"   [{mark}]" for mark, _ in odd_ones[place - 1])
-            click.echo(f"{place:>6}) {choice_name(choice, number)}{odd}")
+            if _is_command(name):
+                odd += f"   [by its number: {name.partition(' ')[0]} is a command]"
+            click.echo(f"{place:>6}) {name}{odd}")
 
     def save(self, name: str) -> None:
         """Write the steps so far as a trace."""
-        if not name:
+        if not name or "\0" in name:
             raise UsageError("save takes the name of a file")
         self.here()
         steps = tuple(taken.step for taken in self.walk.path)
         trace = Trace(self.machine, "", "sometimes", "", steps, (), None, ())
         origin = flow.provenance(self.request, self.document).by("step")
         put(Path(name), encoded(itf.dump(trace, origin)))
-        click.echo(f"{len(steps) - 1} steps written to {name}")
+        click.echo(f"{plural(len(steps) - 1, 'step')} written to {name}")
 
     def completions(self, text: str) -> list[str]:
         """Return what a line can become: a command, a step, or one with a variable at its end."""
@@ -240,8 +248,13 @@ class _Session:
             known = [kept + variable.name for variable in self.machine.variables]
         else:
             names = [choice_name(choice, len(self.walk.path)) for choice in self.walk.choices]
-            known = [*names, *WORDS]
+            known = [*(name for name in names if not _is_command(name)), *WORDS]
         return [name for name in dict.fromkeys(known) if name.startswith(text)]
+
+
+def _is_command(name: str) -> bool:
+    """Whether a step is called like a command, which is what its name means then."""
+    return name.partition(" ")[0] in WORDS
 
 
 def _count(words: str) -> int:

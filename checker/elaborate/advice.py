@@ -9,7 +9,7 @@ from checker.elaborate.context import Context
 from checker.elaborate.world import World
 from checker.elaborate.wrong import Consequence, Wrong
 from checker.machine.builtins import NAMED
-from checker.machine.relations import bare, show, variants_of
+from checker.machine.relations import bare, lacking, variants_of
 from checker.machine.types import Enum, Id, Map, Record, Sequence, Type
 from checker.source import Span
 from checker.table import elsewhere
@@ -244,7 +244,7 @@ def no_method(kind: Type, node: ast.Call, function: ast.Attribute, span: Span) -
         instead = f"write {item}.{word}{keys}"
     return Wrong(
         "N205",
-        f"{show(kind)} has no `.{word}()` in expressions",
+        f"{lacking(kind, f'`.{word}()`')} in expressions",
         span,
         expected="keys, get of maps; count of bags and sequences",
         found=word,
@@ -257,7 +257,7 @@ def no_field(kind: Type, node: ast.Attribute, span: Span) -> Wrong:
     instead = elsewhere.method(node.attr, ast.unparse(node.value))
     return Wrong(
         "N208",
-        f"{show(kind)} has no field `{node.attr}`",
+        lacking(kind, f"field `{node.attr}`"),
         span,
         expected="a record or message",
         found=node.attr,

@@ -17,6 +17,7 @@ from checker.machine.relations import (
     bare,
     item_of,
     join,
+    lacking,
     show,
     size,
     variants_of,
@@ -371,7 +372,7 @@ def field_of(item: Term, name: str, span: Span) -> Term:
         names = sorted({field for variant in variants_of(item.type) for field, _ in variant.fields})
         raise Wrong(
             "N208",
-            f"{show(item.type)} has no field `{name}`",
+            lacking(item.type, f"field `{name}`"),
             span,
             expected=", ".join(names) if names else "a record or message",
             found=name,

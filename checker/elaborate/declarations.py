@@ -10,7 +10,6 @@ from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.folded import constant_integer
 from checker.elaborate.type_cells import TypeReader
 from checker.elaborate.world import (
-    CANCELLED,
     CallsInfo,
     ChannelInfo,
     ComponentInfo,
@@ -35,6 +34,7 @@ from checker.table.document import (
     Word,
 )
 from checker.table.problems import nearest
+from checker.table.scopes import CANCELLED
 from checker.table.state_table import StateTable
 
 Members = tuple[MachineEntry | VariableEntry, ...]

@@ -9,17 +9,15 @@ from checker.elaborate import build, convert
 from checker.elaborate.context import Context, Term, expression
 from checker.elaborate.functions import interval
 from checker.elaborate.rows import affordable, fairness, inside, spending
-from checker.elaborate.triggers import consume, parse
+from checker.elaborate.triggers import consume, key_words, parse
 from checker.elaborate.world import Allocator, ChannelInfo, World
 from checker.machine import terms as t
 from checker.machine.machine import Action, Binding, Property, Trigger
-from checker.machine.relations import item_of, show
-from checker.machine.types import Map, Range, Sequence, Set
+from checker.machine.relations import item_of
+from checker.machine.types import Map, Sequence, Set
 from checker.source import Span
 from checker.table.document import Unhandled
-
-POSITION = "position"
-"""The last binding of a row that takes a message from a queue: which one, from 0 on."""
+from checker.table.scopes import POSITION
 
 
 def channel_faults(world: World) -> Iterator[Action]:
@@ -47,10 +45,9 @@ class _Fault:
         kind = world.variables[name].type
         content: Term = t.Read(name, kind, span)
         steps: list[t.Step] = []
-        for key in channel.keys:
+        for index, key in enumerate(channel.keys):
             assert isinstance(kind, Map)
-            surface = "index" if isinstance(key, Range) else show(key).lower()
-            unique = self.allocator.unique(surface)
+            unique = self.allocator.unique(key_words(world, channel, index)[0])
             self.bindings.append(Binding(unique, t.Everything(Set(key), span), None, shown=True))
             local = t.Local(unique, key, span)
             kind = kind.value

@@ -74,10 +74,16 @@ def name(context: Context, node: ast.expr, hint: Type | None) -> Term:
 def value_name(context: Context, node: ast.expr, hint: Type | None) -> Term:
     """Return the value that a name is in any case."""
     assert isinstance(node, ValueName)
+    span = context.span(node)
     kind = None if node.table is None else context.world.types[node.table]
     if isinstance(kind, Enum):
-        return t.Literal(node.id, kind, context.span(node))
-    return value_named(context, node.id, hint, context.span(node))
+        return t.Literal(node.id, kind, span)
+    wanted = None if hint is None else bare(hint)
+    if isinstance(wanted, Enum | Id):
+        return value_named(context, node.called.get(wanted.name, node.id), hint, span)
+    if len(node.called) > 1:
+        raise _of_several(node.id, [f"{kind}.{word}" for kind, word in node.called.items()], span)
+    return value_named(context, node.id, hint, span)
 
 
 def meaningless(span: Span) -> Term:
@@ -151,14 +157,16 @@ def value_named(context: Context, word: str, hint: Type | None, span: Span) -> T
     if len(owners) == 1:
         return t.Literal(word, owners[0], span)
     if owners:
-        names = " or ".join(f"{owner.name}.{word}" for owner in owners)
-        raise Wrong(
-            "N204", f"`{word}` is a value of several types", span, expected=names, found=word
-        )
+        raise _of_several(word, [f"{owner.name}.{word}" for owner in owners], span)
     for kind in context.world.types.values():
         if isinstance(kind, Id) and kind.symmetric and word in kind.members:
             raise _named_symmetric(word, kind, span)
     raise unknown(context, word, span, wanted)
+
+
+def _of_several(word: str, names: list[str], span: Span) -> Wrong:
+    named = " or ".join(names)
+    return Wrong("N204", f"`{word}` is a value of several types", span, expected=named, found=word)
 
 
 def _named_symmetric(word: str, kind: Id, span: Span) -> Wrong:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from checker.elaborate import build, convert
 from checker.elaborate.context import Context
 from checker.elaborate.functions import built_in
-from checker.elaborate.world import CANCELLED
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.machine import Action
 from checker.machine.types import Range, Type
 from checker.source import Span
 from checker.table.problems import meant
+from checker.table.scopes import CANCELLED
 
 Term = t.Term
 
@@ -63,6 +63,7 @@ def bound_by_call(context: Context, node: ast.Call, action: Action) -> Iterator[
                 context.span(keyword),
                 expected=", ".join(kinds) or "no binding",
                 found=keyword.arg or "",
+                help="a key is called as `on:` names it, such as channel[c].Kind()",
             )
         name = kinds[keyword.arg]
         kind = action.shown[name]

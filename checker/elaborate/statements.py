@@ -12,7 +12,7 @@ from checker.elaborate.places import place_of, require_one_type, table_of
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.certain import certain
-from checker.machine.relations import NEVER, fits, join, show
+from checker.machine.relations import NEVER, fits, join, lacking, show
 from checker.machine.types import Bag, Map, Sequence, Set, Type
 from checker.source import Span
 
@@ -31,7 +31,7 @@ def _refused(target: Target, node: ast.Call, span: Span, expected: str) -> Wrong
     assert isinstance(node.func, ast.Attribute)
     return Wrong(
         "Y303",
-        f"{show(target.current.type)} has no `.{node.func.attr}()`",
+        lacking(target.current.type, f"`.{node.func.attr}()`"),
         span,
         expected=expected,
         found=show(target.current.type),

@@ -15,7 +15,6 @@ from checker.elaborate import build, convert
 from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED, all_slots, handle_of
 from checker.elaborate.context import Context
 from checker.elaborate.world import (
-    CANCELLED,
     EXPIRED,
     CallsInfo,
     ChannelInfo,
@@ -30,9 +29,10 @@ from checker.machine.machine import Binding, Trigger
 from checker.machine.relations import bare, show
 from checker.machine.types import Bool, Enum, Id, Map, Range, Record, Sequence, Set, Type
 from checker.source import Span
-from checker.table.document import Cell, Word
+from checker.table.document import Cell, TypeName, Word
 from checker.table.problems import nearest
-from checker.table.scopes import ids_begin_with, parts_of_id
+from checker.table.renaming import ValueName
+from checker.table.scopes import CANCELLED, ids_begin_with, parts_of_id
 
 Term = t.Term
 Owner = ChannelInfo | CallsInfo | OperationInfo | TimerInfo
@@ -227,7 +227,7 @@ def _arguments(
 
 def binds(context: Context, node: ast.expr, kind: Type) -> bool:
     """Return whether a pattern's argument is a name without a meaning yet."""
-    if not isinstance(node, ast.Name):
+    if not isinstance(node, ast.Name) or isinstance(node, ValueName):
         return False
     word, world, inner = node.id, context.world, bare(kind)
     if word in context.names or word in ("true", "false", "none", "empty"):
@@ -294,7 +294,7 @@ def _keys(
             keys.append(context.check(node, kind))
             continue
         word = node.id if isinstance(node, ast.Name) else "_"
-        surface = word if word != "_" else _surface(pattern.owner, kind, names)
+        surface = word if word != "_" else _surface(context.world, pattern.owner, index, names)
         unique = context.allocator.unique(surface)
         local = t.Local(unique, kind, pattern.span)
         found.bindings.append(Binding(unique, t.Everything(Set(kind), pattern.span), None, True))
@@ -304,15 +304,32 @@ def _keys(
     return keys
 
 
-def _surface(owner: Owner, kind: Type, names: frozenset[str]) -> str:
+def _surface(world: World, owner: Owner, index: int, names: frozenset[str]) -> str:
     """Return what a key without a name is called: by its type, unless the row calls others so."""
-    if isinstance(owner, CallsInfo):
-        surface = "client"
-    else:
-        surface = "index" if isinstance(kind, Range | Bool) else show(kind).lower()
+    surface, other = key_words(world, owner, index)
     while surface in names:
-        surface = f"other_{surface}"
+        surface = other = f"other_{other}"
     return surface
+
+
+def key_words(world: World, owner: Owner, index: int) -> tuple[str, str]:
+    """Return what a key that nobody names is called, and what is behind `other_` otherwise.
+
+    That is what its type is called where it was written; who calls is a client. A system that is
+    used brings its types under new names, and in `key` of each the words for keys, for they stay.
+    """
+    kind, per = keys_of(owner)[index], owner.entry.per
+    node = per[index] if isinstance(per, tuple) else per
+    aliases = {item.name.text: item.node for item in world.document.types}
+    if isinstance(owner, CallsInfo):
+        word = "client"
+    elif isinstance(kind, Range | Bool):
+        return "index", "index"
+    else:
+        word = show(kind).lower()
+        while isinstance(node, TypeName) and isinstance(aliases.get(node.name), TypeName):
+            node = aliases[node.name]
+    return (node.key[0], node.key[1]) if isinstance(node, TypeName) and node.key else (word, word)
 
 
 def _name(context: Context, found: Consumption, word: str, early: Term, late: Term) -> None:

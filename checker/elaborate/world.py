@@ -39,9 +39,6 @@ DEPTH_MAX = 120
 EXPIRED = "expired"
 """What a row takes of a timer."""
 
-CANCELLED = "cancelled"
-"""The field of an expiry that says whether its timer was cancelled before it ran."""
-
 
 @dataclass(slots=True)
 class Meter:

@@ -268,12 +268,14 @@ class Explorer:
             ended = trace.failure
             if ended is not None:
                 where = f"{ended.code}: {ended.message}, at {ended.place}"
-                raise UsageError(f"the search ended after {trace.length} steps: {where}")
+                raise UsageError(f"the search ended after {plural(trace.length, 'step')}: {where}")
         searched = result.exploration
         if searched.exhaustive:
             return {"path": None, "said": f"no state of {searched.distinct:,} satisfies it"}
-        said = f"not found in {searched.distinct:,} states, complete to depth"
-        return {"path": None, "said": f"{said} {searched.depth_complete}"}
+        said = f"not found in {plural(searched.distinct, 'state')}"
+        complete = searched.depth_complete
+        whole = "no depth complete" if complete < 0 else f"complete to depth {complete}"
+        return {"path": None, "said": f"{said}, {whole}"}
 
     def _from(self, path: Path, predicate: str) -> Json:
         request = self.request
@@ -292,7 +294,7 @@ class Explorer:
             if len(met) > STATES_FROM_HERE or time.monotonic() - begun > SECONDS_FROM_HERE:
                 # Of those as far from here as this one others may be left.
                 steps = max(len(way) - len(path) - 1, 0)
-                said = f"not found within {steps} steps from here ({len(met):,} states)"
+                said = f"not found within {plural(steps, 'step')} from here ({len(met):,} states)"
                 return {"path": None, "said": said}
             for number, choice in enumerate(successors(self.machine, state) if inside else ()):
                 fails = fails or choice.error is not None

@@ -343,9 +343,7 @@ class _Writer:
         lines: Lines = []
         if self._machine.bounds:
             lines += prose("States outside are judged but not gone on from.")
-            lines += _all(
-                "InBounds", [self._write.text(b, self._scope) for b in self._machine.bounds]
-            )
+            lines += _all("InBounds", self._of_states(*self._machine.bounds))
             lines.append("")
         if self._machine.deadlock and self._faults:
             inside = "InBounds => " if self._machine.bounds else ""
@@ -364,10 +362,10 @@ class _Writer:
         own = self._claims[item.name]
         if item.kind in LIVENESS:
             return [f"{own} == {self._formula(item)}"]
+        if item.kind == "always":
+            return _all(own, self._of_states(item.condition))
         parts = [self._write.text(part, self._scope) for part in conjuncts(item.condition)]
         match item.kind:
-            case "always":
-                return _all(own, parts)
             case "step" if _asks_for_rows(item):
                 return prose(f"{own} speaks of rows: it is judged at the end of each.")
             case "step":
@@ -399,16 +397,24 @@ class _Writer:
         raise unwritten(f"a property `{item.kind}`", item.name, item.span)
 
     def _promised(self, condition: Term) -> str:
-        """Write a condition of a temporal formula so that TLC takes it for one of a state.
+        """Write a condition of a temporal formula.
 
-        TLC takes conditions apart down to what no variable is in, which it evaluates beforehand,
-        whatever stands before it, and misjudges where it is all.
+        TLC takes it apart down to what reads nothing of the state, and evaluates that beforehand,
+        whatever stands before it. What may fail so is no truth to it, but what equals one.
         """
-        parts = [self._write.text(part, self._scope) for part in conjuncts(condition)]
+        parts = self._of_states(condition)
         text = f"({parts[0] if len(parts) == 1 else _joined(parts)})"
-        if any(fails_alone(node) and not variables_read(node) for node in walk(condition)):
-            text = f"({text} = TRUE)"
-        return text if variables_read(condition) else f"({text} /\\ vars = vars)"
+        fails = any(fails_alone(node) and not variables_read(node) for node in walk(condition))
+        return f"({text} = TRUE)" if fails else text
+
+    def _of_states(self, *conditions: Term) -> list[str]:
+        """Write the parts of conditions so that they are of states, also where they read nothing.
+
+        TLC refuses constraints and invariants that it knows to be false, and judges `<>TRUE` wrong.
+        """
+        parts = [part for condition in conditions for part in conjuncts(condition)]
+        texts = [self._write.text(part, self._scope) for part in parts]
+        return texts if variables_read(*conditions) else ["vars = vars", *texts]
 
     def _configuration(self) -> str:
         lines = ["SPECIFICATION Spec", "CONSTANT none = none", "CONSTANT Judging = TRUE"]

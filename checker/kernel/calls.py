@@ -33,7 +33,7 @@ class TooManyStepsError(EnvironmentFailure):
 
 
 class HaltedError(EnvironmentFailure):
-    """Initial states were not found to the end, because that was asked for."""
+    """Something was not done to its end, because that was asked for."""
 
 
 def require_room(successors: int, words: int, more: int = 1) -> None:

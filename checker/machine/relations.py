@@ -363,6 +363,12 @@ def count(number: int) -> str:
     return "more than 2**64" if number >= HUGE else str(number)
 
 
+def lacking(kind: Type, what: str) -> str:
+    """Return the sentence that no value of a type has something: a field, a method."""
+    nothing = f"there is nothing here that could have a {what}"
+    return nothing if kind == NEVER else f"{show(kind)} has no {what}"
+
+
 def show(kind: Type) -> str:
     """Return a type as the language writes it."""
     match kind:

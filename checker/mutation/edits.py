@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from checker.frozen import frozen
-from checker.source import Source
+from checker.source import Source, Span
 from checker.table.document import Document, Word
 from checker.table.fields import Fields
 from checker.table.nodes import Scalar
 from checker.table.problems import Problems, nearest
 from checker.table.words import read_word
+
+ENTRIES: Final = {"rows": "row", "procedures": "procedure", "definitions": "definition"}
+"""The sections whose entries are edited, each with what one of them is."""
 
 
 @frozen()
@@ -61,10 +65,11 @@ def needed_word(fields: Fields, key: str) -> Word:
 def edit(document: Document, place: Word, old: Word, new: str, problems: Problems) -> Edit | None:
     """Return the edit that replaces `old` by `new` in a place; None where it cannot be made.
 
-    `place` names a row, procedure or definition of the system, or one of its files. Lines after
+    `place` names a row, procedure or definition of the system (`rows.name` where several are called
+    so), or one of its files. Lines after
     the first stand as far to the right of it as in `old` and `new`. Where nothing but spaces is
-    left of a line, the line goes. Reported are a place that is none (N206), and a text that does
-    not stand there once (T115).
+    left of a line, the line goes. Reported are a place that is none (N206) or several (N203), and
+    a text that does not stand there once (T115).
     """
     found = _lines_of(document, place, problems)
     if found is None:
@@ -84,7 +89,8 @@ def edit(document: Document, place: Word, old: Word, new: str, problems: Problem
     ((start, stop, pad),) = matches
     if not new:
         start, stop = _with_empty_line(text, start, stop)
-    entry = "" if place.text in {item.name for item in document.files} else place.text
+    whole = place.text in {item.name for item in document.files}
+    entry = "" if whole else place.text.rpartition(".")[2]
     return Edit(Path(source.name), entry, start, stop, _shifted(new, pad))
 
 
@@ -95,21 +101,54 @@ def _lines_of(
     own = {item.name: item.source for item in document.files if not item.of}
     if place.text in own:
         return own[place.text], 0, len(own[place.text].text)
-    names = [item.name for item in document.definitions]
-    names += [item.name for item in document.procedures]
-    names += [item.name for item in document.rows]
-    spans = {word.text: word.span for word in names}
-    span = spans.get(place.text)
-    if span is None or span.source.name not in {source.name for source in own.values()}:
-        close = nearest(place.text, (*spans, *own))
+    found = entry_named(document, place, problems, own)
+    if found is None:
+        return None
+    return found[1].source, *_entry(found[1].source.text, found[1].line)
+
+
+def entry_named(
+    document: Document, place: Word, problems: Problems, files: Mapping[str, Source] | None = None
+) -> tuple[str, Span] | None:
+    """Return the section and the place of the entry that `place` names, in one of `files`.
+
+    Where these are None, it may be of a system that is used. None after reporting that nothing is
+    called so (N206), or several things are (N203).
+    """
+    section, dot, name = place.text.partition(".")
+    only = (section,) if dot and section in ENTRIES else tuple(ENTRIES)
+    texts = None if files is None else {source.name for source in files.values()}
+    there = {
+        each: {item.name.text: item.name.span for item in getattr(document, each)} for each in only
+    }
+    wanted = name if len(only) == 1 else place.text
+    found = [(each, spans[wanted]) for each, spans in there.items() if wanted in spans]
+    found = [(each, span) for each, span in found if texts is None or span.source.name in texts]
+    if len(found) == 1:
+        return found[0]
+    if found:
         problems.add(
-            "N206",
-            f"the system has no row, procedure, definition or file `{place.text}`",
+            "N203",
+            f"`{wanted}` is {' and '.join(f'a {ENTRIES[each]}' for each, _ in found)}",
             place.span,
-            help=f"did you mean `{close}`?" if close else None,
+            help=f"write {' or '.join(f'{each}.{wanted}' for each, _ in found)}",
         )
         return None
-    return span.source, *_entry(span.source.text, span.line)
+    close = nearest(
+        wanted, (*(known for spans in there.values() for known in spans), *(files or ()))
+    )
+    what = (
+        "row, procedure, definition or file"
+        if files is not None
+        else "row, procedure or definition"
+    )
+    problems.add(
+        "N206",
+        f"the system has no {what} `{place.text}`",
+        place.span,
+        help=f"did you mean `{close}`?" if close else None,
+    )
+    return None
 
 
 def _entry(text: str, line: int) -> tuple[int, int]:

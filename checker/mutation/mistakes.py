@@ -12,7 +12,7 @@ from typing import Final
 
 from checker.elaborate import instances
 from checker.frozen import frozen
-from checker.mutation.edits import Edit, needed_word, read_edit
+from checker.mutation.edits import ENTRIES, Edit, entry_named, needed_word, read_edit
 from checker.mutation.weaver import KINDS
 from checker.mutation.weaving import catalogue
 from checker.table.document import Document, Word
@@ -103,13 +103,15 @@ class _Reader:
             )
 
     def _mutant(self, place: Word, what: Word) -> str:
-        """Return the key of a mutant of the weaver (N206)."""
+        """Return the key of a mutant of the weaver (N206, N203)."""
         if not self.mutants:
             for item in catalogue(self.document, KINDS):
-                self.mutants.setdefault(item.name, {})[item.what] = item.key
-        there = self.mutants.get(place.text, {})
-        self.known(place, "row, procedure or definition", self.mutants)
-        if there and what.text not in there:
+                self.mutants.setdefault(item.where, {})[item.what] = item.key
+        found = entry_named(self.document, place, self.problems) if place.text else None
+        if found is None or not what.text:
+            return ""
+        there = self.mutants.get(f"{ENTRIES[found[0]]} {place.text.rpartition('.')[2]}", {})
+        if what.text not in there:
             close = nearest(what.text, there)
             self.problems.add(
                 "N206",

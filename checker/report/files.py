@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path, PurePath
 
+from checker.links import real
 from checker.report import markdown
 from checker.report.result import Result, Written
 from checker.report.run_graph import run_graph
@@ -185,7 +186,7 @@ def put_at_once(path: Path, content: bytes) -> None:
 
     Where `path` is a link, the file that it leads to is written; who may do what with it stays.
     """
-    file = path.resolve()
+    file = real(path)
     beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     with naming(path):
         beside.unlink(missing_ok=True)

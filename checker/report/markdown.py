@@ -88,14 +88,16 @@ def report(result: Result, files: Mapping[str, str]) -> str:
         lines += [CALM, ""] if any(item.property_name in result.calm for item in traces) else []
     for number, trace in enumerate(result.others, 1):
         lines += _other(trace, number, parties)
+    why = verdict.why_undecided
     lines += ["## Properties", ""]
     lines += table(
         ("property", "kind", "verdict", "steps", "why a user should care"),
         [
-            (code(item.name), item.kind, _outcome(item), _steps(item, files), text(item.why))
+            (code(item.name), item.kind, _outcome(item, why), _steps(item, files), text(item.why))
             for item in verdict.properties
         ],
     )
+    lines += [f"Unknown: {text(why)}.", ""] if why else []
     found = vacuous(result.looked)
     lines += ["## Vacuous", ""] if found else []
     lines += [f"* {text(place(item.span))}: {text(str(item))}" for item in found]
@@ -365,8 +367,9 @@ def _as_it_stands(found: re.Match[str]) -> str:
     return found[0] if found["code"] or found[0][0] == "\\" else found[0].replace("`", r"\`")
 
 
-def _outcome(item: PropertyVerdict) -> str:
-    if item.outcome == "unknown" and item.reason:
+def _outcome(item: PropertyVerdict, told: str) -> str:
+    """Return what is said of a property, and why that is unknown, unless that is `told` anyway."""
+    if item.outcome == "unknown" and item.reason not in {"", told}:
         return f"{item.outcome}: {text(item.reason)}"
     return f"{item.outcome} {item.reason}" if item.within_bounds else item.outcome
 

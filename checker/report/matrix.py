@@ -89,7 +89,7 @@ def _sections(matrix: StateMatrix, searched: str) -> Iterator[Section]:
 def cell_text(cell: Cell, short: Names) -> str:
     """Return what a cell of the overview holds: short names of the states that it leads to."""
     if not cell.effects:
-        return _WORDS[cell.mark]
+        return " ".join((_WORDS[cell.mark], ", ".join(cell.only))).rstrip()
     targets = {state for effect in cell.effects for state in effect.targets}
     done = {s for effect in cell.effects for s in effect.targets if s not in effect.never}
     return _shown(cell.state, targets, done, short)

@@ -17,12 +17,14 @@ from urllib.parse import quote
 from checker import __version__
 from checker.errors import Diagnostic
 from checker.frozen import frozen
+from checker.links import real
 from checker.machine.machine import Machine
 from checker.report.files import encoded, put
 from checker.report.headline import plural
 from checker.report.result import Result
 from checker.report.telling import sentence
 from checker.source import NOWHERE, Span
+from checker.table.sources import NAMES
 from checker.trace.naming import step_name
 from checker.trace.trace import Trace
 from checker.verdict.expectation import Difference
@@ -67,7 +69,8 @@ class Problem:
     def fingerprint(self) -> str:
         """What stays the same of this problem while its file is edited."""
         parts = (self.system, self.instance, self.rule, *([self.said] if self.said else []))
-        return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).hexdigest()
+        told = "\x1f".join(parts).encode(errors=NAMES)
+        return hashlib.blake2b(told, digest_size=16).hexdigest()
 
 
 def of_diagnostics(
@@ -159,7 +162,7 @@ def _place(span: Span, text: str = "") -> Place:
 
 def _relative(file: str) -> str:
     """Return a file relative to the working directory where it lies below it."""
-    path = Path(file).resolve()
+    path = real(Path(file))
     here = Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_posix()
 

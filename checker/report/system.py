@@ -120,7 +120,9 @@ def _levels(lines: Sequence[Line]) -> list[str]:
         f"{depth:>4} {count:>12,} {'#' * max(round(WIDE * count / most), 1)}"
         for depth, count in enumerate(line.levels)
     ]
-    about = f"New states at each depth of {code(line.instance)}, {sum(line.levels):,} in all:"
+    # A search that ended at a violation has not found all of them.
+    found = f"{sum(line.levels):,} {'in all' if line.verdict == 'holds' else 'found'}"
+    about = f"New states at each depth of {code(line.instance)}, {found}:"
     return ["## States per level", "", about, "", *fenced("text", "\n".join(drawn))]
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
-from checker.elaborate.generated import POSITION
 from checker.frozen import frozen
 from checker.report.lanes import (
     ARRIVES,
@@ -29,6 +28,7 @@ from checker.report.lanes import (
 )
 from checker.semantics.successor import Event
 from checker.semantics.values import MapValue, RecordValue, format_value
+from checker.table.scopes import POSITION
 from checker.trace.trace import Step, Trace
 
 Fate = Literal["received", "read", "lost", "under way", "started", "completed", "timed out"]

@@ -27,6 +27,7 @@ import numpy as np
 from checker.errors import CheckerError, UsageError, failure_of
 from checker.frozen import frozen
 from checker.kernel.kernel import Words
+from checker.links import real
 from checker.search.aims import Aim
 from checker.search.finding import FindingKind
 from checker.search.identity import difference
@@ -83,7 +84,7 @@ def held(kept: Path | None, resumed: Path | None) -> Iterator[None]:
     system's doing.
     """
     alone = nullcontext() if kept is None else _written(kept)
-    same = kept is not None and resumed is not None and kept.resolve() == resumed.resolve()
+    same = kept is not None and resumed is not None and real(kept) == real(resumed)
     together = nullcontext() if resumed is None or same else _read(resumed)
     with alone, together:
         yield
@@ -108,7 +109,7 @@ def _written(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _read(directory: Path) -> AbstractContextManager[None]:
+def _read(directory: Path) -> AbstractContextManager[bool]:
     """Hold a directory against who would keep checkpoints there.
 
     Not where there is no checkpoint, or one of an older checker, or a file system without locks.
@@ -144,7 +145,7 @@ class Keeper:
             (self.directory / "probe").unlink()
         except OSError as error:
             raise _unusable(self.directory, error) from None
-        if resumed is not None and resumed.directory.resolve() == self.directory.resolve():
+        if resumed is not None and real(resumed.directory) == real(self.directory):
             self.parts, self.saved = resumed.parts, resumed.snapshot
         elif (self.directory / MANIFEST).exists():
             raise UsageError(

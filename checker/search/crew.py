@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from types import TracebackType
@@ -22,7 +22,6 @@ from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board, set_c
 from checker.search.compact import Compact, Compaction
 from checker.search.disk import Disk
 from checker.search.exploration import StoppedBy
-from checker.search.indexed import renumber
 from checker.search.options import tell_nobody
 from checker.search.recording import Recording
 from checker.search.roots import Form
@@ -31,6 +30,7 @@ from checker.search.spill import Spill
 from checker.search.splitting import SAMPLE, pieces_of, split_of
 from checker.search.spreading import spread
 from checker.search.store import CAPACITY_START, Store
+from checker.search.threads import results_of
 from checker.search.worker import (
     FINISHED,
     NO_HALVES,
@@ -52,7 +52,6 @@ Job = Callable[[Numbers, Numbers, int], int]
 OUT_CAPACITY = 4096
 """Successors a desk has room for at first."""
 
-_POLL_SECONDS = 0.05
 _ALONE = 512
 """States of a level up to which waking the threads takes longer than the work; fewer where a state
 may have more successors than OUT_CAPACITY."""
@@ -97,6 +96,7 @@ class Crew:
         self.disk: Disk | None = None
         self.notice: Callable[[str], None] = tell_nobody
         self._spill: Spill | None = None
+        self._watch: Watch = lambda: None
         self._initial = 0
         self._faster: Kernel | None = None
         self._starts = [0]
@@ -112,7 +112,7 @@ class Crew:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.board[places.HALT] = 1
+        self._halt()
         self._pool.shutdown()
         self.kernel.stop()
 
@@ -190,7 +190,7 @@ class Crew:
             return
         self._faster = self.kernel.refinement.advance(seconds)
         if self._faster is not None:
-            self.board[places.HALT] = 1  # threads take it up when they are sent back
+            self._halt()  # threads take it up when they are sent back
 
     def counters(self) -> Counters:
         """Return what the threads counted so far."""
@@ -265,13 +265,19 @@ class Crew:
         return np.concatenate(found)
 
     def adopt(
-        self, count: int, levels: Sequence[int], load: Callable[[Callable[[int, int], Words]], None]
+        self,
+        count: int,
+        levels: Sequence[int],
+        load: Callable[[Callable[[int, int], Words]], None],
+        watch: Watch = lambda: None,
     ) -> bool:
         """Take `count` states as found already; `load` writes them into the queue.
 
         `levels` says how many there are of each level. False where memory does not allow it.
-        InternalError where one of them is there twice.
+        InternalError where one of them is there twice; HaltedError where `watch` says to stop: the
+        states are in the queue then, and nothing can be found any more.
         """
+        self._watch = watch
         self._starts = np.cumsum([0, *levels[:-1]]).tolist() if levels else [0]
         if not self.store.make_room(count):
             if not self._queue_to_disk() or not self.store.ensure(count):
@@ -321,7 +327,7 @@ class Crew:
         while self.store.grow(0, self._pool, len(self.desks)):
             pass
         load(self.store.states)
-        self.board[places.TAIL] = count
+        self.board[[places.TAIL, places.ROOM]] = count
         return self._into_runs(count)
 
     def _into_runs(self, count: int) -> bool:
@@ -357,23 +363,35 @@ class Crew:
             self._starts.append(end)
         if self.recording is not None:
             self.recording.begin_level(self.desks)
+        self._watch = watch
+        try:
+            stopped = self._expand(end - start)
+        except HaltedError:
+            if self._spill is not None:
+                self._take_settled(self._spill)
+            stopped = watch() or "interrupt"
+        self._close_holes()
+        if self.compact is not None and stopped is None:
+            self.compact.keep_from(end)
+        return stopped
+
+    def _expand(self, states: int) -> StoppedBy | None:
+        """Expand a level of so many states; HaltedError where putting the disk in order is halted.
+
+        Then nothing that the level found is settled: which of it is new is not known.
+        """
         if not self._begin_level() and not self._queue_to_disk():
             return "memory"
         stopped: StoppedBy | None = None
         results: set[int] = set()
         while stopped is None and results != {FINISHED}:
             self._open_board()
-            results = self.run(work, self.desks, end - start, watch)
+            results = self.run(work, self.desks, states, self._watch)
             self.board[places.TAIL] = self.tail
             if results != {FINISHED}:
-                stopped = watch() or self._provide(results)
-        if self._spill is not None:
-            settled = self._settle(self._spill)
-            stopped = stopped or settled
-        self._close_holes()
-        if self.compact is not None and stopped is None:
-            self.compact.keep_from(end)
-        return stopped
+                stopped = self._watch() or self._provide(results)
+        settled = None if self._spill is None else self._settle(self._spill)
+        return stopped or settled
 
     def _begin_level(self) -> bool:
         """Prepare for what is found next; False where slots of roots cannot say how deep it is."""
@@ -414,16 +432,10 @@ class Crew:
         running = [
             self._pool.submit(job, self.board, desk.numbers, self._address) for desk in desks
         ]
-        try:
-            while wait(running, _POLL_SECONDS).not_done:
-                if watch() is not None:
-                    self.board[places.HALT] = 1
-        finally:
-            # Also when the user interrupts: threads must not outlive the memory they work on.
-            if any(not task.done() for task in running):
-                self.board[places.HALT] = 1
-                wait(running)
-        return {task.result() for task in running}
+        return set(results_of(running, lambda: watch() is not None, self._halt))
+
+    def _halt(self) -> None:
+        self.board[places.HALT] = 1
 
     def _provide(self, results: set[int]) -> StoppedBy | None:
         """Give the threads what they stopped for; say so if that is not possible."""
@@ -582,7 +594,7 @@ class Crew:
 
     def _new_spill(self, fixed: int) -> Spill:
         assert self.disk is not None
-        spill = Spill(self.store, self.disk, self._pool)
+        spill = Spill(self.store, self.disk, self._pool, lambda: self._watch() is not None)
         spill.fixed = fixed
         return spill
 
@@ -621,18 +633,21 @@ class Crew:
 
     def _settle(self, spill: Spill) -> StoppedBy | None:
         """Find out which candidates are new and put them into the queue; say why it failed."""
-        self._forget_candidates(spill)
         before = spill.fixed
         most = None if self.states_max is None else self.states_max - before
         found = spill.settle(most)
-        self.board[places.TAIL] = spill.fixed
-        self.board[places.ROOM] = spill.fixed + self.store.room
-        self._count_distinct(spill.fixed)
+        self._take_settled(spill)
         if found is None or not self.store.ensure(spill.fixed + self.store.room):
             return "memory"
         assert self.store.file is not None
         self.store.file.forget(8 * self.store.words * before)
         return "states" if spill.cut else None
+
+    def _take_settled(self, spill: Spill) -> None:
+        """Let the states that are settled be those of the queue, and nobody claim a part of it."""
+        self._forget_candidates(spill)
+        self.board[places.ROOM] = spill.fixed + self.store.room
+        self._count_distinct(spill.fixed)
 
     def _widen(self) -> bool:
         """Double the buffers of desks that are done with them; False if memory is short."""
@@ -657,23 +672,9 @@ class Crew:
         holes = np.sort(np.concatenate(pieces))
         total = self.tail - len(holes)
         kept = np.setdiff1d(np.arange(total, self.tail), holes, assume_unique=True)
-        states = self.store.states(0, self.tail)
-        states[holes[holes < total]] = states[kept]
-        if self.store.indexed:
-            self._renumber(kept, holes[holes < total])
+        self.store.move(kept, holes[holes < total])
         if self.recording is not None:
             self.recording.renumber(kept, holes[holes < total], self.desks)
-        if self.store.arrivals is not None:
-            self.store.arrivals[holes[holes < total]] = self.store.arrivals[kept]
         self.board[places.TAIL] = total
         for desk in self.desks:
             desk.numbers[places.CHUNK] = desk.numbers[places.CHUNK_END] = 0
-
-    def _renumber(self, old: Numbers, new: Numbers) -> None:
-        """Let the index say that states which had the numbers `old` have the numbers `new`."""
-        store = self.store
-        table = store.table.ctypes.data, store.capacity, store.reserved_bits, store.words
-        for number, moved in zip(old.tolist(), new.tolist(), strict=True):
-            state = store.queue.ctypes.data + 8 * store.words * moved
-            if not renumber(*table, state, number, moved):
-                raise InternalError("the index has lost a state")

@@ -8,6 +8,7 @@ from math import ceil
 from pathlib import Path
 
 from checker.errors import EnvironmentFailure, UsageError
+from checker.kernel.calls import HaltedError
 from checker.kernel.kernel import Kernel
 from checker.layout.codec import Decoder
 from checker.layout.layout import Layout
@@ -142,7 +143,12 @@ class _Levels:
                 f"{saved.directory} holds {snapshot.distinct:,} states already, more than the "
                 f"limit of {most:,}"
             )
-        if not self.crew.adopt(snapshot.distinct, snapshot.levels, saved.load):
+        halted = False
+        try:
+            fits = self.crew.adopt(snapshot.distinct, snapshot.levels, saved.load, self._watch)
+        except HaltedError:
+            fits = halted = True
+        if not fits:
             raise EnvironmentFailure(
                 f"the {snapshot.distinct:,} states in {saved.directory} do not fit the memory "
                 "that the search may use; give it more with --memory"
@@ -156,6 +162,8 @@ class _Levels:
         self.frontier = self.levels[self.level - 1] if self.level else 0
         self._offer()
         self.stopped_by = self._reason_to_stop(snapshot.expanded == snapshot.distinct)
+        if halted and self.stopped_by is None:
+            self.stopped_by = self.clock.reason() or "interrupt"
         return snapshot.expanded
 
     def _offer(self) -> None:

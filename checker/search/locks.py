@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from checker.errors import UsageError
+from checker.links import real
 
 
 def locked(path: Path, flags: int, kind: int) -> int:
@@ -27,8 +28,8 @@ def locked(path: Path, flags: int, kind: int) -> int:
 
 
 @contextmanager
-def holding(path: Path, flags: int, kind: int, error: UsageError) -> Iterator[None]:
-    """Hold a lock if there is such a file or folder, and its file system has locks.
+def holding(path: Path, flags: int, kind: int, error: UsageError) -> Iterator[bool]:
+    """Hold a lock if there is such a file or folder, and its file system has locks; say whether.
 
     `error` is raised where another process, or another search of this one, holds it.
     """
@@ -40,16 +41,19 @@ def holding(path: Path, flags: int, kind: int, error: UsageError) -> Iterator[No
     except OSError:
         pass
     try:
-        yield
+        yield descriptor is not None
     finally:
         if descriptor is not None:
             os.close(descriptor)
 
 
-def alone(folder: Path, more: str) -> AbstractContextManager[None]:
-    """Hold a folder alone, if it can be held; UsageError where another does; `more`: what helps."""
+def alone(folder: Path, more: str) -> AbstractContextManager[bool]:
+    """Hold a folder alone, if it can be held; say whether. UsageError where another does.
+
+    `more`: what helps then.
+    """
     flags = os.O_RDONLY | os.O_DIRECTORY
-    return holding(folder.resolve(), flags, fcntl.LOCK_EX, in_use(folder, more))
+    return holding(real(folder), flags, fcntl.LOCK_EX, in_use(folder, more))
 
 
 def in_use(directory: Path, more: str) -> UsageError:

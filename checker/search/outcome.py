@@ -12,6 +12,18 @@ from checker.search.finding import Finding
 CUT_OFF = "a step that was cut can come before what is owed"
 WITHIN_BOUNDS = "of the runs that stay within the bounds"
 NOT_EXHAUSTIVE = "the search was not exhaustive"
+STOPPED: Mapping[str | None, str] = {
+    "violation": "the search stopped at a violation",
+    "evaluation_error": "the search stopped at an evaluation error",
+    "depth": "the search stopped at the depth limit",
+    "states": "the search stopped at the limit of states",
+    "steps": "the search looked at some runs only",
+    "seconds": "the search stopped at the time limit",
+    "memory": "the search stopped at the memory limit",
+    "memory_of_one_state": "the search stopped where one state has more steps than fit the memory",
+    "interrupt": "the search was interrupted",
+}
+"""Why what a search did not decide is unknown, by what stopped it."""
 NOT_KEPT = "the states are not in memory any more"
 NO_MEMORY = "the graph of all steps does not fit the memory"
 INTERRUPTED = "interrupted before it was judged"

@@ -3,6 +3,9 @@
 The order is that of the hash, read as an unsigned number, and then that of the words. So a segment
 of the table (`visited.py`) is almost in order as it stands: home slots rise with the hash.
 A run holds every state once, with bit 63 of word 0 clear, as the queue does.
+
+A run may be longer than memory, and the disk slow: what goes through one looks at each state
+whether the word at `halt` says to give up. What it leaves then is neither sorted nor whole.
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ def count_present(segment: int, capacity: int, words: int) -> int:
 
 
 @compiled
-def take_sorted(segment: int, capacity: int, words: int, out: int, held: int) -> int:
+def take_sorted(segment: int, capacity: int, words: int, out: int, held: int, halt: int) -> int:
     """Move the states of a segment to `out`, in order, and leave it empty; return how many.
 
     `out` has room for one state more, `held` for one.
@@ -73,6 +76,8 @@ def take_sorted(segment: int, capacity: int, words: int, out: int, held: int) ->
             _copy(place, out + size * count, words)
             count += 1
     for slot in range(first, capacity):
+        if load(halt) != 0:
+            return count
         place = segment + size * slot
         present = load(place)
         _copy(place, out + size * count, words)
@@ -88,18 +93,20 @@ def take_sorted(segment: int, capacity: int, words: int, out: int, held: int) ->
     for index in range(count):
         state = out + size * index
         store(state, load(state) & _WITHOUT_PRESENT)
-    _sort(out, count, words, held)
+    _sort(out, count, words, held, halt)
     return count
 
 
 @compiled
-def _sort(states: int, count: int, words: int, held: int) -> None:
+def _sort(states: int, count: int, words: int, held: int, halt: int) -> None:
     """Bring states that are almost in order into order: each moves up past the few before it."""
     size = 8 * words
     if count == 0:
         return
     last = _key(states, words)
     for index in range(1, count):
+        if load(halt) != 0:
+            return
         state = states + size * index
         key = _key(state, words)
         if _compare(state - size, last, state, key, words) <= 0:
@@ -117,14 +124,16 @@ def _sort(states: int, count: int, words: int, held: int) -> None:
 
 
 @compiled
-def unite(left: int, left_count: int, right: int, right_count: int, words: int, out: int) -> int:
+def unite(
+    left: int, left_count: int, right: int, right_count: int, words: int, out: int, halt: int
+) -> int:
     """Write the states of two runs to `out`, those in both once; return how many."""
     size = 8 * words
     count = 0
     left_end, right_end = left + size * left_count, right + size * right_count
     left_key = _key(left, words) if left < left_end else 0
     right_key = _key(right, words) if right < right_end else 0
-    while left < left_end and right < right_end:
+    while left < left_end and right < right_end and load(halt) == 0:
         order = _compare(left, left_key, right, right_key, words)
         _copy(left if order <= 0 else right, out + size * count, words)
         count += 1
@@ -134,11 +143,11 @@ def unite(left: int, left_count: int, right: int, right_count: int, words: int, 
         if order >= 0:
             right += size
             right_key = _key(right, words) if right < right_end else 0
-    while left < left_end:
+    while left < left_end and load(halt) == 0:
         _copy(left, out + size * count, words)
         left += size
         count += 1
-    while right < right_end:
+    while right < right_end and load(halt) == 0:
         _copy(right, out + size * count, words)
         right += size
         count += 1
@@ -146,7 +155,7 @@ def unite(left: int, left_count: int, right: int, right_count: int, words: int, 
 
 
 @compiled
-def subtract(states: int, count: int, known: int, known_count: int, words: int) -> int:
+def subtract(states: int, count: int, known: int, known_count: int, words: int, halt: int) -> int:
     """Take out of a run what another one holds; return how many are left, at its beginning.
 
     Where the other run is much longer it is leapt through, not read.
@@ -154,6 +163,8 @@ def subtract(states: int, count: int, known: int, known_count: int, words: int) 
     size = 8 * words
     kept, at = 0, 0
     for index in range(count):
+        if load(halt) != 0:
+            return kept
         state = states + size * index
         key = _key(state, words)
         step = 1

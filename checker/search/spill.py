@@ -6,6 +6,8 @@ ends, the batches are united and everything in the runs is taken out of them. Wh
 the next level, and one more run. Two runs of like size are made one, so there are never many.
 
 Every run is cut by the top bits of the hash, as the table is, and the pieces are worked on at once.
+All of that takes as long as the disk takes, so each part of it may be given up: HaltedError. Then
+the states that were settled before are still the first of the queue, and nothing else is of use.
 """
 
 from __future__ import annotations
@@ -17,10 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.frozen import frozen
+from checker.kernel.calls import HaltedError
 from checker.search import runs as native
 from checker.search.disk import Disk
 from checker.search.store import Store
+from checker.search.threads import results_of
 from checker.search.visited import SEGMENT_BITS, SEGMENTS
+
+_AT_ONCE = 1 << 20
+"""States that are copied at a time."""
 
 
 @frozen(eq=False)
@@ -40,15 +47,20 @@ class Run:
 class Spill:
     """The runs of a search whose first `fixed` states in the queue are known to be distinct.
 
-    `cut`: there were more new states than `settle` was to put into the queue.
+    `cut`: there were more new states than `settle` was to put into the queue. `asked` is called
+    several times a second: whether to give up.
     """
 
-    def __init__(self, store: Store, disk: Disk, executor: Executor) -> None:
+    def __init__(
+        self, store: Store, disk: Disk, executor: Executor, asked: Callable[[], bool]
+    ) -> None:
         self.store = store
         self.disk = disk
         self.fixed = 0
         self.cut = False
         self._executor = executor
+        self._asked = asked
+        self._halt = np.zeros(1, np.int64)
         self._runs: list[Run] = []
         self._batches: list[Run] = []
 
@@ -64,6 +76,7 @@ class Spill:
 
     def adopt(self, states: NDArray[np.int64]) -> bool:
         """Take states (one a row) as known, none of which is. False where the disk is short."""
+        self._listen()
         words = self.store.words
         keys = np.empty(len(states), np.int64)
         native.write_keys(states.ctypes.data, len(states), words, keys.ctypes.data)
@@ -108,15 +121,30 @@ class Spill:
         place, words = self.fixed, self.store.words
         for start, size in zip(run.starts, run.counts, strict=True):
             taken = min(size, self.fixed + count - place)
-            states = run.states[start * words : (start + taken) * words]
-            self.store.states(place, place + taken).reshape(-1)[:] = states
+            states = run.states[start * words : (start + taken) * words].reshape(-1, words)
+            for first in range(0, taken, _AT_ONCE):
+                self._listen()
+                piece = states[first : first + _AT_ONCE]
+                self.store.states(place + first, place + first + len(piece))[:] = piece
             place += taken
 
     # ------------------------------------------------------------------------------- the pieces
 
     def _each(self, work: Callable[[int], int]) -> tuple[int, ...]:
         """Do something with every piece, in threads."""
-        return tuple(self._executor.map(work, range(SEGMENTS)))
+        self._listen()
+        running = [self._executor.submit(work, piece) for piece in range(SEGMENTS)]
+        found = tuple(results_of(running, self._asked, self._give_up))
+        if self._halt[0]:
+            raise HaltedError("the visited set on disk was not put in order")
+        return found
+
+    def _listen(self) -> None:
+        if self._asked():
+            raise HaltedError("the visited set on disk was not put in order")
+
+    def _give_up(self) -> None:
+        self._halt[0] = 1
 
     def _room(self, sizes: tuple[int, ...]) -> Run | None:
         """Return an empty run with room for so many states in each piece."""
@@ -140,7 +168,8 @@ class Spill:
             held = np.empty(words, np.int64)
             out = self._address(room, piece)
             segment = table + piece * reserved
-            return int(native.take_sorted(segment, store.capacity, words, out, held.ctypes.data))
+            buffer, halt = held.ctypes.data, self._halt.ctypes.data
+            return int(native.take_sorted(segment, store.capacity, words, out, buffer, halt))
 
         present = self._each(count)
         # One more in each piece: states are copied before it is known whether they are any.
@@ -187,6 +216,7 @@ class Spill:
                     right.counts[piece],
                     self.store.words,
                     self._address(target, piece),
+                    self._halt.ctypes.data,
                 )
             )
 
@@ -203,6 +233,7 @@ class Spill:
                     self._address(known, piece),
                     known.counts[piece],
                     self.store.words,
+                    self._halt.ctypes.data,
                 )
             )
 

@@ -26,7 +26,7 @@ from checker.memory import (
     reserve_up_to,
 )
 from checker.search.disk import Disk, DiskFile
-from checker.search.indexed import NUMBER_BITS
+from checker.search.indexed import NUMBER_BITS, renumber
 from checker.search.roots import FORM_SIZE, LINE_BITS, Form, spread_roots
 from checker.search.spreading import INDEXED, SPREAD_CHUNK, spread
 from checker.search.visited import CAPACITY_MAX, SEGMENTS
@@ -221,6 +221,20 @@ class Store:
         Where the queue holds roots, these, as states of one word.
         """
         return self.queue[start * self.stride : end * self.stride].reshape(-1, self.stride)
+
+    def move(self, old: Words, new: Words) -> None:
+        """Move the states with the numbers `old` to `new`, whose states are none of the queue's."""
+        states = self.states(0, self.queue.size // self.stride)
+        states[new] = states[old]
+        if self.arrivals is not None:
+            self.arrivals[new] = self.arrivals[old]
+        if not self.indexed:
+            return
+        table = self.table.ctypes.data, self.capacity, self.reserved_bits, self.words
+        for number, moved in zip(old.tolist(), new.tolist(), strict=True):
+            state = self.queue.ctypes.data + 8 * self.words * moved
+            if not renumber(*table, state, number, moved):
+                raise InternalError("the index has lost a state")
 
     def release_table(self) -> None:
         """Give the visited table's memory back; `table_bytes` still says what it was."""

@@ -20,6 +20,7 @@ from checker.digits import natural
 from checker.errors import CheckerError, EnvironmentFailure, UsageError
 from checker.frozen import frozen
 from checker.library import installed
+from checker.links import real
 from checker.search.progress import Interrupt
 from checker.spark.launching import launch
 
@@ -282,7 +283,7 @@ def absolute(path: str, *, local: bool) -> str:
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", path) or not local:
         found = path.rstrip("/")
     else:
-        found = f"file://{Path(path).resolve()}"
+        found = f"file://{real(Path(path))}"
     try:
         found.encode()
     except UnicodeEncodeError:

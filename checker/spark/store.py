@@ -2,7 +2,7 @@
 
     PATH/levels/level=00012/    the states found at depth 12, and what was counted finding them
     PATH/manifests/00012.json   written after them: from then on the level counts
-    PATH/claimed                who is about to write the first of these
+    PATH/claimed                who is about to write the first of these, where there are no locks
 
 A level without a manifest was not finished and is written again. docs/spark.md has the schema.
 """
@@ -148,7 +148,9 @@ class Store:
         asks can resume.
         """
         if not resumed:
-            self._claim()
+            self._make_folder()
+            if not self.hold():
+                self._claim()
             if self.files.exists(self._manifest_path(0)):
                 other = f"go on from it with --resume {self.root}" if resumable else "remove it"
                 raise UsageError(
@@ -159,18 +161,27 @@ class Store:
             self.files.delete(f"{self.root}/probe")
         except Exception as error:  # noqa: BLE001 (whatever a file system raises)
             raise self._unwritable(error) from None
-        if not resumed:
-            self.hold()
 
-    def hold(self) -> None:
+    def _make_folder(self) -> None:
+        """Make the folder, where it is one of this machine: there it can be held."""
+        folder = folder_of(self.root)
+        try:
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def hold(self) -> bool:
         """Keep others from a folder of this machine, as long as this search goes on: UsageError.
 
-        A driver that is killed leaves nothing of it behind, as it would leave a claim.
+        A driver that is killed leaves nothing of it behind, as it would leave a claim. False where
+        that is no folder, or one whose file system has no locks.
         """
         folder = folder_of(self.root)
-        if folder is not None:
-            more = "wait for its end, end it, or name another path"
-            self._held.enter_context(alone(folder, more))
+        if folder is None:
+            return False
+        more = "wait for its end, end it, or name another path"
+        return self._held.enter_context(alone(folder, more))
 
     def leave(self) -> None:
         """Let others take the path, or what was found."""
@@ -178,7 +189,7 @@ class Store:
         self._held.close()
 
     def _claim(self) -> None:
-        """Take the path for this search, until its first level says so."""
+        """Take a path that cannot be held for this search, until its first level says so."""
         who = f"process {os.getpid()} on {socket.gethostname()}"
         try:
             claimed = self.files.claim(self._claim_path, who)

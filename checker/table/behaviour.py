@@ -332,7 +332,7 @@ def read_unhandled(system: Fields) -> tuple[Unhandled, ...]:
         status = fields.choice("is", ("ignored", "impossible"))
         entries.append(
             Unhandled(
-                fields.needed_expression("message"),
+                fields.needed_expression("message", "trigger"),
                 _states(fields, "in"),
                 cast('Literal["ignored", "impossible"]', status),
                 fields.prose("why", required=True),

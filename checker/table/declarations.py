@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Literal, cast
 
 from checker.table.cells import read_expression, read_type
@@ -20,6 +21,7 @@ from checker.table.document import (
     Operation,
     Outcome,
     Timer,
+    TypeName,
     TypeNode,
     VariableEntry,
     Word,
@@ -311,7 +313,7 @@ def read_calls(system: Fields) -> tuple[Calls, ...]:
             Calls(
                 name,
                 fields.prose("about"),
-                fields.needed_type("per"),
+                _whoever_calls(fields.needed_type("per")),
                 fields.some_names("requests"),
                 fields.some_names("responses"),
                 fields.needed_expression("capacity"),
@@ -320,6 +322,11 @@ def read_calls(system: Fields) -> tuple[Calls, ...]:
             )
         )
     return tuple(calls)
+
+
+def _whoever_calls(node: TypeNode) -> TypeNode:
+    """Return the type of those who call, each of whom is called a client where nobody names it."""
+    return replace(node, key=("client", "client")) if isinstance(node, TypeName) else node
 
 
 def read_operations(system: Fields) -> tuple[Operation, ...]:

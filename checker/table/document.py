@@ -143,10 +143,11 @@ class Cell:
 
 @frozen()
 class TypeName:
-    """`bool`, or a name: a type, id constant, table, message."""
+    """`bool`, or a name: a type, id constant, table, message; `key`: see `triggers.key_words`."""
 
     name: str
     span: Span
+    key: tuple[str, ...] = ()
 
 
 @frozen(eq=False, slots=False)

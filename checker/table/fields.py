@@ -10,6 +10,7 @@ from checker.source import Span
 from checker.table import elsewhere
 from checker.table.cells import ITEM, placeholder, read_effects, read_expression, read_type
 from checker.table.document import Cell, TypeName, TypeNode, Word
+from checker.table.forms import Context
 from checker.table.keys import HINTS, KEYS
 from checker.table.nodes import NAMES_MAX, Mapping, Node, Scalar, Sequence, shorten
 from checker.table.problems import Problems, meant
@@ -163,12 +164,12 @@ class Fields:
         node = self.get(key)
         return read_expression(node, key, self.problems) if node is not None else None
 
-    def needed_expression(self, key: str) -> Cell:
+    def needed_expression(self, key: str, context: Context = "expression") -> Cell:
         """Return the expression of a required key."""
         node = self.need(key)
         if node is None:
             return placeholder(self.head())
-        return read_expression(node, key, self.problems)
+        return read_expression(node, key, self.problems, context)
 
     def expressions(self, key: str) -> tuple[Cell, ...]:
         """Return a list of expressions."""

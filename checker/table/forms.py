@@ -10,7 +10,8 @@ from checker.table.passage import Passage
 from checker.table.problems import Problems
 
 Context = Literal["expression", "effects", "trigger", "send"]
-"""Where a cell stands: `trigger` is `on:`, where `_` skips an argument; `send` may be a pair."""
+"""Where a cell stands: in a `trigger`, `on:` or `message:` of `unhandled:`, `_` skips an argument;
+`send` may be a pair."""
 
 ERRORS_OF_A_CELL = 20
 """More errors of one cell are not reported; the first ones say enough."""

@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from checker.frozen import frozen
@@ -46,12 +47,14 @@ from checker.table.document import (
     Word,
 )
 from checker.table.scopes import (
+    CONSTANTS,
     SCOPES,
     Comprehension,
     Owners,
     bound_by,
     bound_in,
     declared,
+    is_given,
     mentioned,
     owners_of,
     parts_of,
@@ -64,9 +67,6 @@ TYPES = ("constants", "types", "messages", "channels", "calls")
 
 _CALLED = frozenset({"requests", "responses"})
 """Built-in functions that a place of the state may share its name with."""
-
-_CONSTANTS = frozenset({"true", "false", "none", "empty"})
-"""Words that mean themselves, whatever an enum calls its values."""
 
 _FAIRNESS = frozenset({"weak", "strong"})
 """What is said where rows are fair under a condition, whatever else is called so."""
@@ -99,7 +99,7 @@ _ROLES: Mapping[type, Mapping[str, str]] = {
     BindingEntry: {"name": "word"},
     Row: {"name": "row", "lets": "word", "fault": "fault", "actor": "word"},
     PropertyEntry: {"name": "other"},
-    FairGroupEntry: {"name": "other", "rows": "row", "per": "word"},
+    FairGroupEntry: {"name": "other", "rows": "row"},
     TypeUnion: {"names": "word"},
 }
 """Which words of the parts of a system are names, and of what; all others stay as they are."""
@@ -108,10 +108,12 @@ _ROLES: Mapping[type, Mapping[str, str]] = {
 class ValueName(ast.Name):
     """The name of a state or value, whatever else is called so where the system is used.
 
-    `table` is the one whose state it is; None where its place tells of which type it is.
+    `table` is the one whose state it is; None where its place tells of which type it is. `called`
+    are then the types that have it, each with what it is called there: ids go by their type.
     """
 
     table: str | None = None
+    called: Mapping[str, str] = MappingProxyType({})
 
 
 ValueName.__name__ = "Name"  # by which visitors of trees go, such as `ast.unparse`
@@ -121,6 +123,15 @@ def _value_name(node: ast.expr, name: str, table: str | None) -> ValueName:
     """Return what stands in the place of a node as the name of a value in any case."""
     new = ast.copy_location(ValueName(name, ast.Load()), node)
     new.table = table
+    return new
+
+
+def _of_types(node: ast.Name, called: Mapping[str, str], names: Renaming) -> ValueName:
+    """Return the name of a value that several types of a used system have."""
+    new = _value_name(node, node.id, None)
+    new.called = {
+        names.images.get(kind, kind): names.value_of(kind, word) for kind, word in called.items()
+    }
     return new
 
 
@@ -184,7 +195,7 @@ class Renaming:
     def value(self, name: str) -> tuple[str, str] | None:
         """Return type and name of a state, enum value or id that one type has, or None."""
         kinds = owners_of(name, self.owners)
-        if len(kinds) != 1 or name in self.words or name in _CONSTANTS:
+        if len(kinds) != 1 or name in self.words or name in CONSTANTS:
             return None
         (kind,) = kinds
         if name in self.tables.get(kind, ()):
@@ -202,7 +213,7 @@ class Renaming:
     def is_of_several_types(self, name: str) -> bool:
         """Whether a name is that of a value which its place has to tell the type of."""
         several = name in _FAIRNESS or len(owners_of(name, self.owners)) > 1
-        return several and name not in self.words and name not in _CONSTANTS
+        return several and name not in self.words and name not in CONSTANTS
 
     def __call__(self, part: Any, *, member: bool = False) -> Any:
         """Return a part of the system under its names here; `member` of a component."""
@@ -216,8 +227,9 @@ class Renaming:
                 node = replace(node, name=self.word(domain))
                 return replace(part, name=self.named("word", part.name), node=node)
             case TypeName():
-                known = part.name in self.types
-                return replace(part, name=self.words[part.name]) if known else part
+                name = self.words[part.name] if part.name in self.types else part.name
+                key, written = part.key or (part.name.lower(), part.name.lower())
+                return replace(part, name=name, key=(self.word(key), written))
             case tuple():
                 return tuple(self(item, member=member) for item in part)
             case Word() | Span() | TypeEnum() | StateTable() | Heading() | Source():
@@ -272,6 +284,12 @@ def _renamed(names: Renaming, part: Any, *, member: bool) -> Any:
             new = names.named(roles[item.name], new)
         if new is not old:
             changed[item.name] = new
+    if isinstance(part, FairGroupEntry):
+        rows = [word.text for word in part.rows or ()]
+        changed["per"] = tuple(
+            word if any(is_given(names.document, row, word.text) for row in rows) else called
+            for word, called in zip(part.per, names.named("word", part.per), strict=True)
+        )
     return replace(part, **changed) if changed else part
 
 
@@ -285,7 +303,7 @@ def _renamed_cell(cell: Cell, names: Renaming) -> Cell:
         tree: Any = trees.visit(copy.deepcopy(whole))
     else:
         tree = tuple(trees.visit(copy.deepcopy(part)) for part in whole)
-    if not trees.edits:
+    if not trees.edits and not trees.values:
         return cell
     kept = {edit[:2]: edit for edit in cell.edits}
     for line, begin, end, name in trees.edits:
@@ -296,19 +314,26 @@ def _renamed_cell(cell: Cell, names: Renaming) -> Cell:
 
 
 class _Trees(ast.NodeTransformer):
-    """Puts the new names into a tree, and keeps where in the text they stand."""
+    """Puts the new names into a tree, and keeps where in the text they stand.
+
+    `values` counts those of values, which may be called as before.
+    """
 
     def __init__(self, names: Renaming) -> None:
         self._names = names
         self.edits: list[Edit] = []
+        self.values = 0
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if isinstance(node, ValueName):
-            return node
         names = self._names
+        if isinstance(node, ValueName):
+            self.values += 1
+            return node if node.table is not None else _of_types(node, node.called, names)
         if isinstance(node.ctx, ast.Load) and node.id not in names.bound:
             if names.is_of_several_types(node.id):
-                return _value_name(node, node.id, None)
+                kinds = sorted(owners_of(node.id, names.owners))
+                self.values += 1
+                return _of_types(node, dict.fromkeys(kinds, node.id), names)
             value = names.value(node.id)
             if value is not None and node.id in names.tables.get(value[0], ()):
                 self._edit(node, ".".join(value))
@@ -330,6 +355,7 @@ class _Trees(ast.NodeTransformer):
             case ast.Name(word) if word in names.bound:
                 pass
             case ast.Name(word) if node.attr in names.tables.get(word, ()):
+                self.values += 1
                 return _value_name(node, node.attr, word)
             case ast.Name(word) if (base.col_offset, base.end_col_offset) == (
                 node.col_offset,
@@ -350,11 +376,12 @@ class _Trees(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         match node.func:
             case ast.Name("ran" | "enabled"):
-                for row in node.args[:1]:
-                    if isinstance(row, ast.Name):
-                        self._edit_name(row, self._names.name("row", row.id))
+                row = node.args[0] if node.args else None
+                word = row.id if isinstance(row, ast.Name) else ""
                 for keyword in node.keywords:
-                    self._keyword(keyword)
+                    self._keyword(keyword, word)
+                if isinstance(row, ast.Name):
+                    self._edit_name(row, self._names.name("row", word))
             case ast.Name(word) if word in _CALLED or word not in self._names.words:
                 node.args = [self.visit(item) for item in node.args]
                 node.keywords = [self.visit(item) for item in node.keywords]
@@ -390,11 +417,13 @@ class _Trees(ast.NodeTransformer):
         self._names = outside
         return node
 
-    def _keyword(self, node: ast.keyword) -> None:
+    def _keyword(self, node: ast.keyword, row: str) -> None:
         """Rename a binding of a row in `ran(row, name=value)`."""
         node.value = self.visit(node.value)
-        new = self._names.locals.get(node.arg or "")
-        if new is not None and node.arg is not None:
+        if node.arg is None or is_given(self._names.document, row, node.arg):
+            return
+        new = self._names.word(node.arg)
+        if new != node.arg:
             end = node.col_offset + len(node.arg.encode())
             self.edits.append((node.lineno, node.col_offset, end, new))
             node.arg = new

@@ -50,6 +50,15 @@ DECLARING = (
 SCOPES = (Row, Unhandled, Definition, Procedure, PropertyEntry, FairGroupEntry)
 """What binds names for all of its cells."""
 
+CONSTANTS = frozenset({"true", "false", "none", "empty"})
+"""Words that mean themselves, whatever an enum calls its values."""
+
+CANCELLED = "cancelled"
+"""What every row of an expiry binds: whether its timer was cancelled."""
+
+POSITION = "position"
+"""The last binding of a row that takes a message from a queue: which one, from 0 on."""
+
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 Owners = Mapping[str, frozenset[str]]
@@ -165,6 +174,35 @@ def bound_in(document: Document, part: object, owners: Owners) -> frozenset[str]
     return frozenset(bound - declared(document).keys())
 
 
+def is_given(document: Document, row: str, word: str) -> bool:
+    """Whether a row, which may be a generated one, has a binding that the language names.
+
+    That is called so whatever else is.
+    """
+    written = next((item for item in document.rows if item.name.text == row), None)
+    if written is None:
+        return word == POSITION
+    timers = {item.name.text for item in document.timers}
+    return word == CANCELLED and root_of(written.on) in timers
+
+
+def root_of(cell: Cell | None) -> str | None:
+    """Return the channel, operation or timer that `on:` takes from, where it names one."""
+    node: object = cell.tree if cell is not None else None
+    while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def of_all_messages(document: Document, entry: Unhandled, owners: Owners) -> bool:
+    """Whether an entry is one of all messages of its kind: it compares no key and no field."""
+    nodes = [node for node, _ in _pattern(document, entry.message.tree)]
+    names = [node.id for node in nodes if isinstance(node, ast.Name) and node.id != "_"]
+    skipped = sum(isinstance(node, ast.Name) and node.id == "_" for node in nodes)
+    free = set(names) & bound_in(document, entry, owners)
+    return len(free) + skipped == len(nodes)
+
+
 def _assigned(cell: Cell) -> Iterator[str]:
     """Yield the names that effects give a value to."""
     trees = (cell.tree,) if isinstance(cell.tree, ast.expr) else cell.tree
@@ -182,7 +220,7 @@ def _assigned(cell: Cell) -> Iterator[str]:
 def _taken(document: Document, cell: Cell, owners: Owners) -> Iterator[str]:
     """Yield the keys and arguments of `on:` that are no values of the types they stand for."""
     for node, kind in _pattern(document, cell.tree):
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Name) and node.id not in CONSTANTS:
             type_ = None if kind is None else _type_named(document, kind)
             if type_ is None or type_ not in owners_of(node.id, owners):
                 yield node.id

@@ -33,7 +33,15 @@ from checker.table.nodes import Node, Scalar
 from checker.table.passage import Passage
 from checker.table.problems import Problems
 from checker.table.renaming import TYPES, Renaming, locals_of
-from checker.table.scopes import Owners, declared, ids_begin_with, of_all, owners_in, owners_of
+from checker.table.scopes import (
+    Owners,
+    declared,
+    ids_begin_with,
+    of_all,
+    owners_in,
+    owners_of,
+    root_of,
+)
 from checker.table.used import AS_THEY_ARE, Part, check_names, parts_of_use, taken
 from checker.table.words import (
     INTEGER_MAX,
@@ -251,7 +259,10 @@ def _fair(part: Part, host: Document, promised: AbstractSet[str]) -> tuple[Row, 
     timers -= {old for old, new in part.replaced.items() if new not in promised}
     return tuple(
         row
-        if default is None or row.fair is not None or row.fault is not None or _root(row) in timers
+        if default is None
+        or row.fair is not None
+        or row.fault is not None
+        or root_of(row.on) in timers
         else replace(row, fair=default)
         for row in taken(part, "rows")
     )
@@ -288,14 +299,6 @@ def _default(part: Part, host: Document) -> Word | Cell | None:
     if isinstance(fairness, str):
         return None if fairness == host.fairness else Word(fairness, part.use.span)
     return fairness
-
-
-def _root(row: Row) -> str | None:
-    """Return the channel, operation or timer that a row takes from, where it names one."""
-    node: Any = row.on.tree if row.on is not None else None
-    while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else None
 
 
 def _claimed(part: Part) -> tuple[Any, ...]:

@@ -13,12 +13,14 @@ from dataclasses import replace
 from typing import Literal
 
 from checker.elaborate import elaborate, instances
+from checker.elaborate.context import expression
 from checker.elaborate.generated import key_of
 from checker.errors import SpecificationError
 from checker.frozen import frozen
 from checker.machine.machine import Action, Machine, Variable
 from checker.machine.types import Map
 from checker.table.document import Document, InState, Row, Unhandled
+from checker.table.scopes import of_all_messages, owners_in
 from checker.tables.moves import ANY, Key, follow, is_about
 
 Mark = Literal["rows", "ignored", "impossible", "unhandled", "none"]
@@ -54,12 +56,16 @@ class Effect:
 
 @frozen()
 class Cell:
-    """What happens to one trigger in one state."""
+    """What happens to one trigger in one state.
+
+    `only` are the messages of which `mark` says so, where it is not said of all of the trigger.
+    """
 
     state: str
     mark: Mark
     effects: tuple[Effect, ...]
     why: str = ""
+    only: tuple[str, ...] = ()
 
 
 @frozen()
@@ -306,7 +312,7 @@ def _judged(
         cells = []
         for cell in line.cells:
             effects = tuple(sorted(cell.effects, key=lambda effect: place[effect.row]))
-            mark, why = cell.mark, ""
+            mark, why, only = cell.mark, "", cell.only
             if not effects and line.kind == "message":
                 entries = [
                     entry
@@ -314,8 +320,9 @@ def _judged(
                     if key_of(entry)[0] == line.trigger
                     and _covers(entry, matrix.machine, cell.state)
                 ]
-                mark, why = _stated(entries, carriers.get(line.trigger, set()))
-            cells.append(replace(cell, effects=effects, mark=mark, why=why))
+                taken = carriers.get(line.trigger, set())
+                mark, why, only = _stated(document, entries, taken)
+            cells.append(replace(cell, effects=effects, mark=mark, why=why, only=only))
         lines.append(replace(line, cells=tuple(cells)))
 
     def order(line: Line) -> tuple[int, int]:
@@ -326,19 +333,30 @@ def _judged(
     return replace(matrix, lines=tuple(sorted(shown, key=order)))
 
 
-def _stated(entries: Sequence[Unhandled], carriers: Collection[str]) -> tuple[Mark, str]:
+def _stated(
+    document: Document, entries: Sequence[Unhandled], carriers: Collection[str]
+) -> tuple[Mark, str, tuple[str, ...]]:
     """Return what `unhandled:` says, by `entries`, of a message that comes from some channels.
 
     It is handled where an entry says so of each of them. What may come from one is not impossible.
+    With it the reason, and the messages of which that is said, where that is not all of them.
     """
-    by_carrier = {_carrier(entry): entry for entry in reversed(entries)}
+    owners = owners_in(document)
+    by_carrier: dict[str, list[Unhandled]] = {}
+    for entry in entries:
+        by_carrier.setdefault(_carrier(entry), []).append(entry)
     if not entries or ("" not in by_carrier and not by_carrier.keys() >= set(carriers)):
-        return "unhandled", ""
-    said = [
-        entry for name, entry in by_carrier.items() if not name or not carriers or name in carriers
-    ]
+        return "unhandled", "", ()
+    said: list[Unhandled] = []
+    for name, here in by_carrier.items():
+        if not name or not carriers or name in carriers:
+            whole = [entry for entry in here if of_all_messages(document, entry, owners)]
+            said += whole[:1] or here
     first = next((entry for entry in said if entry.status == "ignored"), said[0])
-    return first.status, first.why
+    if all(of_all_messages(document, entry, owners) for entry in said):
+        return first.status, first.why, ()
+    alike = [entry for entry in said if entry.status == first.status]
+    return first.status, first.why, tuple(ast.unparse(expression(it.message)) for it in alike)
 
 
 def _carrier(entry: Unhandled) -> str:

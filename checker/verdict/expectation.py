@@ -53,6 +53,7 @@ def _of_verdict(expectation: Expectation | None, verdict: Verdict) -> list[Diffe
     what = ", ".join(item.name for item in verdict.broken)
     if not what and verdict.safety_holds:
         what = "; ".join(f"{item.name}: {item.reason}" for item in verdict.unknown_liveness)
+    what = what or verdict.why_undecided
     return [Difference("verdict", expected, verdict.overall + (f" ({what})" if what else ""))]
 
 

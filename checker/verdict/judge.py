@@ -14,7 +14,7 @@ from checker.frozen import frozen
 from checker.machine.machine import LIVENESS, Machine
 from checker.search.exploration import Exploration
 from checker.search.finding import Finding
-from checker.search.outcome import WITHIN_BOUNDS, Outcome
+from checker.search.outcome import NOT_EXHAUSTIVE, STOPPED, WITHIN_BOUNDS, Outcome
 from checker.table.document import PropertyKind
 from checker.verdict import exits
 
@@ -33,7 +33,7 @@ WHY_LEGAL = "a machine that makes a move its state table lacks is not that machi
 class PropertyVerdict:
     """One property: its outcome, and the counterexample or witness where there is one.
 
-    `reason` says why a liveness property is unknown, or of which runs only it holds. `declared` is
+    `reason` says why it is unknown, or of which runs only it holds. `declared` is
     the name in the specification, which several have where `for:` makes them.
     """
 
@@ -80,6 +80,12 @@ class Verdict:
         """The properties that failed, shortest counterexample first, then as declared."""
         failed = [verdict for verdict in self.properties if verdict.broken]
         return tuple(sorted(failed, key=lambda verdict: verdict.length or 0))
+
+    @property
+    def why_undecided(self) -> str:
+        """Why something that finite paths decide is unknown; empty where nothing of that is."""
+        unknown = (it for it in self.properties if it.outcome == "unknown" and it.kind in SAFETY)
+        return next((item.reason for item in unknown), "")
 
     @property
     def unknown_liveness(self) -> tuple[PropertyVerdict, ...]:
@@ -157,6 +163,8 @@ def _judge_property(
     else:
         outcome = "holds" if exploration.exhaustive else "unknown"
     reason = "" if endless is None else endless.reason
+    if outcome == "unknown" and not exploration.exhaustive and reason in {"", NOT_EXHAUSTIVE}:
+        reason = STOPPED.get(exploration.stopped_by, NOT_EXHAUSTIVE)
     return replace(item, outcome=outcome, finding=finding, reason=reason)
 
 

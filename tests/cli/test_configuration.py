@@ -13,6 +13,8 @@ from toggling import Command
 from checker.cli import configuration
 from checker.cli.configuration import FILE, PROJECT, SpokenOption, writes
 from checker.cli.main import COMMANDS, checker
+from checker.errors import UsageError
+from checker.search.checkpoint import held
 from checker.source import SIZE_MAX
 
 CHECK = ("check", "toggle.yaml", "--engine", "reference", "--format", "json")
@@ -328,3 +330,14 @@ def test_the_owner_of_the_working_directory_is_trusted(command: Command) -> None
     assert command(*CHECK).code == 0
     os.chown(FILE, STRANGER, -1, follow_symlinks=False)
     assert command(*CHECK).code == 2
+
+
+def test_links_that_lead_in_a_circle_are_told_of(command: Command, toggle: str) -> None:
+    """`Path.resolve` raises RuntimeError for them."""
+    Path("circle").symlink_to("circle")
+    Path(FILE).write_text('[verify]\ninstance = "default"\njunit = "circle/x"\n')
+    result = command("verify", toggle)
+    assert (result.code, "error: circle" in result.err) == (2, True)
+    circle = Path("circle")
+    with pytest.raises(UsageError, match="circle: no checkpoint"), held(circle, circle):
+        pass

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from toggling import TOGGLE, Command
 
-from checker.cli import gate
+from checker.cli import expectations, gate
 from checker.cli.since import untouched
 from checker.errors import UsageError
 from checker.report.files import put
@@ -303,6 +303,17 @@ def test_two_errors_of_a_code_have_fingerprints_of_their_own(command: Command, t
     assert len({item["partialFingerprints"]["checker/v1"] for item in found}) == 6
 
 
+def test_problems_of_a_file_whose_name_is_no_utf8_are_told(command: Command, toggle: str) -> None:
+    """It is in what the system is called where two are called alike."""
+    mended(toggle, "distinct: 16", "distinct: 17")
+    other = Path(os.fsdecode(b"caf\xe9.yaml"))
+    other.write_bytes(Path(toggle).read_bytes())
+    result = command("verify", toggle, str(other), *ONE, "--sarif", "out.sarif")
+    assert result.code == 1, result.err
+    found = json.loads(Path("out.sarif").read_text())["runs"][0]["results"]
+    assert len({item["partialFingerprints"]["checker/v1"] for item in found}) == 2
+
+
 def test_annotations_are_for_github_only(
     command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,6 +340,43 @@ def test_update_shows_and_writes_figures_and_nothing_else(command: Command, togg
     assert after.replace("16, depth: 8", "17, depth: 3") == before
     assert command("verify", toggle, *ONE).code == 0
     assert command("verify", toggle, *ONE, "--update").err.count("@@") == 0
+
+
+@pytest.mark.parametrize("text", [b"# a thought\n", b"\xff", b"nonsense: 1\n"])
+def test_update_writes_no_figures_into_a_text_that_was_not_judged(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch, text: bytes
+) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+
+    def edits(_outcome: object) -> None:
+        with Path(toggle).open("ab") as file:
+            file.write(text)
+
+    monkeypatch.setattr("checker.cli.verify.remember", edits)
+    before = Path(toggle).read_bytes()
+    result = command("verify", toggle, "--instance", "default", "--update")
+    assert result.code == 2
+    told = f"figures cannot be written: {toggle} was edited since it was judged; verify it again"
+    assert f"error: {told}" in result.err
+    assert Path(toggle).read_bytes() == before + text
+
+
+def test_update_writes_no_figures_over_an_edit_of_a_moment_ago(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended(toggle, "distinct: 16", "distinct: 17")
+    says = expectations._says
+
+    def edits(*given: Any) -> bool:
+        with Path(toggle).open("ab") as file:
+            file.write(b"# a thought\n")
+        return says(*given)
+
+    monkeypatch.setattr(expectations, "_says", edits)
+    result = command("verify", toggle, "--instance", "default", "--update")
+    assert (result.code, "was edited since" in result.err) == (2, True)
+    assert Path(toggle).read_text().endswith("# a thought\n")
+    assert "distinct: 17" in Path(toggle).read_text()
 
 
 def test_update_replaces_a_number_with_its_sign(command: Command, toggle: str) -> None:
@@ -470,6 +518,15 @@ def test_since_needs_a_repository(command: Command, toggle: str) -> None:
     result = command("verify", toggle, "--since", "HEAD")
     assert result.code == 2
     assert "in no git repository; name your specifications" in result.err
+
+
+def test_since_says_that_git_does_not_read_what_belongs_to_others(
+    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git("init", "-b", "main")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    result = command("verify", toggle, "--since", "HEAD")
+    assert (result.code, "which belongs to another user" in result.err) == (2, True)
 
 
 def test_since_takes_nothing_for_new_that_nobody_named(toggle: str) -> None:

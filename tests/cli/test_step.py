@@ -42,6 +42,23 @@ def test_steps_are_listed_taken_and_undone(walk) -> None:  # type: ignore[no-unt
     assert result.err == ""
 
 
+def test_a_step_that_is_called_like_a_command_is_taken_by_its_number(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "s.yaml").write_text(
+        "system: s\nabout: a.\nvariables: {x: {type: 0..2, initial: '0'}}\ndeadlock: false\nrows:\n"
+        "  - {row: back, when: x < 2, do: x += 1}\n"
+        "  - {row: quit, when: x == 1, do: x = pick(range(2))}\n"
+    )
+    said = io.StringIO("1\nback\n1\nsave a\0b\neval x\nquit pick 1\n1\n")
+    monkeypatch.setattr(sys, "stdin", said)
+    result = command("step", str(tmp_path / "s.yaml"))
+    assert "     1) back   [by its number: back is a command]\n" in result.out
+    assert result.out.count("x: 0 -> 1") == 2
+    assert result.out.endswith("\n  1\n")
+    assert (result.code, result.err) == (0, "save takes the name of a file\n")
+
+
 def test_what_is_wrong_is_said_and_nothing_happens(walk) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     result = walk(
         "press",

@@ -162,6 +162,21 @@ def test_what_is_wrong_says_so(wrong: Refusing, expression: str, code: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("least(k for k in empty).x == 1", "there is nothing here that could have a field `x`"),
+        ("[k for k in empty][0].keys() == 1", "there is nothing here that could have a `.keys()`"),
+        ("point.z == 1", "Point has no field `z`"),
+    ],
+)
+def test_what_a_type_lacks_is_said_of_the_type_that_there_is(
+    wrong: Refusing, expression: str, told: str
+) -> None:
+    (found,) = wrong(WORLD.replace("CLAIM", expression))
+    assert found.message.startswith(told)
+
+
+@pytest.mark.parametrize(
     ("expression", "kind"),
     [
         ("n + 1", Range(1, 4)),

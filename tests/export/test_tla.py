@@ -284,6 +284,15 @@ def test_a_module_reads_like_the_specification(tmp_path: Path) -> None:
     assert "\t" not in text
 
 
+def test_what_reads_no_state_is_written_as_a_condition_of_states(tmp_path: Path) -> None:
+    """TLC 2.19 refuses a constraint or invariant that is FALSE, and calls `<>TRUE` violated."""
+    properties = "never: {always: 1 > 2, why: w.}\n  once: {eventually: 1 < 2, why: w.}"
+    text = exported(lamp(tmp_path, f"bounds: [n < 0]\nproperties:\n  {properties}"))
+    assert "InBounds ==\n  /\\ vars = vars\n  /\\ FALSE\n" in text
+    assert "never ==\n  /\\ vars = vars\n  /\\ FALSE\n" in text
+    assert "once == <>((vars = vars) /\\ (TRUE))" in text
+
+
 def test_a_set_of_truth_values_is_no_part_of_a_set(tmp_path: Path) -> None:
     always = '{always: "false in {k in {1, 2} for k in range(0, n + 1)}", why: zero is in none.}'
     text = exported(lamp(tmp_path, f"properties:\n  zero: {always}"))

@@ -70,6 +70,44 @@ def test_the_least_is_the_first_in_the_order_of_values(tmp_path: Path) -> None:
     assert result.exploration.distinct > 500
 
 
+FAILS = """\
+constants:
+  Node: {ids: [a, b, c]}
+variables:
+  rank: {type: map of Node to 0..2, initial: "{a: 0, b: 1}"}
+  name: {type: map of Node to 0..2, initial: "{a: 2}"}
+  n: {type: 0..3, initial: "3"}
+deadlock: false
+rows:
+  - {row: chooses, when: n == 3, do: "n = %s"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("choice", "code"),
+    [
+        # `by` is of all that may be chosen, also behind the least that there can be.
+        ("least((0 for k in Node), by=rank[k])", "E505"),
+        ("least((0 for k in Node if k in rank), by=rank[k])", None),
+        ("least((0 for k in Node if k in rank), by=rank[k], default=name[c])", None),
+        ("least((0 for k in Node if k not in Node), by=rank[k], default=name[c])", "E505"),
+        ("least((0 for k in Node if rank[k] == 0), by=0)", "E505"),
+        # What is chosen is of those only of which `by` is least.
+        ("least((name[k] for k in Node if k in rank), by=rank[k])", None),
+        ("least((name[k] for k in Node if k in rank), by=1 - rank[k])", "E505"),
+        ("least(name[k] for k in Node if k in rank)", "E505"),
+        ("min(name[k] for k in Node if k in rank)", "E505"),
+    ],
+)
+def test_what_is_evaluated_of_those_that_are_not_chosen(
+    tmp_path: Path, choice: str, code: str | None
+) -> None:
+    result = run(tmp_path, FAILS % choice)
+    failures = [trace.failure.code for trace in result.traces if trace.failure is not None]
+    assert failures == ([] if code is None else [code])
+    assert (result.verdict.error is None) == (code is None)
+
+
 NOTHING = """\
 variables:
   numbers: {type: set of 0..2, initial: "{1}"}

@@ -183,6 +183,36 @@ def test_properties_may_ask_for_late_ones_where_all_are_in_time(
     assert found["some_run_in_time"] == "violated"
 
 
+FORGETS = """\
+  - row: crash
+    for: {s: Slot}
+    do: |
+      lock[s].clear()
+      lock.late[s].clear()
+      owner[s] = none
+properties:
+  nothing_is_left:
+    step: all(implies(ran(crash, s=s), next(len(lock[s]) + len(lock.late[s])) == 0) for s in Slot)
+    why: a process that dies runs no tasks.
+  it_is_no_cancel:
+    step: implies(ran(crash), budget.late_cancel_lock == next(budget.late_cancel_lock))
+    why: nobody looked whether the task ran already.
+  one_runs_late:
+    sometimes: any(len(lock.late[s]) > 0 for s in Slot)
+    why: or nothing is shown.
+"""
+
+
+def test_what_a_crash_clears_is_forgotten_and_not_cancelled(tmp_path: Path) -> None:
+    text = f"system: probe\nabout: It dies.\n{LOCKS.partition('properties:')[0]}{FORGETS}"
+    (tmp_path / "system.yaml").write_text(text)
+    request = flow.Request(
+        str(tmp_path / "system.yaml"), overrides={"late": 1, "Member": 1}, engine="reference"
+    )
+    found = outcomes(flow.check(request, flow.Silent()))
+    assert set(found.values()) == {"holds", "witnessed"}
+
+
 def test_several_of_one_key_are_cancelled_by_what_they_remember(tmp_path: Path) -> None:
     result = run(tmp_path, SEVERAL)
     assert result.verdict.overall == "holds"

@@ -13,6 +13,7 @@ from checker.errors import SpecificationError
 from checker.flow import Request, Silent, check
 from checker.library import Shipped, shipped
 from checker.report.tables import system_sections
+from checker.search.limits import Limits
 from checker.table import read
 
 LAMP = """\
@@ -550,3 +551,176 @@ def test_a_timer_of_another_used_system_promises_the_same_in_whatever_order(
     path.write_text(text + "".join(parts if later == "z" else reversed(parts)))
     promised = {action.name: action.fair for action in elaborate(read(path)).actions}
     assert promised[f"{later}_rings"] == promised["b_rings"] == "strong"
+
+
+KEYS = """\
+system: keys
+about: Rows name no keys, properties and groups do.
+constants:
+  Client: {ids: 2, prefix: c}
+types:
+  Who: Client
+%s
+channels:
+  asked: {carries: [Ask], per: Who, order: fifo, capacity: "1", when_full: drop, loses: "1"}
+variables:
+  turns: {type: 0..3, initial: "0"}
+  taken: {type: optional Client, initial: none}
+timers:
+  bell: {about: It rings., per: Client}
+messages: {Ask: {}, Look: {}, Seen: {}}
+calls:
+  looks: {per: Client, requests: [Look], responses: [Seen], capacity: "1"}
+rows:
+  - row: asks
+    for: {c: Client}
+    when: turns == 0
+    do: |
+      arm(bell[c])
+      send(asked[c], Ask())
+      call(looks[c], Look())
+  - {row: looks_up, on: looks.Look(), do: "reply(call, Seen())"}
+  - {row: gets, on: asked.Ask(), do: turns = 1}
+  - {row: takes, on: asked.Ask(), for: {client: Client}, do: taken = client}
+  - {row: rings, on: bell.expired(), do: turns = 2}
+fair_groups:
+  served: {rows: [gets, rings], fair: weak, per: [client], about: each}
+properties:
+  by_c1: {step: "not ran(gets, client=c1)", why: w.}
+  seen: {step: "not ran(looks_up, client=c1)", why: w.}
+  other: {step: "not ran(takes, other_client=c2, client=c1)", why: w.}
+  lost: {step: "not ran(lose_asked, client=c2)", why: w.}
+  rung: {step: "implies(ran(rings, client=c2), next(turns) == 2)", why: w.}
+deadlock: false
+"""
+COMPONENT = """
+components:
+  client: {per: Client, variables: {alive: {type: bool, initial: "true"}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("here", "inside"), [("plain", ""), ("of_another", COMPONENT), ("crowd", COMPONENT)]
+)
+def test_keys_that_nobody_names_are_called_as_in_their_own_system(
+    tmp_path: Path, here: str, inside: str
+) -> None:
+    (tmp_path / "keys.yaml").write_text(KEYS % inside)
+    (tmp_path / "middle.yaml").write_text(
+        "system: middle\nabout: m.\nuses: {it: {system: keys, properties: all}}\ndeadlock: false\n"
+    )
+    (tmp_path / "crowd.yaml").write_text(
+        crowded(read(tmp_path / "keys.yaml"), "{system: keys, properties: all}")
+    )
+    other = "constants:\n  Host: {ids: 2, prefix: h}\n"
+    (tmp_path / "plain.yaml").write_text(
+        f"system: plain\nabout: p.\n{other}deadlock: false\n"
+        "uses: {it: {system: keys, with: {Client: Host}, properties: all}}\n"
+    )
+    (tmp_path / "of_another.yaml").write_text(
+        f"system: of_another\nabout: p.\n{other}deadlock: false\n"
+        "uses: {it: {system: middle, with: {it_Client: Host}, properties: all}}\n"
+    )
+    limits = Limits(depth=2, keep_going=True)
+    found = [
+        check(Request(str(tmp_path / f"{name}.yaml"), engine="reference", limits=limits), Silent())
+        for name in ("keys", here)
+    ]
+    alone, used = [
+        (
+            (result.exploration.distinct, result.exploration.generated),
+            [item.outcome for item in result.verdict.properties],
+            [trace.length for trace in result.traces],
+        )
+        for result in found
+    ]
+    assert alone == used
+    assert alone[1] == [*["violated"] * 4, "unknown"]
+
+
+ALIKE = """\
+system: alike
+about: Two types have ids of the same names, and two enums a value.
+constants:
+  Client: {ids: 2, prefix: n}
+  Server: {ids: 2, prefix: n}
+types:
+  Hue: one of off, red
+  Light: one of off, on
+messages: {Ask: {who: Client, of: Server}}
+channels:
+  asked: {carries: [Ask], order: fifo, capacity: "1"}
+variables:
+  hue: {type: Hue, initial: off}
+  light: {type: Light, initial: off}
+  first: {type: Client, initial: n1}
+  second: {type: Server, initial: n1}
+rows:
+  - {row: asks, for: {c: Client}, when: len(asked) == 0, send: "Ask(c, n2)"}
+  - row: gets
+    on: Ask(n1, n2)
+    do: |
+      first = n2
+      second = n2
+      hue = red
+properties:
+  stays: {always: first == n1 or second == n1 or light == off and hue == off, why: w.}
+"""
+
+
+def test_values_of_several_types_are_those_of_their_own_system(tmp_path: Path) -> None:
+    (tmp_path / "alike.yaml").write_text(ALIKE)
+    (tmp_path / "middle.yaml").write_text(
+        "system: middle\nabout: In between.\nconstants:\n  Node: {ids: 2, prefix: k}\n"
+        "uses:\n  it: {system: alike, with: {Client: Node}, properties: all}\n"
+    )
+    here = (
+        "constants:\n  Host: {ids: 2, prefix: h}\nvariables:\n"
+        "  off: {type: bool, initial: 'true', observed: true}\nuses:\n"
+        "  a: {system: middle, with: {Node: Host}, properties: all}\n"
+        "  b: {system: alike, with: {Client: Host, Server: Host}, properties: all}\n"
+    )
+    used = run(tmp_path, here)
+    assert outcomes(used)["a_it_stays"] == outcomes(used)["b_stays"] == "violated"
+    assert [trace.length for trace in used.traces] == [2, 2]
+
+
+GIVEN = """\
+system: given
+about: What the language names is called so in every system.
+messages: {Ask: {}}
+channels:
+  q: {carries: [Ask], order: fifo, capacity: "2", loses: "1"}
+timers:
+  bell: {late_cancels: "1"}
+variables:
+  %s: {type: bool, initial: "true", observed: true}
+rows:
+  - {row: arms, when: not armed(bell), do: arm(bell)}
+  - {row: stops, when: armed(bell), do: cancel(bell)}
+  - {row: rings, on: bell.expired(%s), do: pass}
+  - {row: asks, when: len(q) < 2, do: "send(q, Ask())"}
+  - {row: gets, on: q.Ask, do: pass}
+fair_groups:
+  rung: {rows: [rings], fair: weak, per: [cancelled], about: each}
+properties:
+  never_late: {step: "not ran(rings, cancelled=true)", why: w.}
+  first: {step: "not ran(lose_q, position=1)", why: w.}
+deadlock: false
+"""
+
+
+@pytest.mark.parametrize(("own", "pattern"), [("unlike", "cancelled"), ("position", "")])
+@pytest.mark.parametrize("here", ["cancelled", "position"])
+def test_what_the_language_names_is_called_so_in_every_system(
+    tmp_path: Path, own: str, pattern: str, here: str
+) -> None:
+    (tmp_path / "given.yaml").write_text(GIVEN % (own, pattern))
+    (tmp_path / "system.yaml").write_text(
+        "system: host\nabout: h.\nvariables:\n"
+        f"  {here}: {{type: bool, initial: 'true', observed: true}}\n"
+        "deadlock: false\nuses:\n  i: {system: given, properties: all}\n"
+    )
+    limits = Limits(depth=3, keep_going=True)
+    request = Request(str(tmp_path / "system.yaml"), engine="reference", limits=limits)
+    assert set(outcomes(check(request, Silent())).values()) == {"violated"}

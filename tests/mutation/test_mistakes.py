@@ -199,6 +199,39 @@ def test_what_is_wrong_has_a_place(gate: Path, old: str, new: str, code: str) ->
     assert first.span.source.name == str(gate.parent / FILE)
 
 
+TWICE = """procedures:
+  leave(): |
+    open = false
+    ticket = true and not open
+rows:
+"""
+
+
+def test_of_a_row_and_a_procedure_of_one_name_it_is_said_which(gate: Path) -> None:
+    gate.write_text(gate.read_text().replace("rows:\n", TWICE, 1))
+    document = read(gate)
+
+    def found(where: str, change: str) -> Mistake:
+        mistakes = f"mistakes: gate\nproperties:\n  it_closes: {{in: {where}, {change}}}\n"
+        (gate.parent / FILE).write_text(mistakes)
+        (one,) = read_mistakes(gate.parent / FILE, document)
+        return one
+
+    edits = [
+        found(f"{part}.leave", "replace: open = false").edit for part in ("procedures", "rows")
+    ]
+    places = [gate.read_text().index(f"{indent}open = false\n") for indent in ("    ", "      ")]
+    assert [(it.begin, it.entry) for it in edits if it] == [(at, "leave") for at in places]
+    mutant = "mutant: without `open = false`"
+    assert found("rows.leave", mutant).mutant.startswith("row leave: ")
+    assert found("procedures.leave", mutant).mutant.startswith("procedure leave: ")
+    for change in ("replace: open = false", mutant):
+        with pytest.raises(SpecificationError) as raised:
+            found("leave", change)
+        (told,) = raised.value.diagnostics
+        assert (told.code, told.help) == ("N203", "write rows.leave or procedures.leave")
+
+
 def test_an_instance_that_is_none_is_refused(
     gate: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

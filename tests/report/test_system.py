@@ -49,3 +49,12 @@ def test_instances_that_were_not_run_say_nothing_of_rows() -> None:
     assert "\n## Rows" not in text
     assert "\n## States per level" not in text
     assert "not judged" in text
+
+
+def test_states_of_a_search_that_a_violation_ended_are_not_told_as_all() -> None:
+    held = Line("group_small", "a", "quick", "holds", "holds", 9, 2, met=True, levels=(1, 3, 5))
+    more = Line(
+        "group_small", "b", "quick", "violated", "violated: p", 19, 2, met=True, levels=(1, 3, 15)
+    )
+    assert "depth of `a`, 9 in all:" in page(held)
+    assert "depth of `b`, 19 found:" in page(held, more)

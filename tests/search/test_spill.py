@@ -24,6 +24,7 @@ from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.options import Options
+from checker.search.spill import Spill
 from checker.search.visited import SEGMENTS, insert, locate
 
 MACHINE: Any = SimpleNamespace(
@@ -32,6 +33,8 @@ MACHINE: Any = SimpleNamespace(
     expectation=None,
 )
 KERNELS = {words: grid(5, 8, words) for words in (1, 2, 3)}
+_WORDS = np.array([0, 1], np.int64)
+GO, HALT = _WORDS[:1].ctypes.data, _WORDS[1:].ctypes.data
 SMALL = {words: grid(4, 8, words) for words in (1, 2, 3)}
 
 
@@ -205,6 +208,93 @@ def test_an_interrupt_counts_what_was_found_on_disk() -> None:
     assert found.distinct == sum(found.levels) > 0
 
 
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [(1, "flush"), (2, "_united"), (1, "_without"), (2, "_enqueue"), (1, "_add"), (2, "adopt")],
+)
+def test_an_interrupt_is_heard_while_the_disk_is_put_in_order(
+    words: int, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is done after it, and what counts are the levels that were settled."""
+    stop = Event()
+    pieces: list[int] = []
+    whole, each = getattr(Spill, part), Spill._each
+
+    def stopped(spill: Spill, *given: Any) -> Any:
+        if spill.known > (0 if part == "adopt" else 3000):
+            stop.set()
+        return whole(spill, *given)
+
+    def counted(spill: Spill, work: Any) -> Any:
+        found = each(spill, work)
+        if stop.is_set():
+            pieces.extend(found)
+        return found
+
+    monkeypatch.setattr(Spill, part, stopped)
+    monkeypatch.setattr(Spill, "_each", counted)
+    monkeypatch.setattr(crew_module, "_ADOPTED", 100)
+    found = explore(
+        MACHINE, LAYOUT, KERNELS[words], Limits(memory_bytes=memory_for(words, 1, 400)), 1,
+        interrupt=stop,
+    )  # fmt: skip
+    assert (found.stopped_by, found.exhaustive, pieces) == ("interrupt", False, [])
+    levels = run(words, None).levels
+    assert found.distinct == sum(found.levels)
+    if part != "adopt":
+        assert 0 < len(found.levels) < len(levels)
+        assert found.levels == levels[: len(found.levels)]
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("words", [1, 2])
+def test_an_interrupt_is_heard_while_a_checkpoint_is_taken_up(
+    words: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew_module, "_ADOPTED", 100)
+    kept = run(words, None, 1, Limits(depth=12), checkpoint=tmp_path)
+    stop, adopt, calls = Event(), Spill.adopt, list[int]()
+
+    def stopped(spill: Spill, states: NDArray[np.int64]) -> bool:
+        calls.append(len(states))
+        if len(calls) == 3:
+            stop.set()
+        return adopt(spill, states)
+
+    monkeypatch.setattr(Spill, "adopt", stopped)
+    limits = Limits(memory_bytes=memory_for(words, 1, 400))
+    options = Options(resume=tmp_path)
+    found = explore(MACHINE, LAYOUT, KERNELS[words], limits, 1, interrupt=stop, options=options)
+    assert (found.stopped_by, len(calls)) == ("interrupt", 3)
+    assert (found.distinct, found.levels, found.generated, found.depth_complete) == (
+        (kept.distinct, kept.levels, kept.generated, kept.depth_complete)
+    )
+
+
+@pytest.mark.usefixtures("tiny")
+def test_what_a_level_shows_is_found_though_its_states_are_not_settled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop = Event()
+    settle = Spill.settle
+
+    def stopped(spill: Spill, most: int | None) -> int | None:
+        if spill.fixed > 8**4 - 10:
+            stop.set()
+        return settle(spill, most)
+
+    monkeypatch.setattr(Spill, "settle", stopped)
+    limits = Limits(memory_bytes=memory_for(1, 1, 300))
+    found = explore(MACHINE, LAYOUT, SMALL[1], limits, 1, interrupt=stop)
+    assert found.findings == tuple(
+        item
+        for item in run(1, None, kernels=SMALL).findings
+        if item.depth <= found.depth_complete + 2
+    )
+    assert found.findings
+
+
 @pytest.mark.parametrize("words", [1, 2, 3])
 @pytest.mark.parametrize("load", [0.1, 0.9, 1.0])
 def test_a_segment_comes_out_sorted_and_whole(words: int, load: float) -> None:
@@ -223,12 +313,13 @@ def test_a_segment_comes_out_sorted_and_whole(words: int, load: float) -> None:
     first = table.ctypes.data
     assert runs.count_present(first, capacity, words) == count
     # Homes are computed without the segment's bits, so one segment alone is ordered by the rest.
-    found = runs.take_sorted(first, capacity, words, out.ctypes.data, held.ctypes.data)
+    found = runs.take_sorted(first, capacity, words, out.ctypes.data, held.ctypes.data, GO)
     assert found == count
     assert {tuple(state) for state in out[:count].tolist()} == {tuple(s) for s in states.tolist()}
     assert runs.count_present(first, capacity, words) == 0
     again = np.zeros((count + 1, words), np.int64)
-    whole = runs.unite(out.ctypes.data, count, out.ctypes.data, count, words, again.ctypes.data)
+    one, two = out.ctypes.data, again.ctypes.data
+    whole = runs.unite(one, count, one, count, words, two, GO)
     assert whole == count
     assert (again[:count] == out[:count]).all()
 
@@ -251,14 +342,17 @@ def test_sets_of_runs(words: int, few: int, many: int) -> None:
                 len(piece),
                 words,
                 joined.ctypes.data,
+                GO,
             )
             out = joined[:size]
         return out
 
     left, right = sorted_run(few), sorted_run(many)
     wanted = {tuple(s) for s in left.tolist()} - {tuple(s) for s in right.tolist()}
-    kept = runs.subtract(left.ctypes.data, len(left), right.ctypes.data, len(right), words)
+    kept = runs.subtract(left.ctypes.data, len(left), right.ctypes.data, len(right), words, GO)
     assert [tuple(state) for state in left[:kept].tolist()] == [
         tuple(state) for state in left[:kept].tolist() if tuple(state) in wanted
     ]
     assert kept == len(wanted)
+    given_up = runs.subtract(left.ctypes.data, kept, right.ctypes.data, len(right), words, HALT)
+    assert given_up == 0

@@ -6,6 +6,7 @@ Workers and drivers are killed in the middle of a search; stored levels are dama
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ from processes import below, end, eventually, running
 
 from checker.errors import EnvironmentFailure, UsageError
 from checker.flow import machine_of
+from checker.search import locks
 from checker.search.limits import Limits
 from checker.search.locks import alone
 from checker.spark.jobs import Jobs
@@ -275,10 +277,20 @@ def test_other_searches_are_refused(tmp_path: Path) -> None:
         on_spark(two_phase(3), Limits(states=1), resume=tmp_path)
 
 
-def test_a_place_that_another_search_is_about_to_write_to_is_refused(tmp_path: Path) -> None:
+def test_a_place_that_another_search_is_about_to_write_to_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two graphs of one folder would be written of each other's levels."""
     root = tmp_path / "run"
     root.mkdir()
+    with alone(root, "it is a test"), pytest.raises(UsageError, match="in use by another checker"):
+        on_spark(two_phase(3), checkpoint=str(root))
+    assert list(root.iterdir()) == []
+
+    def no_locks(*_: object) -> int:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(locks, "locked", no_locks)
     claim = root / "claimed"
     claim.write_text("process 7 on elsewhere")
     with pytest.raises(UsageError, match=r"about to write here .process 7 on elsewhere.*claimed"):

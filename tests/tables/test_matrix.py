@@ -15,7 +15,7 @@ from checker.elaborate import elaborate
 from checker.flow import spec_name
 from checker.library import find
 from checker.machine.types import Map
-from checker.report.matrix import readme_part, short_names, with_part
+from checker.report.matrix import cell_text, readme_part, short_names, with_part
 from checker.table import read
 from checker.tables import Effect, StateMatrix, state_matrices
 
@@ -250,6 +250,38 @@ def test_what_is_ignored_from_one_channel_is_not_ignored_from_all(tmp_path: Path
     both = TWO.replace("unhandled:\n", hears + "unhandled:\n")
     assert marks(both) == ["rows", "unhandled"]
     assert marks(both + also) == ["rows", "ignored"]
+
+
+@pytest.mark.parametrize(
+    ("message", "only"),
+    [
+        ("Ask", ()),
+        ("said[k].Ask(_, of=other)", ()),
+        ("said[_].Ask(one)", ()),
+        ("Ask(none)", ("Ask(none)",)),
+        ("said.Ask(_, two)", ("said.Ask(_, two)",)),
+        ("said[two].Ask(a)", ("said[two].Ask(a)",)),
+        ("Ask(a, a)", ("Ask(a, a)",)),
+    ],
+)
+def test_what_is_said_of_some_messages_is_not_said_of_all(
+    tmp_path: Path, message: str, only: tuple[str, ...]
+) -> None:
+    """`one` is no value of the field, so that it is bound."""
+    (tmp_path / "lamp.yaml").write_text(LAMP)
+    text = (
+        TWO.replace("  Ask: {}", "  Ask: {by: optional Who, of: Who}")
+        .replace("types:\n", "types:\n  Who: one of two, three\n  Other: one of one, none_of_it\n")
+        .replace("{carries: [Ask], order", "{carries: [Ask], per: Who, order")
+        .replace("heard: {carries: [Ask, Tell]", "heard: {carries: [Tell]")
+        .replace("      send(heard, held)\n", "")
+        .replace("message: said.Ask", f'message: "{message}"')
+    )
+    (tmp_path / "two.yaml").write_text(text)
+    (left,) = (it for it in state_matrices(read(tmp_path / "two.yaml")) if it.machine == "left")
+    (cells,) = (line.cells for line in left.lines if line.trigger == "Ask")
+    assert [(cell.mark, cell.only) for cell in cells] == [("rows", ()), ("ignored", only)]
+    assert cell_text(cells[1], {}) == " ".join(("ignored", *only))
 
 
 def test_what_is_ignored_in_states_of_another_machine_is_not_ignored_in_all(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ def test_holds_is_not_met_while_liveness_is_unknown() -> None:
     assert wrong(declared(verdict="inconclusive"), NOTHING, MACHINE) == []
     stopped = replace(NOTHING, exhaustive=False, stopped_by="states")
     assert wrong(declared(verdict="holds"), stopped, MACHINE) == ["verdict"]
+    (told,) = differences(None, judge(SAFE, stopped), stopped)
+    assert told.found == "inconclusive (the search stopped at the limit of states)"
 
 
 def test_figures_must_be_equal() -> None:

@@ -1,14 +1,16 @@
 """Goal: a verdict never claims more than was explored, and the exit code follows the contract."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from machines import KNOWN, TRUE, bounded_counter, counter, lamp, overflow, prop
 
 from checker.machine.machine import Machine
-from checker.search.exploration import Exploration
+from checker.search.exploration import Exploration, StoppedBy
 from checker.search.finding import Finding
 from checker.search.limits import Limits
+from checker.search.outcome import NOT_EXHAUSTIVE, STOPPED, Outcome
 from checker.search.reference import explore_reference
 from checker.verdict.judge import Verdict, judge
 
@@ -62,6 +64,18 @@ def test_nothing_holds_and_nothing_is_unwitnessed_before_exhaustion() -> None:
     verdict = judge(with_properties(a="always", seen="sometimes"), stopped)
     assert (verdict.overall, verdict.exit_code) == ("inconclusive", 20)
     assert outcomes(verdict) == {"a": "unknown", "seen": "unknown"}
+    assert {item.reason for item in verdict.properties} == {verdict.why_undecided}
+
+
+@pytest.mark.parametrize("stopped_by", get_args(StoppedBy))
+def test_what_is_unknown_says_what_stopped_the_search(stopped_by: StoppedBy) -> None:
+    stopped = replace(NOTHING, exhaustive=False, stopped_by=stopped_by)
+    machine = with_properties(a="always", s="step", live="eventually")
+    verdict = judge(machine, stopped, {"live": Outcome("unknown", NOT_EXHAUSTIVE)})
+    assert {item.reason for item in verdict.properties} == {STOPPED[stopped_by]}
+    whole = judge(machine, NOTHING)
+    assert [item.reason for item in whole.properties] == ["", "", ""]
+    assert whole.why_undecided == ""
 
 
 @pytest.mark.parametrize("limit", ["states", "depth", "seconds", "memory", "interrupt"])
