@@ -272,7 +272,5 @@ def _occurring_in_elements(
         _occurring(frame, cells.load_element(frame, place, shape), item, wanted, note)
 
     total = not collection and not shape.slotted
-    domain = (
-        loops.all_keys(frame, shape) if total else loops.Domain(shape, item, 0, shape.count, value)
-    )
+    domain = loops.all_keys(frame, shape) if total else loops.Domain(shape, 0, shape.count, value)
     loops.run(frame, domain, visit, distinct=False, unroll=shape.count <= 4)

@@ -74,3 +74,29 @@ def test_a_state_read_of_a_value_that_is_known_and_has_none(tmp_path: Path) -> N
     place = tmp_path / "system.yaml"
     place.write_text(MOVED)
     assert require_agreement(elaborate(read(place), "default", {}), states=3) == 1
+
+
+HELD = """
+system: held
+about: Each shelf holds what was put there; items are drawn that lie on no shelf.
+constants:
+  Shelf: {ids: 2}
+  Item: {ids: 3}
+variables:
+  shelves: {type: map of Shelf to sequence of Item up to 2, initial: empty}
+rows:
+  - {row: opens, for: {s: Shelf}, when: s not in shelves, do: "shelves[s] = empty"}
+  - row: puts
+    for: {s: Shelf}
+    when: s in shelves and len(shelves[s]) < 2
+    do: |
+      i = fresh(Item)
+      shelves[s].append(i)
+"""
+
+
+def test_what_is_drawn_is_held_under_no_key(tmp_path: Path) -> None:
+    """Few keys of a map are looked at one by one: not as codes of what it holds, which has gaps."""
+    place = tmp_path / "system.yaml"
+    place.write_text(HELD)
+    assert require_agreement(elaborate(read(place), "default", {}), states=40) == 20
