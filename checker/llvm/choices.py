@@ -243,9 +243,7 @@ def _occurring_in_fields(
         if not parts:
             continue
         end = code.new_label()
-        if not isinstance(shape.type, Record):
-            here = cells.in_variant(frame, value, shape, variant)
-            code.leave_unless(here, end)
+        code.leave_unless(cells.in_variant(frame, value, shape, variant), end)
         for part in parts:
             field = cells.variant_field(frame, value, shape, variant, part.name)
             _occurring(frame, field, part.shape, wanted, note)

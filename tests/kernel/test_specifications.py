@@ -100,3 +100,29 @@ def test_what_is_drawn_is_held_under_no_key(tmp_path: Path) -> None:
     place = tmp_path / "system.yaml"
     place.write_text(HELD)
     assert require_agreement(elaborate(read(place), "default", {}), states=40) == 20
+
+
+WIDE = """
+system: wide
+about: A record that has too many values for a code is one of the kinds of something else.
+types:
+  Wide: {fields: {level: 0..3, noted: set of 0..70}}
+  Small: {fields: {level: 0..3}}
+  Any: Wide or Small
+variables:
+  one: {type: Wide, initial: "Wide(0, empty)"}
+  kept: {type: Any, initial: Small(0)}
+  maybe: {type: optional Any, initial: none}
+rows:
+  - {row: grows, when: one.level < 3, do: "one.level += 1; one.noted.add(one.level * 20)"}
+  - {row: keeps, do: kept = one}
+  - {row: may_keep, do: maybe = one}
+  - {row: returns, when: kept is Wide, do: one = kept}
+"""
+
+
+def test_a_wide_record_is_any_kind_of_value(tmp_path: Path) -> None:
+    """Its first cell is no tag, whatever it holds."""
+    place = tmp_path / "system.yaml"
+    place.write_text(WIDE)
+    assert require_agreement(elaborate(read(place), "default", {}), states=60) > 30
