@@ -20,7 +20,8 @@ SPECIFICATIONS = sorted(SPEC.glob("examples/*/system.yaml")) + sorted(
 @pytest.mark.parametrize("path", SPECIFICATIONS, ids=lambda path: path.parent.name)
 def test_specification(path: Path) -> None:
     machine = elaborate(read(path), "default", {})
-    assert require_agreement(machine, states=30) > 1
+    large = path.parents[1].name == "systems"  # optimising such a one takes many seconds
+    assert require_agreement(machine, states=30, prompt=large) > 1
 
 
 def test_there_are_specifications() -> None:
@@ -99,7 +100,7 @@ def test_what_is_drawn_is_held_under_no_key(tmp_path: Path) -> None:
     """Few keys of a map are looked at one by one: not as codes of what it holds, which has gaps."""
     place = tmp_path / "system.yaml"
     place.write_text(HELD)
-    assert require_agreement(elaborate(read(place), "default", {}), states=40) == 20
+    assert require_agreement(elaborate(read(place), "default", {}), states=40, prompt=True) == 20
 
 
 WIDE = """
@@ -125,4 +126,4 @@ def test_a_wide_record_is_any_kind_of_value(tmp_path: Path) -> None:
     """Its first cell is no tag, whatever it holds."""
     place = tmp_path / "system.yaml"
     place.write_text(WIDE)
-    assert require_agreement(elaborate(read(place), "default", {}), states=60) > 30
+    assert require_agreement(elaborate(read(place), "default", {}), states=60, prompt=True) > 30
