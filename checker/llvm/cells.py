@@ -315,8 +315,10 @@ def collection(frame: Frame, shape: Shape) -> Ref:
 
 
 def in_variant(frame: Frame, value: Value, shape: Shape, variant: VariantShape) -> Flag:
-    """Whether a union value is of this variant."""
+    """Whether a value is of this variant; a record always is."""
     code = frame.code
+    if isinstance(shape.type, Record):
+        return True
     if isinstance(value, Ref):
         return code.compare("eq", code.load(value), variant.index)
     if len(shape.variants) == 1:

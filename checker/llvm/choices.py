@@ -243,9 +243,7 @@ def _occurring_in_fields(
         if not parts:
             continue
         end = code.new_label()
-        if not isinstance(shape.type, Record):
-            here = cells.in_variant(frame, value, shape, variant)
-            code.leave_unless(here, end)
+        code.leave_unless(cells.in_variant(frame, value, shape, variant), end)
         for part in parts:
             field = cells.variant_field(frame, value, shape, variant, part.name)
             _occurring(frame, field, part.shape, wanted, note)
@@ -272,7 +270,5 @@ def _occurring_in_elements(
         _occurring(frame, cells.load_element(frame, place, shape), item, wanted, note)
 
     total = not collection and not shape.slotted
-    domain = (
-        loops.all_keys(frame, shape) if total else loops.Domain(shape, item, 0, shape.count, value)
-    )
+    domain = loops.all_keys(frame, shape) if total else loops.Domain(shape, 0, shape.count, value)
     loops.run(frame, domain, visit, distinct=False, unroll=shape.count <= 4)

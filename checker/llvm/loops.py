@@ -28,15 +28,20 @@ class Domain:
     """A domain, evaluated.
 
     `start`..`stop` (excluded) are the positions it may have; where `held` is None all of them are
-    there, else it is the set, map, sequence or bag. `item` is the shape of the values it yields,
-    `shape` that of the domain.
+    there, else it is the set, map, sequence or bag. `shape` is the shape of the domain.
     """
 
     shape: Shape
-    item: Shape
     start: Operand
     stop: Operand
     held: Value | None
+
+    @property
+    def item(self) -> Shape:
+        """The shape of what it yields: of a map these are the keys, and positions are theirs."""
+        item = self.shape.item if self.shape.key is None else self.shape.key
+        assert item is not None
+        return item
 
     @property
     def positions(self) -> range | None:
@@ -49,31 +54,29 @@ class Domain:
 def domain_of(frame: Frame, term: Term) -> Domain:
     """Evaluate a domain. It refers to the state, where it is a part of it."""
     shape = frame.shapes[term.type]
-    item = shape.item if shape.key is None else shape.key
-    assert item is not None
+    assert shape.item is not None
     match term:
         case terms.Everything():
-            held = None if is_dense(item.type) else frame.value(term)
-            return Domain(shape, item, 0, shape.count, held)
+            held = None if is_dense(shape.item.type) else frame.value(term)
+            return Domain(shape, 0, shape.count, held)
         case terms.Interval(low, high, _, _):
-            start = frame.code.sub(frame.number(low), item.low)
-            stop = frame.code.add(frame.code.sub(frame.number(high), item.low), 1)
-            return Domain(shape, item, start, stop, None)
+            start = frame.code.sub(frame.number(low), shape.item.low)
+            stop = frame.code.add(frame.code.sub(frame.number(high), shape.item.low), 1)
+            return Domain(shape, start, stop, None)
         case terms.Literal(value, Set(kind), _) if isinstance(value, frozenset):
             codes = sorted(code_of(kind, member) for member in value)
             if not codes:
-                return Domain(shape, item, 0, 0, None)
+                return Domain(shape, 0, 0, None)
             full = len(codes) == codes[-1] + 1 - codes[0]
             held = None if full else frame.value(term)
-            return Domain(shape, item, codes[0], codes[-1] + 1, held)
+            return Domain(shape, codes[0], codes[-1] + 1, held)
         case terms.Slice():
             start, stop = slice_bounds(frame, term)
-            whole = frame.shapes[term.item.type]
-            return Domain(whole, item, start, stop, frame.cells(term.item))
+            return Domain(frame.shapes[term.item.type], start, stop, frame.cells(term.item))
     held = frame.value(term)
     if shape.key is not None and not shape.slotted:
         return all_keys(frame, shape)
-    return Domain(shape, item, 0, shape.count, held)
+    return Domain(shape, 0, shape.count, held)
 
 
 def all_keys(frame: Frame, shape: Shape) -> Domain:
@@ -88,7 +91,7 @@ def snapshot(frame: Frame, domain: Domain) -> Domain:
         return domain
     copy = frame.code.scratch(max(domain.shape.cells, 1))
     cells.copy(frame, copy, domain.held, domain.shape.cells)
-    return Domain(domain.shape, domain.item, domain.start, domain.stop, copy)
+    return Domain(domain.shape, domain.start, domain.stop, copy)
 
 
 def value_at(frame: Frame, domain: Domain, position: Operand) -> Value:

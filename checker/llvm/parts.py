@@ -168,8 +168,7 @@ def is_variant(frame: Frame, term: terms.IsVariant) -> Flag:
     here: Flag = False
     for variant in shape.variants:
         if variant.name == term.variant:
-            whole = isinstance(shape.type, Record)
-            here = True if whole else cells.in_variant(frame, value, shape, variant)
+            here = cells.in_variant(frame, value, shape, variant)
     return frame.code.both(some, here)
 
 

@@ -137,8 +137,7 @@ class Renaming:
     def _each_element(
         self, held: Value, shape: Shape, visit: Callable[[Operand, str], None]
     ) -> None:
-        assert shape.item is not None
-        domain = loops.Domain(shape, shape.item, 0, shape.count, held)
+        domain = loops.Domain(shape, 0, shape.count, held)
         loops.run(self.frame, domain, visit, distinct=False, unroll=shape.count <= _UNROLLED)
 
     def _each_index(self, shape: Shape, visit: Callable[[Operand], None]) -> None:

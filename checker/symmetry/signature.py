@@ -261,7 +261,7 @@ class Signature:
             self._there(item, inside)
             self._walk(cells.value_of(frame, element, item), item, inside)
 
-        domain = loops.Domain(shape, item, 0, shape.count, value)
+        domain = loops.Domain(shape, 0, shape.count, value)
         loops.run(frame, domain, visit, distinct=False, unroll=unrolls(shape))
 
     def _variants(self, value: Value, shape: Shape, fact: Fact) -> None:

@@ -29,13 +29,16 @@ Step = tuple[int, tuple[int, ...]]
 """A meta word and a packed state."""
 
 
-def require_agreement(machine: Machine, *, states: int = 100, brief: bool = False) -> int:
+def require_agreement(
+    machine: Machine, *, states: int = 100, brief: bool = False, prompt: bool = False
+) -> int:
     """Compare what kernel and interpreter say of up to `states` reachable states.
 
-    Returns how many were compared.
+    Returns how many were compared. `prompt`: the code is translated as it is written, which takes a
+    tenth of the time that optimising it does.
     """
     layout = pack(machine)
-    kernel = build(machine, layout, use_cache=False, brief=brief)
+    kernel = build(machine, layout, use_cache=False, brief=brief, prompt=prompt)
     calls = Calls(kernel)
     found = [step.state for step in _initial(machine, layout, calls) if step.state is not None]
     known = dict.fromkeys(found)

@@ -25,21 +25,26 @@ from machines import (
     send,
     variable,
 )
-from random_types import TYPES, values_of
+from random_types import MEMBER, TYPES, values_of
 
 from checker.layout import cells as layout_cells
 from checker.layout import shape
 from checker.llvm import cells, choices, collections, slots, states
 from checker.machine import terms as t
 from checker.machine.machine import Machine
-from checker.machine.types import Bag, Bool, Map, Option, Range, Sequence, Type
+from checker.machine.types import Bag, Bool, Map, Option, Range, Record, Sequence, Type, Union
 from checker.semantics.values import MapValue
 from checker.source import NOWHERE
 
 
 def mover(kind: Type, one: object, two: object) -> Machine:
-    """Two values move between a variable, an option, a sequence, a bag and a map."""
+    """Two values move between a variable, an option, a sequence, a bag and a map.
+
+    Records are one of two kinds besides; and an id is drawn that is in none of all these.
+    """
     maybe = kind if isinstance(kind, Option) else Option(kind)
+    drawn, other = Option(MEMBER), Record("Other", (("drawn", Option(MEMBER)),))
+    either = Option(Union("Either", (other, kind) if isinstance(kind, Record) else (other,)))
     row, bag, entries = Sequence(kind, 2), Bag(kind, 2), Map(Bool(), kind, total=False)
     value, held = read("value", kind), read("held", maybe)
     x, where = local("x", kind), place("value", kind)
@@ -52,6 +57,8 @@ def mover(kind: Type, one: object, two: object) -> Machine:
             variable("row", row, ()),
             variable("bag", bag, ()),
             variable("entries", entries, MapValue(())),
+            variable("drawn", drawn, None),
+            variable("either", either, None),
         ],
         [
             action("change", assign(where, lit(two, kind)), guard=equal(value, lit(one, kind))),
@@ -80,6 +87,16 @@ def mover(kind: Type, one: object, two: object) -> Machine:
                 "sort",
                 assign(place("bag", bag), t.SequenceOf((value, lit(one, kind)), bag, NOWHERE)),
             ),
+            action(
+                "draw",
+                t.Fresh("m", MEMBER, NOWHERE),
+                assign(place("drawn", drawn), cast(local("m", MEMBER), drawn)),
+            ),
+            *(
+                [action("either", assign(place("either", either), cast(value, either)))]
+                if isinstance(kind, Record)
+                else []
+            ),
         ],
         properties=[
             prop("in_row", "always", contains(value, read("row", row))),
@@ -90,12 +107,16 @@ def mover(kind: Type, one: object, two: object) -> Machine:
     )
 
 
+PROMPT = st.integers(0, 7).map(bool)
+"""Whether code is compiled in a moment: optimising it is most of what a machine takes here."""
+
+
 @given(data=st.data())
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 def test_values_of_every_type(data: st.DataObject) -> None:
     kind = data.draw(TYPES)
     one, two = data.draw(values_of(kind)), data.draw(values_of(kind))
-    require_agreement(mover(kind, one, two), states=20)
+    require_agreement(mover(kind, one, two), states=20, prompt=data.draw(PROMPT))
 
 
 @given(data=st.data())
@@ -103,6 +124,7 @@ def test_values_of_every_type(data: st.DataObject) -> None:
 def test_values_too_wide_for_a_code(data: st.DataObject) -> None:
     kind = data.draw(TYPES)
     one, two = data.draw(values_of(kind)), data.draw(values_of(kind))
+    prompt = data.draw(PROMPT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shape, "CODE_LIMIT", 16)
         patch.setattr(layout_cells, "_MASK", 7)
@@ -114,6 +136,6 @@ def test_values_too_wide_for_a_code(data: st.DataObject) -> None:
         patch.setattr(slots, "SHORT", 0)
         shape.shape_of.cache_clear()
         try:
-            require_agreement(mover(kind, one, two), states=20)
+            require_agreement(mover(kind, one, two), states=20, prompt=prompt)
         finally:
             shape.shape_of.cache_clear()
