@@ -38,7 +38,8 @@ from checker.semantics.successor import State, Successor
 from checker.semantics.symmetry import permute_state, reduces
 
 CHUNK = 4096
-"""States that a thread expands at a time."""
+_EDGES = 1 << 18
+"""States that a thread expands at a time, and edges that it then has room for."""
 
 _SPREAD = 1 << 20
 """Edges that are spread at a time: that takes many times their memory."""
@@ -193,12 +194,12 @@ class _Bench:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.reducing = np.zeros(native.REDUCING_SIZE, np.int64)
+        self.beside = np.zeros(native.BESIDE_SIZE, np.int64)
         self.desk = Desk(kernel, _OUT_CAPACITY)
         self.enlarge(_OUT_CAPACITY)
         self.ends = np.empty(CHUNK, np.int64)
         self.outside = np.empty(CHUNK, np.int64)
-        self.room(8 * CHUNK)
+        self.room(_EDGES)
 
     def enlarge(self, capacity: int) -> None:
         """Make room for so many successors at a time."""
@@ -206,9 +207,9 @@ class _Bench:
         if self.kernel.canonical_address:
             self.raw = np.empty((capacity + 1) * self.kernel.words, np.int64)
             self.spare = np.empty(capacity, np.int64)
-            self.reducing[native.RAW] = self.raw.ctypes.data
-            self.reducing[native.SPARE] = self.spare.ctypes.data
-            self.reducing[native.SCRATCH] = self.raw[capacity * self.kernel.words :].ctypes.data
+            self.beside[native.RAW] = self.raw.ctypes.data
+            self.beside[native.SPARE] = self.spare.ctypes.data
+            self.beside[native.SCRATCH] = self.raw[capacity * self.kernel.words :].ctypes.data
 
     def room(self, edges: int) -> None:
         """Make room for so many edges."""
@@ -262,7 +263,7 @@ class _Builder:
         for _ in range(workers):
             self.benches.put(_Bench(self.kernel))
         with ThreadPoolExecutor(workers, thread_name_prefix="graph") as pool:
-            for first, chunk in self._chunks(pool, 2 * workers):
+            for first, chunk in self._chunks(pool, self._at_once(steps), 2 * workers):
                 if interrupted(interrupt):
                     pool.shutdown(cancel_futures=True)
                     return None
@@ -278,30 +279,45 @@ class _Builder:
         offsets[-1] = filled
         return _Edges(offsets, targets[:filled], labels[:filled], turns[:filled], outside)
 
-    def _chunks(self, pool: ThreadPoolExecutor, most: int) -> Iterator[tuple[int, _Edges]]:
-        """Yield the edges of chunk after chunk with its first state; at most `most` under way."""
-        running: deque[tuple[int, Future[_Edges]]] = deque()
-        for first in range(0, len(self.states), CHUNK):
-            if len(running) == most:
-                begun, future = running.popleft()
-                yield begun, future.result()
-            running.append((first, pool.submit(self._chunk, first)))
-        for begun, future in running:
-            yield begun, future.result()
+    def _at_once(self, steps: int) -> int:
+        """Return how many states are to be expanded at a time, where all have so many steps."""
+        return max(1, min(CHUNK, _EDGES // 2 * len(self.states) // max(1, steps)))
 
-    def _chunk(self, first: int) -> _Edges:
-        """Expand the states from `first` on, and observe them."""
-        last = min(first + CHUNK, len(self.states))
-        self.flags[first:last] = self.calls.observe(self.states[first:last])
+    def _chunks(
+        self, pool: ThreadPoolExecutor, size: int, most: int
+    ) -> Iterator[tuple[int, _Edges]]:
+        """Yield the edges of chunk after chunk with its first state; at most `most` under way.
+
+        What is left of a chunk whose edges had no room is the next one.
+        """
+        count, following = len(self.states), 0
+        running: deque[tuple[int, int, Future[_Edges]]] = deque()
+        while running or following < count:
+            while following < count and len(running) < most:
+                last = min(following + size, count)
+                running.append((following, last, pool.submit(self._chunk, following, last)))
+                following = last
+            first, last, future = running.popleft()
+            chunk = future.result()
+            yield first, chunk
+            done = first + len(chunk.outside)
+            if done < last:
+                running.appendleft((done, last, pool.submit(self._chunk, done, last)))
+
+    def _chunk(self, first: int, last: int) -> _Edges:
+        """Expand states from `first` on, up to `last` where there is room, and observe them."""
         bench = self.benches.get()
         try:
             count = self._expand(bench, first, last)
+            done = int(bench.beside[native.DONE])
+            seen = slice(first, first + done)
+            self.flags[seen] = self.calls.observe(self.states[seen])
             return _Edges(
-                bench.ends[: last - first].copy(),
+                bench.ends[:done].copy(),
                 bench.targets[:count].copy(),
                 bench.labels[:count].copy(),
                 bench.turns[:count].copy(),
-                bench.outside[: last - first].copy(),
+                bench.outside[:done].copy(),
             )
         finally:
             self.benches.put(bench)
@@ -316,7 +332,7 @@ class _Builder:
                     self.index,
                     first,
                     last,
-                    bench.reducing,
+                    bench.beside,
                     bench.targets,
                     bench.labels,
                     bench.turns,
