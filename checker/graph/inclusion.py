@@ -45,7 +45,7 @@ WALKED_MAX = 60_000_000
 """Pairs of states that it may have where steps say where they lead; 20 to 28 bytes each."""
 
 Run = tuple[int, tuple[int, ...]]
-"""A run: its first state, and the numbers of its steps."""
+"""A run: its first state, CUT_OFF or FAILED where that is none, and the numbers of its steps."""
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """What one history can lead to on both sides."""
@@ -87,12 +87,24 @@ def runs_apart(
     views: list[View], pairs_max: int = PAIRS_MAX, interrupt: Interrupt | None = None
 ) -> tuple[tuple[Run | None, Run | None], str]:
     """Return of each side a shortest run that the other has not; why nothing more is known."""
+    one, two = (view.graph.astray for view in views)
+    begun: list[Run | None] = [(min(a), ()) if a else None for a in (one - two, two - one)]
+    if all(begun):
+        return (begun[0], begun[1]), ""
+    runs, why = _runs_apart(views, pairs_max, interrupt)
+    return (begun[0] or runs[0], begun[1] or runs[1]), why
+
+
+def _runs_apart(
+    views: list[View], pairs_max: int, interrupt: Interrupt | None
+) -> tuple[tuple[Run | None, Run | None], str]:
+    """Return the same of runs from the states in which both begin."""
     span = 3 + max(int(view.looks.max(initial=0)) for view in views)
     if all(view.plain for view in views):
         return _walked(views, [_raw(view, span) for view in views], span, interrupt, same=False)
     seen = _quotient(views, span, interrupt)
     if _chooses(views, seen):
-        return _by_sets(views, seen, span, pairs_max)
+        return _by_sets(views, seen, span, pairs_max, interrupt)
     return _walked(views, seen, span, interrupt, same=True)
 
 
@@ -280,7 +292,11 @@ Way = tuple[Pair, int]
 
 
 def _by_sets(
-    views: list[View], seen: list[_Seen], span: int, pairs_max: int
+    views: list[View],
+    seen: list[_Seen],
+    span: int,
+    pairs_max: int,
+    interrupt: Interrupt | None,
 ) -> tuple[tuple[Run | None, Run | None], str]:
     """Walk both sides at once, each as the sets of nodes that one history can lead to."""
     found: list[Run | None] = [None, None]
@@ -306,6 +322,8 @@ def _by_sets(
         if len(came) > pairs_max:
             why = f"more than {pairs_max:,} sets of states that look alike; hide less"
             return (found[0], found[1]), why
+        if interrupted(interrupt):
+            raise Interruption(f"{len(came):,} pairs of sets of states were found")
         pair = waiting.popleft()
         out = [_out(side, nodes) for side, nodes in zip(seen, pair, strict=True)]
         for key in sorted(out[0].keys() | out[1].keys()):

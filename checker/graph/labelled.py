@@ -54,7 +54,8 @@ class LabelledGraph:
     `words` (states, words) are packed as `layout` says; variables beyond the machine's are none.
     `depths` int32 (states,). The steps of state s are `offsets[s]:offsets[s + 1]`, in canonical
     order: `targets` int32 (CUT_OFF, FAILED), `names` int32 into `labels`. `initial`: the initial
-    states inside the bounds. Under symmetry states are representatives, and names those of the
+    states inside the bounds; `astray` says what the initial action leads to besides (CUT_OFF,
+    FAILED). Under symmetry states are representatives, and names those of the
     steps out of them; picks that come to the same are one step, called by the first of them.
     """
 
@@ -67,6 +68,7 @@ class LabelledGraph:
     names: NDArray[np.int32]
     labels: tuple[Label, ...]
     initial: NDArray[np.int64]
+    astray: frozenset[int]
 
     @property
     def states(self) -> int:
@@ -148,6 +150,8 @@ class _Builder:
             raise Interruption("initial states were being found") from error
         inside = (meta & (CUT | DROPPED | ERROR)) == 0
         initial = self._numbered(self.calls.canonical(begun), inside)[inside]
+        failed = (meta & ERROR) != 0
+        astray = {CUT_OFF: (~inside & ~failed).any(), FAILED: failed.any()}
         targets, names = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
         counts = [np.zeros(0, np.int64)]
         depths = [np.zeros(0, np.int32)]
@@ -183,6 +187,7 @@ class _Builder:
             names=np.concatenate(names),
             labels=tuple(self.labels),
             initial=np.array(list(dict.fromkeys(initial.tolist())), np.int64),
+            astray=frozenset(kind for kind, met in astray.items() if met),
         )
 
     def _watch(self, steps: int) -> None:
