@@ -7,6 +7,7 @@ by hand whose ids only a search can tell apart.
 import ctypes
 import random
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ from checker.machine.types import (
 )
 from checker.semantics.successor import State
 from checker.semantics.symmetry import orbit, permute_state, renamings, representative
-from checker.semantics.values import MapValue, map_value, values
+from checker.semantics.values import MapValue, RecordValue, map_value, values
 
 MANY = 60
 """Random types, and states of each."""
@@ -105,6 +106,27 @@ def test_an_id_with_several_cells_that_have_no_ids() -> None:
         made, layout, kernel = holder(kind)
         for _ in range(40):
             check_orbit(made, layout, kernel, (sample(choose, kind),))
+
+
+def test_that_there_is_something_is_told_of_each_place_by_itself() -> None:
+    """Of an optional in a partial map, and of a record in an optional: each is a digit."""
+    some, held = Sequence(A, 1), Record("Held", (("queue", Sequence(A, 1)),))
+    nothing = RecordValue("Held", (("queue", ()),))
+    for kind, values_ in (
+        (Map(A, Option(some), total=False), ({"?": None}, {"?": ()}, {})),
+        (Map(A, Option(held), total=True), ({"?": None}, {"?": nothing})),
+        (Map(A, Option(held), total=False), ({"?": None}, {"?": nothing}, {})),
+    ):
+        kinds = (kind, Map(A, Bool(), total=True), Map(A, Bool(), total=True))
+        made, layout, kernel = holder(*kinds)
+        each = list(product(values_, (False, True), (False, True)))
+        for one, other in product(each, repeat=2):
+            whose = dict(zip(A.members, (one, one, other), strict=True))
+            state = (
+                MapValue({name: of[0]["?"] for name, of in whose.items() if of[0]}),
+                *(MapValue({name: of[n] for name, of in whose.items()}) for n in (1, 2)),
+            )
+            check_orbit(made, layout, kernel, state)
 
 
 def mapped(kind: Map, *held: object) -> MapValue:
