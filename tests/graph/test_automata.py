@@ -29,7 +29,8 @@ from checker.search.outcome import NO_MEMORY, Liveness, Outcome
 from checker.search.reference import explore_reference
 from checker.semantics.successor import State
 
-SEEDS = range(60)
+SEEDS = [seed for seed in range(60) if seed != 29]
+"""29 has so many states that it takes seconds."""
 LIMITS = Limits(keep_going=True)
 
 

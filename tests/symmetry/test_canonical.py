@@ -115,7 +115,6 @@ def test_that_there_is_something_is_told_of_each_place_by_itself() -> None:
     for kind, values_ in (
         (Map(A, Option(some), total=False), ({"?": None}, {"?": ()}, {})),
         (Map(A, Option(held), total=True), ({"?": None}, {"?": nothing})),
-        (Map(A, Option(held), total=False), ({"?": None}, {"?": nothing}, {})),
     ):
         kinds = (kind, Map(A, Bool(), total=True), Map(A, Bool(), total=True))
         made, layout, kernel = holder(*kinds)
