@@ -33,6 +33,7 @@ from checker.graph.refinement import (
     sort_steps,
     walk_product,
 )
+from checker.memory import available
 from checker.search.board import Numbers
 from checker.search.progress import Interrupt, interrupted
 
@@ -42,7 +43,14 @@ PAIRS_MAX = 200_000
 """Pairs of sets of states that the product may have before nothing is decided."""
 
 WALKED_MAX = 60_000_000
-"""Pairs of states that it may have where steps say where they lead; 20 to 28 bytes each."""
+"""Pairs of states that it may have where steps say where they lead."""
+
+_BYTES_OF_A_PAIR = 44
+"""What a pair of states takes while room is made for more: as it was, as it is, in the index."""
+_BYTES_OF_A_MEMBER = 40
+"""What a state in a set takes."""
+_SHARE = 0.5
+"""The part of the memory that is free that pairs may take."""
 
 Run = tuple[int, tuple[int, ...]]
 """A run: its first state, CUT_OFF or FAILED where that is none, and the numbers of its steps."""
@@ -206,7 +214,7 @@ def _walked(
             nodes.append(int(seen[side].targets[step]))
             keys.append(int(seen[side].keys[step]))
             runs[side] = _concrete(views[side], seen[side], nodes, keys, span)
-    why = "" if walk.whole or all(runs) else f"more than {WALKED_MAX:,} pairs of states"
+    why = "" if walk.whole or all(runs) else f"more than {len(walk.pairs):,} pairs of states"
     return (runs[0], runs[1]), why
 
 
@@ -243,10 +251,11 @@ class _Walk:
                 self.progress[LOOKED_AT] == self.progress[KNOWN]
                 or (found[[OLD_PAIR, NEW_PAIR]] != NONE).all()
             )
-            if done or len(self.pairs) >= WALKED_MAX:
+            room = 2 * len(self.pairs)
+            full = room * _BYTES_OF_A_PAIR > _SHARE * available()
+            if done or full or len(self.pairs) >= WALKED_MAX:
                 self.whole = bool(done)
                 return [int(number) for number in found]
-            room = 2 * len(self.pairs)
             self.pairs = np.resize(self.pairs, room)
             self.parents = np.resize(self.parents, room)
 
@@ -302,6 +311,7 @@ def _by_sets(
     found: list[Run | None] = [None, None]
     came: dict[Pair, Way | None] = {}
     waiting: deque[Pair] = deque()
+    room = int(_SHARE * available()) // _BYTES_OF_A_MEMBER
 
     def meet(pair: Pair, way: Way | None) -> None:
         """Note a pair; where one set is empty, the other side alone has the run to it."""
@@ -312,6 +322,8 @@ def _by_sets(
         # What the same nodes do is the same.
         lasting = all(pair) and min(pair[0]) >= 0 and min(pair[1]) >= 0 and pair[0] != pair[1]
         if lasting and pair not in came:
+            nonlocal room
+            room -= len(pair[0]) + len(pair[1])
             came[pair] = way
             waiting.append(pair)
 
@@ -324,6 +336,9 @@ def _by_sets(
             return (found[0], found[1]), why
         if interrupted(interrupt):
             raise Interruption(f"{len(came):,} pairs of sets of states were found")
+        if room < 0:
+            why = "sets of states that look alike do not fit the memory; hide less"
+            return (found[0], found[1]), why
         pair = waiting.popleft()
         out = [_out(side, nodes) for side, nodes in zip(seen, pair, strict=True)]
         for key in sorted(out[0].keys() | out[1].keys()):
