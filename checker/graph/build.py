@@ -49,7 +49,8 @@ _BESIDE = 5
 _BYTES_OF_A_TURN = 2
 """How the end of a step is renamed, where states stand for their orbits."""
 _BYTES_OF_JUDGING = 60
-"""What judging one property takes of that."""
+_BYTES_OF_A_PROMISE = 45
+"""What judging one property takes of that for each state, and for each promise."""
 _SAFETY = 0.9
 
 
@@ -62,20 +63,28 @@ def bytes_needed(states: int, steps: int, *, orbits: bool = False) -> int:
     return bytes_of_judging(states, steps) + turns + 4 * _index_size(states)
 
 
-def fits(states: Words, steps: int, memory_bytes: int | None, *, orbits: bool = False) -> bool:
-    """Whether the graph of `states` fits the memory a search may use, beside the states."""
-    needed = bytes_needed(len(states), steps, orbits=orbits)
+def fits(
+    states: Words,
+    steps: int,
+    memory_bytes: int | None,
+    *,
+    orbits: bool = False,
+    beside: int = 0,
+) -> bool:
+    """Whether the graph of `states` fits the memory a search may use, beside them and so much."""
+    needed = bytes_needed(len(states), steps, orbits=orbits) + beside
     limit = memory_bytes or default_limit()
     return needed + states.nbytes <= limit and needed <= _SAFETY * available()
 
 
-def judges(states: Words, memory_bytes: int | None, most: int) -> int:
+def judges(states: Words, promises: int, memory_bytes: int | None, most: int) -> int:
     """Return how many properties, at most `most`, may be judged at a time on a graph that is there.
 
     All that they need must fit half of the memory that is free.
     """
     room = min(memory_bytes or default_limit(), available()) // 2
-    return max(1, min(most, room // (_BYTES_OF_JUDGING * max(1, len(states)))))
+    each = _BYTES_OF_JUDGING * max(1, len(states)) + _BYTES_OF_A_PROMISE * promises
+    return max(1, min(most, room // each))
 
 
 def build_space(
