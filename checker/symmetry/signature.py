@@ -326,7 +326,7 @@ class Signature:
         held = value
         about = self._about_key(shape.key)
         if about is None:
-            self._link_all(shape)
+            self._link_all(shape, fact)
         elif unrolls(shape):
             for index in range(shape.count):
                 self._element(held, shape, index, about(index, fact))
@@ -425,15 +425,18 @@ class Signature:
         self._walk(cells.load_element(frame, place, shape), item, fact)
         code.label(end)
 
-    def _link_all(self, shape: Shape) -> None:
-        """Write: ids that may be in a value that is left out may be told apart by it."""
+    def _link_all(self, shape: Shape, fact: Fact) -> None:
+        """Write: ids that have, or may be in, a value that is left out may be told apart by it."""
         if self.aspect != "links":
             return
-        for name in self.places.starts:
-            if mentions(shape.type, frozenset({name})):
-                for index in range(self.places.counts[name]):
-                    place = self._member(name, index).place
-                    self.frame.code.store(-1, self.frame.code.shift(self.target, place))
+        within = [
+            self._member(name, index)
+            for name in self.places.starts
+            if mentions(shape.type, frozenset({name}))
+            for index in range(self.places.counts[name])
+        ]
+        for member in (*fact.ids, *within):
+            self.frame.code.store(-1, self.frame.code.shift(self.target, member.place))
 
 
 def unrolls(shape: Shape) -> bool:
