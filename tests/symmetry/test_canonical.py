@@ -138,6 +138,16 @@ def test_ids_that_have_what_is_left_out_are_told_apart_by_it() -> None:
         check_orbit(made, layout, kernel, (one, levels))
 
 
+def test_what_is_in_a_map_that_is_kept_as_a_number_is_told_where_it_is_there() -> None:
+    """Which keys the map in a map has is known of no code by itself."""
+    inner = Map(PLAIN, Sequence(A, 1), total=False)
+    made, layout, kernel = holder(Map(A, inner, total=False))
+    nothing, held = MapValue({}), MapValue({"p2": ()})
+    for whose in product((nothing, held), repeat=3):
+        state = (MapValue(dict(zip(A.members, whose, strict=True))),)
+        check_orbit(made, layout, kernel, state)
+
+
 def mapped(kind: Map, *held: object) -> MapValue:
     return map_value(kind, dict(zip(values(kind.key), held, strict=True)))
 
