@@ -367,6 +367,12 @@ def _heading(text: str, *, markdown: bool) -> str:
 def _run(graph: LabelledGraph, run: Run) -> Iterator[str]:
     labels = _labels(graph, run)
     yield from (f"  {number}. {text}" for number, text in enumerate(labels, 1))
+    if run[0] < 0:
+        from checker.graph.labelled import CUT_OFF  # noqa: PLC0415
+
+        beyond = run[0] == CUT_OFF
+        yield f"  which {'begins beyond the bounds' if beyond else 'fails before it begins'}"
+        return
     yield "  which " + (ending(graph, run) or "begins in another state")
 
 

@@ -16,16 +16,23 @@ from checker.graph.components import OUTSIDE
 from checker.graph.fairness import fair_states
 from checker.graph.lasso import Lasso, shortest_lasso
 from checker.graph.liveness import Judgement
+from checker.graph.quotient import require_room
 from checker.graph.state_graph import StateGraph, Turning
 from checker.llvm.compiled import compiled
 from checker.machine.temporal import Automaton
 from checker.search.board import Numbers
+from checker.search.recording import bytes_of_judging
+
+_BYTES_OF_A_PAIR = 16
+"""What making the product takes of each of its nodes, beside judging it."""
+_BYTES_OF_A_TURN = 2
 
 
 def no_run_of(graph: StateGraph, automaton: Automaton, atoms: list[NDArray[np.bool_]]) -> Judgement:
     """Judge whether no fair run of `graph` is accepted by `automaton`.
 
     `atoms` are bool (states,); the last state stands for what was cut, and nothing is known of it.
+    NoRoomError where there is no memory for the product.
     """
     reads = _reads(automaton, atoms, graph.states)
     number, pairs = _reached(graph, automaton, reads)
@@ -76,10 +83,16 @@ def _product(
     offsets = np.zeros(len(pairs) + 2, np.int64)
     np.cumsum(sizes, out=offsets[1:-1])
     offsets[-1] = offsets[-2]
-    targets = np.empty(int(offsets[-1]), np.int32)
-    labels = np.empty(int(offsets[-1]), np.int32)
-    turning = graph.turning
-    turns = np.empty(0 if turning is None else int(offsets[-1]), np.uint16)
+    turning, edges = graph.turning, int(offsets[-1])
+    turned = 0 if turning is None else edges
+    require_room(
+        len(pairs) + 1,
+        bytes_of_judging(len(pairs), edges)
+        + _BYTES_OF_A_PAIR * len(pairs)
+        + _BYTES_OF_A_TURN * turned,
+    )
+    targets, labels = np.empty(edges, np.int32), np.empty(edges, np.int32)
+    turns = np.empty(turned, np.uint16)
     _fill(
         graph.offsets, graph.targets, graph.labels, turns if turning is None else turning.turns,
         reads, following, unpaid, pairs, number, len(graph.strong), targets, labels, turns,
@@ -118,6 +131,7 @@ def _reached(
     """
     nodes = len(automaton.following)
     most = sum(int(np.count_nonzero(reads >> node & 1)) for node in range(nodes))
+    require_room(most, 4 * len(reads) * nodes + _BYTES_OF_A_PAIR * most)
     number = np.full(len(reads) * nodes, -1, np.int32)
     pairs = np.empty(most, np.int64)
     following = np.array(automaton.following, np.int64)

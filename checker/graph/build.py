@@ -38,7 +38,8 @@ from checker.semantics.successor import State, Successor
 from checker.semantics.symmetry import permute_state, reduces
 
 CHUNK = 4096
-"""States that a thread expands at a time."""
+_EDGES = 1 << 18
+"""States that a thread expands at a time, and edges that it then has room for."""
 
 _SPREAD = 1 << 20
 """Edges that are spread at a time: that takes many times their memory."""
@@ -48,7 +49,8 @@ _BESIDE = 5
 _BYTES_OF_A_TURN = 2
 """How the end of a step is renamed, where states stand for their orbits."""
 _BYTES_OF_JUDGING = 60
-"""What judging one property takes of that."""
+_BYTES_OF_A_PROMISE = 45
+"""What judging one property takes of that for each state, and for each promise."""
 _SAFETY = 0.9
 
 
@@ -61,20 +63,28 @@ def bytes_needed(states: int, steps: int, *, orbits: bool = False) -> int:
     return bytes_of_judging(states, steps) + turns + 4 * _index_size(states)
 
 
-def fits(states: Words, steps: int, memory_bytes: int | None, *, orbits: bool = False) -> bool:
-    """Whether the graph of `states` fits the memory a search may use, beside the states."""
-    needed = bytes_needed(len(states), steps, orbits=orbits)
+def fits(
+    states: Words,
+    steps: int,
+    memory_bytes: int | None,
+    *,
+    orbits: bool = False,
+    beside: int = 0,
+) -> bool:
+    """Whether the graph of `states` fits the memory a search may use, beside them and so much."""
+    needed = bytes_needed(len(states), steps, orbits=orbits) + beside
     limit = memory_bytes or default_limit()
     return needed + states.nbytes <= limit and needed <= _SAFETY * available()
 
 
-def judges(states: Words, memory_bytes: int | None, most: int) -> int:
+def judges(states: Words, promises: int, memory_bytes: int | None, most: int) -> int:
     """Return how many properties, at most `most`, may be judged at a time on a graph that is there.
 
     All that they need must fit half of the memory that is free.
     """
     room = min(memory_bytes or default_limit(), available()) // 2
-    return max(1, min(most, room // (_BYTES_OF_JUDGING * max(1, len(states)))))
+    each = _BYTES_OF_JUDGING * max(1, len(states)) + _BYTES_OF_A_PROMISE * promises
+    return max(1, min(most, room // each))
 
 
 def build_space(
@@ -193,12 +203,12 @@ class _Bench:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.reducing = np.zeros(native.REDUCING_SIZE, np.int64)
+        self.beside = np.zeros(native.BESIDE_SIZE, np.int64)
         self.desk = Desk(kernel, _OUT_CAPACITY)
         self.enlarge(_OUT_CAPACITY)
         self.ends = np.empty(CHUNK, np.int64)
         self.outside = np.empty(CHUNK, np.int64)
-        self.room(8 * CHUNK)
+        self.room(_EDGES)
 
     def enlarge(self, capacity: int) -> None:
         """Make room for so many successors at a time."""
@@ -206,9 +216,9 @@ class _Bench:
         if self.kernel.canonical_address:
             self.raw = np.empty((capacity + 1) * self.kernel.words, np.int64)
             self.spare = np.empty(capacity, np.int64)
-            self.reducing[native.RAW] = self.raw.ctypes.data
-            self.reducing[native.SPARE] = self.spare.ctypes.data
-            self.reducing[native.SCRATCH] = self.raw[capacity * self.kernel.words :].ctypes.data
+            self.beside[native.RAW] = self.raw.ctypes.data
+            self.beside[native.SPARE] = self.spare.ctypes.data
+            self.beside[native.SCRATCH] = self.raw[capacity * self.kernel.words :].ctypes.data
 
     def room(self, edges: int) -> None:
         """Make room for so many edges."""
@@ -262,7 +272,7 @@ class _Builder:
         for _ in range(workers):
             self.benches.put(_Bench(self.kernel))
         with ThreadPoolExecutor(workers, thread_name_prefix="graph") as pool:
-            for first, chunk in self._chunks(pool, 2 * workers):
+            for first, chunk in self._chunks(pool, self._at_once(steps), 2 * workers):
                 if interrupted(interrupt):
                     pool.shutdown(cancel_futures=True)
                     return None
@@ -278,30 +288,45 @@ class _Builder:
         offsets[-1] = filled
         return _Edges(offsets, targets[:filled], labels[:filled], turns[:filled], outside)
 
-    def _chunks(self, pool: ThreadPoolExecutor, most: int) -> Iterator[tuple[int, _Edges]]:
-        """Yield the edges of chunk after chunk with its first state; at most `most` under way."""
-        running: deque[tuple[int, Future[_Edges]]] = deque()
-        for first in range(0, len(self.states), CHUNK):
-            if len(running) == most:
-                begun, future = running.popleft()
-                yield begun, future.result()
-            running.append((first, pool.submit(self._chunk, first)))
-        for begun, future in running:
-            yield begun, future.result()
+    def _at_once(self, steps: int) -> int:
+        """Return how many states are to be expanded at a time, where all have so many steps."""
+        return max(1, min(CHUNK, _EDGES // 2 * len(self.states) // max(1, steps)))
 
-    def _chunk(self, first: int) -> _Edges:
-        """Expand the states from `first` on, and observe them."""
-        last = min(first + CHUNK, len(self.states))
-        self.flags[first:last] = self.calls.observe(self.states[first:last])
+    def _chunks(
+        self, pool: ThreadPoolExecutor, size: int, most: int
+    ) -> Iterator[tuple[int, _Edges]]:
+        """Yield the edges of chunk after chunk with its first state; at most `most` under way.
+
+        What is left of a chunk whose edges had no room is the next one.
+        """
+        count, following = len(self.states), 0
+        running: deque[tuple[int, int, Future[_Edges]]] = deque()
+        while running or following < count:
+            while following < count and len(running) < most:
+                last = min(following + size, count)
+                running.append((following, last, pool.submit(self._chunk, following, last)))
+                following = last
+            first, last, future = running.popleft()
+            chunk = future.result()
+            yield first, chunk
+            done = first + len(chunk.outside)
+            if done < last:
+                running.appendleft((done, last, pool.submit(self._chunk, done, last)))
+
+    def _chunk(self, first: int, last: int) -> _Edges:
+        """Expand states from `first` on, up to `last` where there is room, and observe them."""
         bench = self.benches.get()
         try:
             count = self._expand(bench, first, last)
+            done = int(bench.beside[native.DONE])
+            seen = slice(first, first + done)
+            self.flags[seen] = self.calls.observe(self.states[seen])
             return _Edges(
-                bench.ends[: last - first].copy(),
+                bench.ends[:done].copy(),
                 bench.targets[:count].copy(),
                 bench.labels[:count].copy(),
                 bench.turns[:count].copy(),
-                bench.outside[: last - first].copy(),
+                bench.outside[:done].copy(),
             )
         finally:
             self.benches.put(bench)
@@ -316,7 +341,7 @@ class _Builder:
                     self.index,
                     first,
                     last,
-                    bench.reducing,
+                    bench.beside,
                     bench.targets,
                     bench.labels,
                     bench.turns,

@@ -49,14 +49,17 @@ NAMING_SIZE = 9
 RENAMINGS = 10
 PLAN_SIZE = 11
 
-# Places of what a thread has beside its desk, where states are replaced by representatives.
+# Places of what a thread has beside its desk; the first ones where states are replaced by
+# representatives.
 RAW = 0
 """Address of the successors as they are; those at OUT are their representatives."""
 SPARE = 1
 """Address of room for as many meta words as at META."""
 SCRATCH = 2
 """Address of room for one state."""
-REDUCING_SIZE = 3
+DONE = 3
+"""How many states were expanded."""
+BESIDE_SIZE = 4
 
 TOO_NARROW = -1
 """The successors of one state do not fit the desk's buffer."""
@@ -195,7 +198,7 @@ def expand_states(
     index: NDArray[np.int32],
     first: int,
     last: int,
-    reducing: Numbers,
+    beside: Numbers,
     targets: NDArray[np.int32],
     labels: NDArray[np.int32],
     turns: NDArray[np.uint16],
@@ -204,6 +207,7 @@ def expand_states(
 ) -> int:
     """Write the edges of the states `first` to `last` that change the state; return their number.
 
+    Of so many states, DONE of `beside`, as have room for theirs.
     `ends[i]` is the number of edges up to and including the i-th of these states, `outside[i]`
     what is known beyond its cut steps. `turns` is written where states are replaced by
     representatives: how the target is renamed. TOO_NARROW, NO_ROOM, LOST: nothing of use was
@@ -211,7 +215,7 @@ def expand_states(
     """
     words = board[WORDS]
     reduces = board[CANONICAL] != 0
-    raw = reducing[RAW] if reduces else desk[OUT]
+    raw = beside[RAW] if reduces else desk[OUT]
     edges = 0
     begin = first
     while begin < last:
@@ -230,9 +234,10 @@ def expand_states(
             return TOO_NARROW
         pending = load(desk[ENDS] + 8 * (processed - 1))
         if edges + pending > len(targets):
-            return NO_ROOM
+            beside[DONE] = begin - first
+            return edges if begin > first else NO_ROOM
         if reduces:
-            _reduce(board, desk, reducing, pending)
+            _reduce(board, desk, beside, pending)
         _locate(board, desk, plan, pending, index)
         successor = 0
         for k in range(processed):
@@ -245,7 +250,7 @@ def expand_states(
                 )
                 turn = 0
                 if reduces and 0 <= target < plan[STATES]:
-                    turn = _turn(board, desk, plan, reducing, successor)
+                    turn = _turn(board, desk, plan, beside, successor)
                 if target < 0 or turn < 0:
                     return LOST
                 if target != source or turn != 0:
@@ -258,6 +263,7 @@ def expand_states(
                 successor += 1
             ends[source - first] = edges
         begin += processed
+    beside[DONE] = last - first
     return edges
 
 

@@ -24,6 +24,7 @@ from checker.search.outcome import (
 )
 from checker.search.progress import Interrupt
 from checker.semantics.fairness import fair_rows
+from checker.semantics.renamings import bytes_of_renamings
 from checker.semantics.symmetry import reduces
 
 
@@ -62,7 +63,8 @@ def judge_endless(
     assert native is not None
     steps = exploration.generated * fair_rows(machine).width
     orbits = reduces(machine)
-    if not fits(exploration.states, steps, limits.memory_bytes, orbits=orbits):
+    beside = bytes_of_renamings(machine) if orbits else 0
+    if not fits(exploration.states, steps, limits.memory_bytes, orbits=orbits, beside=beside):
         return unknown(machine, NO_MEMORY)
     layout, kernel = native
     threads = workers or cores()
@@ -78,4 +80,6 @@ def judge_endless(
     )
     if space is None:
         return unknown(machine, INTERRUPTED)
-    return judge_liveness(machine, space, judges(exploration.states, limits.memory_bytes, threads))
+    promises = len(space.graph.strong)
+    most = judges(exploration.states, promises, limits.memory_bytes, threads)
+    return judge_liveness(machine, space, most)

@@ -33,6 +33,7 @@ from checker.graph.refinement import (
     sort_steps,
     walk_product,
 )
+from checker.memory import available
 from checker.search.board import Numbers
 from checker.search.progress import Interrupt, interrupted
 
@@ -42,10 +43,17 @@ PAIRS_MAX = 200_000
 """Pairs of sets of states that the product may have before nothing is decided."""
 
 WALKED_MAX = 60_000_000
-"""Pairs of states that it may have where steps say where they lead; 20 to 28 bytes each."""
+"""Pairs of states that it may have where steps say where they lead."""
+
+_BYTES_OF_A_PAIR = 44
+"""What a pair of states takes while room is made for more: as it was, as it is, in the index."""
+_BYTES_OF_A_MEMBER = 40
+"""What a state in a set takes."""
+_SHARE = 0.5
+"""The part of the memory that is free that pairs may take."""
 
 Run = tuple[int, tuple[int, ...]]
-"""A run: its first state, and the numbers of its steps."""
+"""A run: its first state, CUT_OFF or FAILED where that is none, and the numbers of its steps."""
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """What one history can lead to on both sides."""
@@ -87,12 +95,24 @@ def runs_apart(
     views: list[View], pairs_max: int = PAIRS_MAX, interrupt: Interrupt | None = None
 ) -> tuple[tuple[Run | None, Run | None], str]:
     """Return of each side a shortest run that the other has not; why nothing more is known."""
+    one, two = (view.graph.astray for view in views)
+    begun: list[Run | None] = [(min(a), ()) if a else None for a in (one - two, two - one)]
+    if all(begun):
+        return (begun[0], begun[1]), ""
+    runs, why = _runs_apart(views, pairs_max, interrupt)
+    return (begun[0] or runs[0], begun[1] or runs[1]), why
+
+
+def _runs_apart(
+    views: list[View], pairs_max: int, interrupt: Interrupt | None
+) -> tuple[tuple[Run | None, Run | None], str]:
+    """Return the same of runs from the states in which both begin."""
     span = 3 + max(int(view.looks.max(initial=0)) for view in views)
     if all(view.plain for view in views):
         return _walked(views, [_raw(view, span) for view in views], span, interrupt, same=False)
     seen = _quotient(views, span, interrupt)
     if _chooses(views, seen):
-        return _by_sets(views, seen, span, pairs_max)
+        return _by_sets(views, seen, span, pairs_max, interrupt)
     return _walked(views, seen, span, interrupt, same=True)
 
 
@@ -194,7 +214,7 @@ def _walked(
             nodes.append(int(seen[side].targets[step]))
             keys.append(int(seen[side].keys[step]))
             runs[side] = _concrete(views[side], seen[side], nodes, keys, span)
-    why = "" if walk.whole or all(runs) else f"more than {WALKED_MAX:,} pairs of states"
+    why = "" if walk.whole or all(runs) else f"more than {len(walk.pairs):,} pairs of states"
     return (runs[0], runs[1]), why
 
 
@@ -231,10 +251,11 @@ class _Walk:
                 self.progress[LOOKED_AT] == self.progress[KNOWN]
                 or (found[[OLD_PAIR, NEW_PAIR]] != NONE).all()
             )
-            if done or len(self.pairs) >= WALKED_MAX:
+            room = 2 * len(self.pairs)
+            full = room * _BYTES_OF_A_PAIR > _SHARE * available()
+            if done or full or len(self.pairs) >= WALKED_MAX:
                 self.whole = bool(done)
                 return [int(number) for number in found]
-            room = 2 * len(self.pairs)
             self.pairs = np.resize(self.pairs, room)
             self.parents = np.resize(self.parents, room)
 
@@ -280,12 +301,17 @@ Way = tuple[Pair, int]
 
 
 def _by_sets(
-    views: list[View], seen: list[_Seen], span: int, pairs_max: int
+    views: list[View],
+    seen: list[_Seen],
+    span: int,
+    pairs_max: int,
+    interrupt: Interrupt | None,
 ) -> tuple[tuple[Run | None, Run | None], str]:
     """Walk both sides at once, each as the sets of nodes that one history can lead to."""
     found: list[Run | None] = [None, None]
     came: dict[Pair, Way | None] = {}
     waiting: deque[Pair] = deque()
+    room = int(_SHARE * available()) // _BYTES_OF_A_MEMBER
 
     def meet(pair: Pair, way: Way | None) -> None:
         """Note a pair; where one set is empty, the other side alone has the run to it."""
@@ -296,6 +322,8 @@ def _by_sets(
         # What the same nodes do is the same.
         lasting = all(pair) and min(pair[0]) >= 0 and min(pair[1]) >= 0 and pair[0] != pair[1]
         if lasting and pair not in came:
+            nonlocal room
+            room -= len(pair[0]) + len(pair[1])
             came[pair] = way
             waiting.append(pair)
 
@@ -305,6 +333,11 @@ def _by_sets(
     while waiting and not all(found):
         if len(came) > pairs_max:
             why = f"more than {pairs_max:,} sets of states that look alike; hide less"
+            return (found[0], found[1]), why
+        if interrupted(interrupt):
+            raise Interruption(f"{len(came):,} pairs of sets of states were found")
+        if room < 0:
+            why = "sets of states that look alike do not fit the memory; hide less"
             return (found[0], found[1]), why
         pair = waiting.popleft()
         out = [_out(side, nodes) for side, nodes in zip(seen, pair, strict=True)]

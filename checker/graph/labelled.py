@@ -28,7 +28,7 @@ from checker.llvm.meta import ACTION_MASK, CUT, DROPPED, ERROR
 from checker.machine import terms as t
 from checker.machine.machine import Machine
 from checker.machine.walk import walk
-from checker.memory import default_limit
+from checker.memory import available, default_limit
 from checker.search.progress import Interrupt, interrupted
 from checker.semantics.successor import State
 from checker.semantics.successors import successors
@@ -41,6 +41,8 @@ FAILED = -2
 """The target of a step that failed."""
 
 _CHUNK = 1 << 14
+_STEPS = 1 << 18
+"""States that are expanded at a time, but no further ones after so many steps."""
 _BYTES_OF_A_STEP = 24
 _DECODED = 1 << 14
 
@@ -52,7 +54,8 @@ class LabelledGraph:
     `words` (states, words) are packed as `layout` says; variables beyond the machine's are none.
     `depths` int32 (states,). The steps of state s are `offsets[s]:offsets[s + 1]`, in canonical
     order: `targets` int32 (CUT_OFF, FAILED), `names` int32 into `labels`. `initial`: the initial
-    states inside the bounds. Under symmetry states are representatives, and names those of the
+    states inside the bounds; `astray` says what the initial action leads to besides (CUT_OFF,
+    FAILED). Under symmetry states are representatives, and names those of the
     steps out of them; picks that come to the same are one step, called by the first of them.
     """
 
@@ -65,6 +68,7 @@ class LabelledGraph:
     names: NDArray[np.int32]
     labels: tuple[Label, ...]
     initial: NDArray[np.int64]
+    astray: frozenset[int]
 
     @property
     def states(self) -> int:
@@ -146,6 +150,8 @@ class _Builder:
             raise Interruption("initial states were being found") from error
         inside = (meta & (CUT | DROPPED | ERROR)) == 0
         initial = self._numbered(self.calls.canonical(begun), inside)[inside]
+        failed = (meta & ERROR) != 0
+        astray = {CUT_OFF: (~inside & ~failed).any(), FAILED: failed.any()}
         targets, names = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
         counts = [np.zeros(0, np.int64)]
         depths = [np.zeros(0, np.int32)]
@@ -156,9 +162,9 @@ class _Builder:
             if depth == depth_max:
                 counts.append(np.zeros(level - done, np.int64))
                 break
-            for first in range(done, level, _CHUNK):
-                last = min(first + _CHUNK, level)
-                to, named, ends = self._expand(first, last)
+            while done < level:
+                to, named, ends = self._expand(done, min(done + _CHUNK, level))
+                done += len(ends)
                 targets.append(to)
                 names.append(named)
                 counts.append(np.diff(ends, prepend=0))
@@ -168,7 +174,7 @@ class _Builder:
                     tell(self.count)
                 if states_max is not None and self.count > states_max:
                     return None
-            done, depth = level, depth + 1
+            depth += 1
         offsets = np.zeros(self.count + 1, np.int64)
         np.cumsum(np.concatenate(counts), out=offsets[1:])
         return LabelledGraph(
@@ -181,13 +187,16 @@ class _Builder:
             names=np.concatenate(names),
             labels=tuple(self.labels),
             initial=np.array(list(dict.fromkeys(initial.tolist())), np.int64),
+            astray=frozenset(kind for kind, met in astray.items() if met),
         )
 
     def _watch(self, steps: int) -> None:
         if self.stop():
             raise Interruption(f"{self.count:,} states of the graph were found")
         needed = 2 * self.store.nbytes + self.index.nbytes + _BYTES_OF_A_STEP * steps
-        if needed > default_limit():
+        # What putting it together takes beside what there is already.
+        more = self.store.nbytes + _BYTES_OF_A_STEP // 3 * steps
+        if needed > default_limit() or more > available():
             raise UsageError(
                 f"the graph does not fit the memory: {self.count:,} states and {steps:,} steps so "
                 "far; set smaller constants, or let `checker graph --engine spark` write it"
@@ -218,8 +227,12 @@ class _Builder:
         return numbers
 
     def _expand(self, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Words]:
-        """Return targets and names of the steps out of some states, and where each one's end."""
-        found = self.calls.expand(self.store[first:last])
+        """Return targets and names of the steps out of some states, and where each one's end.
+
+        Those of the first states alone where these have many steps.
+        """
+        found = self.calls.expand(self.store[first:last], most=_STEPS)
+        last = first + len(found.ends)
         words, told = self._told(found.words)
         kept = (found.meta & (CUT | DROPPED | ERROR)) == 0
         targets = self._numbered(self.calls.canonical(words), kept)

@@ -123,12 +123,13 @@ class Calls:
         states: Words,
         capacity: int | None = None,
         arrivals: NDArray[np.int16] | None = None,
+        most: int | None = None,
     ) -> Expansion:
         """Return the successors of `states` (states, words).
 
-        `capacity` successors are asked for at first; more where one state has more. With
-        `arrivals` (states,) those that need not be looked up are left out, if the kernel has
-        `explore`.
+        After `most` successors, if that is given, no further states are expanded. `capacity`
+        successors are asked for at first; more where one state has more. With `arrivals` (states,)
+        those that need not be looked up are left out, if the kernel has `explore`.
         """
         states = self._checked(states)
         count = len(states)
@@ -137,7 +138,7 @@ class Calls:
         capacity = capacity or max(CAPACITY, 4 * count)
         pieces: list[tuple[Words, Words]] = []
         done = total = 0
-        while done < count:
+        while done < count and (most is None or total < most):
             out, meta = self._buffers(capacity)
             given = (
                 states[done:].ctypes.data,
@@ -163,7 +164,7 @@ class Calls:
             done, total = done + processed, total + made
         empty = self._buffers(0)
         words, meta = (np.concatenate(part) for part in zip(empty, *pieces, strict=True))
-        return Expansion(words, meta, ends, status, tallies)
+        return Expansion(words, meta, ends[:done], status[:done], tallies)
 
     def canonical(self, states: Words) -> Words:
         """Return the representatives of `states` (states, words); without symmetry, themselves."""

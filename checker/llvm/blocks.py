@@ -204,6 +204,18 @@ class Blocks:
 
     # ------------------------------------------------------------------------------- knowledge
 
+    @property
+    def here(self) -> Block:
+        """Return the block that is being written."""
+        return self._block
+
+    def follows(self, earlier: Block) -> bool:
+        """Whether what is written comes to pass wherever an earlier block does: no flag decides."""
+        block = self._block
+        while block is not earlier and block.dominator is not None and not block.flags:
+            block = block.dominator
+        return block is earlier
+
     def _learn(self, flag: Flag) -> None:
         """Note that `flag` is true from here on."""
         if isinstance(flag, bool):

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from checker.semantics.successor import Successor
+from checker.trace import claim
 from checker.trace.blocked import waiting_at_the_end
-from checker.trace.claim import contradiction, property_context
 from checker.trace.explain import explain
 from checker.trace.refinement import strays
 from checker.trace.trace import Reason, Step, Trace
@@ -48,7 +48,7 @@ def _told_by(shown: Trace, trace: Trace) -> Trace | None:
     unlike = shown.failure is not None or trace.failure is not None or not shown.states
     if unlike or shown.length != trace.length or (shown.loop is None) != (trace.loop is None):
         return None
-    loop = None if shown.loop is None else shown.loop.start
+    start, fair = (None, None) if shown.loop is None else (shown.loop.start, shown.loop.promises)
     machine, name = shown.machine, trace.property_name
     last = _called(shown.steps[-1:])
 
@@ -56,19 +56,27 @@ def _told_by(shown: Trace, trace: Trace) -> Trace | None:
         return [(step.action, step.bindings, step.picks)] == last
 
     told = made if shown.length else None
-    if contradiction(machine, name, trace.kind, shown.states, loop, told) is not None:
+    try:
+        loop = claim.shown(machine, name, trace.kind, shown.states, start, told, fair)
+    except claim.Unshown:
         return None
     declared = next((item for item in machine.properties if item.name == name), None)
     reasons: tuple[Reason, ...] = ()
     if declared is not None and trace.reasons:
-        context = property_context(machine, shown.states, declared, told)
+        context = claim.property_context(machine, shown.states, declared, told)
         reasons = explain(declared.condition, context)
     notes = trace.notes
     if declared is not None and trace.kind == "refines":
         notes = strays(machine, declared, shown.states)
-    waiting = waiting_at_the_end(machine, trace.kind, shown.states, loop)
+    waiting = waiting_at_the_end(machine, trace.kind, shown.states, start)
     return replace(
-        trace, steps=shown.steps, reasons=reasons, notes=notes, waiting=waiting, way_out=None
+        trace,
+        steps=shown.steps,
+        reasons=reasons,
+        notes=notes,
+        loop=loop,
+        waiting=waiting,
+        way_out=None,
     )
 
 

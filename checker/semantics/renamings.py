@@ -21,7 +21,7 @@ from checker.machine.terms import Term
 from checker.machine.types import Id, Option, Type, cardinality
 from checker.machine.walk import rebuild
 from checker.semantics.fairness import FairRow, fair_rows
-from checker.semantics.symmetry import Renaming, permute, renamings, symmetric_ids
+from checker.semantics.symmetry import Renaming, permute, renamings, renamings_of, symmetric_ids
 from checker.semantics.values import code_of, value_of
 
 NIBBLE = 4
@@ -29,6 +29,9 @@ NIBBLE = 4
 
 _KEY_BITS = 3
 """RENAMINGS_MAX leaves a type six ids at most, and all together eighteen."""
+
+_TABLES = 3
+"""Tables of promises: the graph's, those with properties of each id, and with an automaton."""
 
 
 @frozen(slots=False)
@@ -65,6 +68,12 @@ class Renamings:
             columns.append((self.names[:, first : first + size] << shifts).sum(axis=1))
             first += size
         return np.ascontiguousarray(np.stack(columns, axis=1))
+
+
+def bytes_of_renamings(machine: Machine) -> int:
+    """Return what tables of what becomes of each promise take, of all that a graph may need."""
+    promised = sum(row.count for row in fair_rows(machine).promised)
+    return _TABLES * 8 * promised * renamings_of(symmetric_ids(machine))
 
 
 def renamings_for(machine: Machine) -> Renamings:

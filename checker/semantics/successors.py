@@ -221,11 +221,13 @@ def _checked(machine: Machine, source: State | None, step: Successor) -> Success
     """`step` with its cut by the bounds, or as failed when it cannot be judged."""
     if step.state is None:
         return step
-    context = Context(as_mapping(machine, step.state), {})
+    inside = True
     try:
-        inside = all(evaluate(bound, context) for bound in machine.bounds)
+        if machine.bounds:
+            context = Context(as_mapping(machine, step.state), {})
+            inside = all(evaluate(bound, context) for bound in machine.bounds)
         step_violations(machine, source, step)
-        if source is not None:
+        if source is not None and machine.step_bounds:
             both = Context(as_mapping(machine, source), {}, as_mapping(machine, step.state))
             inside = all(evaluate(bound, both) for bound in machine.step_bounds) and inside
     except EvaluationError as error:
@@ -285,23 +287,20 @@ def step_violations(machine: Machine, state: State | None, successor: Successor)
     Raises EvaluationError when one cannot be evaluated; a successor that `successors` returned
     with a state never does.
     """
-    if successor.state is None:
+    judged = [item for item in machine.properties if item.kind in OF_STEPS]
+    if successor.state is None or not judged:
         return ()
     following = as_mapping(machine, successor.state)
     if state is None:
         begun = Context(following, {})
         return tuple(
             item.name
-            for item in machine.properties
+            for item in judged
             if item.kind == "refines" and item.premise and not evaluate(item.premise, begun)
         )
     made_by = MadeBy(successor.action, dict(successor.bindings))
     context = Context(as_mapping(machine, state), {}, following, made_by)
-    return tuple(
-        item.name
-        for item in machine.properties
-        if item.kind in OF_STEPS and not evaluate(item.condition, context)
-    )
+    return tuple(item.name for item in judged if not evaluate(item.condition, context))
 
 
 def _judged(machine: Machine, kind: str, context: Context, *, wanted: bool) -> Judgement:

@@ -215,7 +215,7 @@ class Signature:
         return replace(fact, plain=plain, counts=True)
 
     def _present(self, fact: Fact) -> None:
-        """Write: the fact that there is something at all."""
+        """Write: the fact that there is something at all; of each place once, for it is a digit."""
         if fact.ids:
             self._end(fact.at("?"))
 
@@ -237,10 +237,10 @@ class Signature:
             there = code.bits("and", fact.mask, code.sub(0, some))
             self._end(replace(fact, mask=there).about(self._maybe(item.type.name, value)))
             return
-        end = code.new_label()
+        end, inside = code.new_label(), fact.at(".some")
         code.leave_if(cells.is_none(self.frame, value), end)
-        self._present(fact)
-        self._walk(cells.unwrap(self.frame, value, shape), item, fact)
+        self._present(inside)
+        self._walk(cells.unwrap(self.frame, value, shape), item, inside)
         code.label(end)
 
     def _set(self, value: Value, shape: Shape, fact: Fact) -> None:
@@ -278,8 +278,9 @@ class Signature:
                 here = cells.in_variant(self.frame, value, shape, variant)
                 code.leave_unless(here, end)
                 inside = fact.at(f".{variant.name}")
+                if fact.own:
+                    self._present(inside)
             if fact.own:
-                self._present(inside)
                 for part in variant.fields:
                     held = self._field(value, shape, variant, part.name)
                     self._walk(held, part.shape, inside.at(f".{part.name}"))
@@ -325,7 +326,7 @@ class Signature:
         held = value
         about = self._about_key(shape.key)
         if about is None:
-            self._link_all(shape)
+            self._link_all(shape, fact)
         elif unrolls(shape):
             for index in range(shape.count):
                 self._element(held, shape, index, about(index, fact))
@@ -424,15 +425,18 @@ class Signature:
         self._walk(cells.load_element(frame, place, shape), item, fact)
         code.label(end)
 
-    def _link_all(self, shape: Shape) -> None:
-        """Write: ids that may be in a value that is left out may be told apart by it."""
+    def _link_all(self, shape: Shape, fact: Fact) -> None:
+        """Write: ids that have, or may be in, a value that is left out may be told apart by it."""
         if self.aspect != "links":
             return
-        for name in self.places.starts:
-            if mentions(shape.type, frozenset({name})):
-                for index in range(self.places.counts[name]):
-                    place = self._member(name, index).place
-                    self.frame.code.store(-1, self.frame.code.shift(self.target, place))
+        within = [
+            self._member(name, index)
+            for name in self.places.starts
+            if mentions(shape.type, frozenset({name}))
+            for index in range(self.places.counts[name])
+        ]
+        for member in (*fact.ids, *within):
+            self.frame.code.store(-1, self.frame.code.shift(self.target, member.place))
 
 
 def unrolls(shape: Shape) -> bool:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from checker.frozen import frozen
 from checker.layout.shape import Shape, cell_cardinalities
 from checker.llvm import cells
+from checker.llvm.blocks import Block
 from checker.llvm.code import Operand, Ref, signed
 from checker.llvm.frame import Value
 from checker.machine.types import Bag, Map, Record, Sequence
@@ -53,13 +54,16 @@ class Trial(Signature):
     """Finds out what facts add to own signatures, instead of writing it.
 
     `met` are the cells that a variable consists of; `added` what was added, and to which place.
-    `simple`: nothing but these cells tells anything. `inside`: the facts of one cell are followed.
+    `simple`: nothing but these cells tells anything. `inside`: the facts of one cell are followed,
+    from the block `begun` on; `certain`: what was added since is added in any case.
     """
 
     met: list[Cell] = field(default_factory=list)
     added: list[tuple[Operand, Operand]] = field(default_factory=list)
     simple: bool = True
     inside: bool = False
+    begun: Block | None = None
+    certain: bool = True
 
     def cells(self, shape: Shape, site: str) -> dict[int, Amounts] | None:
         """Return what each cell of a variable adds; None where tables cannot say it."""
@@ -107,9 +111,15 @@ class Trial(Signature):
         return self._noted(lambda: self._walk(value, cell.shape, cell.fact))
 
     def _noted(self, write: Callable[[], None]) -> dict[int, int] | None:
-        """Return what writing would add, by place; None where that is not known now."""
+        """Return what writing would add, by place; None where that is not known now.
+
+        Nor is it where a flag that is not known decides whether it is added.
+        """
         self.added.clear()
+        self.begun, self.certain = self.frame.code.here, True
         write()
+        if not self.certain:
+            return None
         found: dict[int, int] = {}
         for place, amount in self.added:
             if not isinstance(place, int) or not isinstance(amount, int):
@@ -159,6 +169,7 @@ class Trial(Signature):
     def _add(self, member: Member, amount: Operand, fact: Fact) -> None:
         code = self.frame.code
         if code.open:
+            self.certain = self.certain and (self.begun is None or code.follows(self.begun))
             self.added.append((member.place, code.bits("and", amount, fact.mask)))
 
 

@@ -16,10 +16,14 @@ from checker.semantics.successors import (
     step_violations,
     successors,
 )
-from checker.trace.lasso import NoLasso, loop_of
+from checker.trace.lasso import Loop, NoLasso, Promise, loop_of
 
 Made = Callable[[Successor], bool]
 """Whether a step is the one that a run tells last, of those that lead to its state."""
+
+
+class Unshown(Exception):  # noqa: N818 (the answer to a question)
+    """Says why a path does not show what is claimed of it."""
 
 
 def contradiction(
@@ -30,45 +34,73 @@ def contradiction(
     loop: int | None = None,
     made: Made | None = None,
 ) -> str | None:
-    """Return why `path` does not show `kind` of the property `name`; None where it does.
+    """Return why `path` does not show `kind` of the property `name`, as `shown` says; or None."""
+    try:
+        shown(machine, name, kind, path, loop, made)
+    except Unshown as wrong:
+        return str(wrong)
+    return None
 
-    `loop` is where a path that shows something of endless runs goes round from. Where it is told
-    which step comes last, that step has to show it. An evaluation
-    error has no claim about states; `checker.trace.rebuild` finds it again itself.
+
+def shown(
+    machine: Machine,
+    name: str,
+    kind: str,
+    path: tuple[State, ...],
+    loop: int | None = None,
+    made: Made | None = None,
+    fair: tuple[Promise, ...] | None = None,
+) -> Loop | None:
+    """See to it that `path` shows `kind` of the property `name`; Unshown where it does not.
+
+    `loop` is where a path that shows something of endless runs goes round from: how it does is
+    returned; `fair` is what is known of that, as `loop_of` has it. Where it is told which step
+    comes last, that step has to show it. An evaluation error has no claim about states;
+    `checker.trace.rebuild` finds it again itself.
     """
-    if kind in {"deadlock", "legal"} and name != kind:
-        return f"{kind} is claimed under the name {name}"
-    if kind == "deadlock":
-        if not machine.deadlock:
-            return "the specification does not judge deadlocks"
-        try:
-            stuck = deadlocked(machine, path[-1], successors(machine, path[-1]))
-        except EvaluationError as error:
-            return f"a terminal condition cannot be evaluated: {error}"
-        return None if stuck else "its last state is no deadlock"
-    if kind == "legal":
-        steps = successors(machine, path[-2]) if len(path) > 1 else initial_steps(machine)
-        ends = (step for step in steps if step.state == path[-1])
-        illegal = any(step.illegal for step in ends if made is None or made(step))
-        return None if illegal else "its last step is legal"
+    if kind in {"deadlock", "legal"}:
+        _require_built_in(machine, name, kind, path, made)
     if kind not in {"always", "step", "refines", "sometimes", *LIVENESS}:
         return None
     declared = next((item for item in machine.properties if item.name == name), None)
     if declared is None:
-        return f"the specification has no property {name}"
+        raise Unshown(f"the specification has no property {name}")
     if declared.kind != kind:
-        return f"{name} is `{declared.kind}` in the specification, not `{kind}`"
+        raise Unshown(f"{name} is `{declared.kind}` in the specification, not `{kind}`")
     try:
         if kind in LIVENESS:
-            loop_of(machine, declared, path, -1 if loop is None else loop)
-            return None
+            return loop_of(machine, declared, path, -1 if loop is None else loop, fair)
         context = property_context(machine, path, declared, made)
         value = evaluate(claimed(declared, path), context)
     except EvaluationError as error:
-        return f"{name} cannot be evaluated: {error}"
+        raise Unshown(f"{name} cannot be evaluated: {error}") from error
     except NoLasso as error:
-        return str(error)
-    return None if value is (kind == "sometimes") else f"its end does not show {name}"
+        raise Unshown(str(error)) from error
+    if value is not (kind == "sometimes"):
+        raise Unshown(f"its end does not show {name}")
+    return None
+
+
+def _require_built_in(
+    machine: Machine, name: str, kind: str, path: tuple[State, ...], made: Made | None
+) -> None:
+    """Raise Unshown where a path does not end in a deadlock, or with an illegal step."""
+    if name != kind:
+        raise Unshown(f"{kind} is claimed under the name {name}")
+    if kind == "deadlock":
+        if not machine.deadlock:
+            raise Unshown("the specification does not judge deadlocks")
+        try:
+            stuck = deadlocked(machine, path[-1], successors(machine, path[-1]))
+        except EvaluationError as error:
+            raise Unshown(f"a terminal condition cannot be evaluated: {error}") from error
+        if not stuck:
+            raise Unshown("its last state is no deadlock")
+        return
+    steps = successors(machine, path[-2]) if len(path) > 1 else initial_steps(machine)
+    ends = (step for step in steps if step.state == path[-1])
+    if not any(step.illegal for step in ends if made is None or made(step)):
+        raise Unshown("its last step is legal")
 
 
 def claimed(item: Property, path: tuple[State, ...]) -> Term:

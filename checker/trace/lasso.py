@@ -16,7 +16,7 @@ from checker.machine.terms import Term
 from checker.semantics.evaluate import Context, evaluate
 from checker.semantics.fairness import FairRows, fair_rows
 from checker.semantics.successor import State
-from checker.semantics.successors import as_mapping, successors
+from checker.semantics.successors import as_mapping, successors_by
 
 
 @frozen()
@@ -50,15 +50,22 @@ class NoLasso(Exception):  # noqa: N818 (the answer to a question)
     """Says why a path is no counterexample."""
 
 
-def loop_of(machine: Machine, item: Property, path: Sequence[State], start: int) -> Loop:
+def loop_of(
+    machine: Machine,
+    item: Property,
+    path: Sequence[State],
+    start: int,
+    fair: tuple[Promise, ...] | None = None,
+) -> Loop:
     """Return the loop of a path that ends in `path[start]`; NoLasso where it shows nothing.
 
-    The steps of the path are taken to be real. EvaluationError where the property has no value.
+    The steps of the path are taken to be real. `fair`: what is known of how the loop keeps all
+    promises, which takes longest to find out. EvaluationError where the property has no value.
     """
     if not 0 <= start < len(path) or path[-1] != path[start]:
         raise NoLasso("the path does not end where its loop begins")
     raised = _raised(machine, item, path, start)
-    return Loop(start, raised, _promises(machine, path, start))
+    return Loop(start, raised, _promises(machine, path, start) if fair is None else fair)
 
 
 def _raised(machine: Machine, item: Property, path: Sequence[State], start: int) -> int:
@@ -94,39 +101,60 @@ def _is(machine: Machine, state: State, condition: Term) -> bool:
     return bool(evaluate(condition, Context(as_mapping(machine, state), {})))
 
 
+@frozen()
+class _Offer:
+    """The fair instances that change a state, and those that lead to what comes after it."""
+
+    enabled: frozenset[int]
+    taken: tuple[tuple[State, frozenset[int]], ...]
+
+    def taken_to(self, after: State) -> frozenset[int]:
+        """Return the instances that lead to a state that comes after it."""
+        return next(instances for state, instances in self.taken if state == after)
+
+
 def _promises(machine: Machine, path: Sequence[State], start: int) -> tuple[Promise, ...]:
     """Return what the loop does about each fair instance that it enables."""
     fair = fair_rows(machine)
     turn = range(start, max(len(path) - 1, start + 1))
     # A recorded loop may go through the same states again and again.
-    known = {state: _enabled(machine, fair, state) for state in {path[number] for number in turn}}
-    enabled = {number: known[path[number]] for number in turn}
+    following: dict[State, list[State]] = {path[number]: [] for number in turn}
+    for before, after in pairwise(path[start:]):
+        if after not in following[before]:
+            following[before].append(after)
+    known = {state: _offer(machine, fair, state, after) for state, after in following.items()}
+    taken: dict[int, int] = {}
+    for number, (before, after) in enumerate(pairwise(path[start:]), start + 1):
+        for instance in known[before].taken_to(after):
+            taken.setdefault(instance, number)
+    enabled = frozenset[int]().union(*(offer.enabled for offer in known.values()))
+    rests: dict[int, int] = {}
+    always = enabled
+    for number in turn:
+        rests.update(dict.fromkeys(always - known[path[number]].enabled, number))
+        always &= known[path[number]].enabled
     kept: list[Promise] = []
-    for instance in sorted(set().union(*(found.keys() for found in known.values()))):
+    for instance in sorted(enabled):
         named = fair.instance(instance)
-        taken = (
-            number + 1
-            for number, (_, after) in zip(turn, pairwise(path[start:]), strict=False)
-            if after in enabled[number].get(instance, ())
-        )
-        step = next(taken, None)
-        if step is not None:
-            kept.append(Promise(named.name, named.strong, taken=True, step=step))
-            continue
-        rests = next((number for number in turn if instance not in enabled[number]), None)
-        if named.strong or rests is None:
+        if instance in taken:
+            kept.append(Promise(named.name, named.strong, taken=True, step=taken[instance]))
+        elif named.strong or instance not in rests:
             how = "strongly" if named.strong else "weakly"
             raise NoLasso(f"the loop is not fair: it never takes {named.name}, a {how} fair row")
-        kept.append(Promise(named.name, named.strong, taken=False, step=rests))
+        else:
+            kept.append(Promise(named.name, named.strong, taken=False, step=rests[instance]))
     return tuple(kept)
 
 
-def _enabled(machine: Machine, fair: FairRows, state: State) -> dict[int, list[State | None]]:
-    """Return the fair instances that change `state`, each with the states it leads to."""
-    found: dict[int, list[State | None]] = {}
-    for step in successors(machine, state):
+def _offer(machine: Machine, fair: FairRows, state: State, following: Sequence[State]) -> _Offer:
+    """Return the fair instances that change `state`, and those that lead to some other states."""
+    enabled: set[int] = set()
+    taken: list[set[int]] = [set() for _ in following]
+    rows = [action for action in machine.actions if action.name in fair.rows]
+    for step in successors_by(machine, rows, state):
         if step.error is None and step.state != state:
-            after = step.state if step.cut is None else None
-            for number in fair.of(step):
-                found.setdefault(number, []).append(after)
-    return found
+            numbers = fair.of(step)
+            enabled.update(numbers)
+            if step.cut is None and step.state in following:
+                taken[following.index(step.state)].update(numbers)
+    return _Offer(frozenset(enabled), tuple(zip(following, map(frozenset, taken), strict=True)))

@@ -25,10 +25,9 @@ from checker.semantics.successors import (
 )
 from checker.semantics.values import MapValue, RecordValue, format_value
 from checker.trace.blocked import waiting_at_the_end
-from checker.trace.claim import breaks, contradiction, property_context
+from checker.trace.claim import Unshown, breaks, property_context, shown
 from checker.trace.difference import changes, moves
 from checker.trace.explain import explain
-from checker.trace.lasso import Loop, loop_of
 from checker.trace.naming import excerpt, place
 from checker.trace.refinement import strays
 from checker.trace.trace import Failure, Reason, Step, Trace, WayOut
@@ -61,9 +60,10 @@ def _rebuilt(machine: Machine, finding: Finding, replay: _Replay) -> Trace:
         found = replay.step(before, after, number, shows)
         steps.append(make_step(machine, number, before, found))
     failure = None
-    wrong = contradiction(machine, finding.property, finding.kind, finding.path, finding.loop)
-    if wrong is not None:
-        raise InternalError(f"a path to {finding.property} was found, but {wrong}")
+    try:
+        loop = shown(machine, finding.property, finding.kind, finding.path, finding.loop)
+    except Unshown as wrong:
+        raise InternalError(f"a path to {finding.property} was found, but {wrong}") from wrong
     if finding.kind == "error":
         failure, failed = _failure(machine, finding)
         steps += [failed] if failed is not None else []
@@ -77,7 +77,7 @@ def _rebuilt(machine: Machine, finding: Finding, replay: _Replay) -> Trace:
         reasons=_reasons(machine, finding, declared),
         failure=failure,
         notes=_notes(machine, finding, declared),
-        loop=_loop(machine, finding, declared),
+        loop=loop,
         waiting=waiting_at_the_end(machine, finding.kind, finding.path, finding.loop),
         way_out=_way_out(machine, finding, declared),
     )
@@ -245,13 +245,6 @@ def _as_failure(error: EvaluationError, row: str | None, property_: str | None) 
     text = excerpt(error.span)
     message = f"{error} (in {text})" if text else str(error)
     return Failure(error.code, message, place(error.span), row, property_)
-
-
-def _loop(machine: Machine, finding: Finding, declared: Property | None) -> Loop | None:
-    """Return how the lasso of a finding goes round."""
-    if finding.loop is None or declared is None:
-        return None
-    return loop_of(machine, declared, finding.path, finding.loop)
 
 
 def _way_out(machine: Machine, finding: Finding, declared: Property | None) -> WayOut | None:

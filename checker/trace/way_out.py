@@ -68,7 +68,7 @@ def _instead(
     Nothing where something is promised to the instance that made `wanted` by itself.
     """
     promised = {number: fair.instance(number).row for number in fair.of(wanted)}
-    if wanted.action in promised.values():
+    if not promised or wanted.action in promised.values():
         return "", None
     for place, (before, after) in enumerate(pairwise(loop), 1):
         for step in successors_by(machine, machine.actions, before) if before != after else ():

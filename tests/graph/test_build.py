@@ -3,10 +3,21 @@
 import tracemalloc
 from dataclasses import replace
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
-from machines import bounded_counter, prop
+from machines import (
+    NOWHERE,
+    action,
+    assign,
+    binding,
+    bounded_counter,
+    local,
+    place,
+    prop,
+    variable,
+)
 from random_machines import lively_machine
 
 from checker.errors import InternalError
@@ -19,7 +30,9 @@ from checker.kernel import build
 from checker.kernel.kernel import Kernel
 from checker.layout import pack
 from checker.layout.layout import Layout
+from checker.machine import terms as t
 from checker.machine.machine import Machine
+from checker.machine.types import Range, Set
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
 from checker.search.limits import Limits
@@ -61,7 +74,10 @@ def seen_by(space: Space) -> dict[State | None, tuple[int, int]]:
 def test_both_builders_make_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Small pieces, so that there are many, and buffers that have to grow.
     monkeypatch.setattr(module, "CHUNK", 7)
+    monkeypatch.setattr(module, "_EDGES", 16)
     monkeypatch.setattr(module, "_OUT_CAPACITY", 2)
+    if seed % 2:  # more states at a time than have room for their edges
+        monkeypatch.setattr(module._Builder, "_at_once", lambda *_: 7)
     machine = lively_machine(seed, states=120)
     layout, kernel, found = searched(machine)
     reference = explore_reference(machine, ON)
@@ -78,6 +94,27 @@ def test_both_builders_make_the_same(seed: int, monkeypatch: pytest.MonkeyPatch)
     starts = [[space.state(n) for n in space.graph.initial] for space in (native, wanted)]
     assert starts[0] == starts[1]
     assert native.graph.strong.tolist() == wanted.graph.strong.tolist()
+
+
+def test_few_states_are_expanded_at_a_time_where_they_have_many_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_EDGES", 500)
+    kind = Range(0, 99)
+    everywhere = binding("v", t.Everything(Set(kind), NOWHERE))
+    go = action("go", assign(place("n", kind), local("v", kind)), bindings=[everywhere])
+    machine = live(replace(bounded_counter(), variables=(variable("n", kind, 0),), actions=(go,)))
+    layout, kernel, found = searched(replace(machine, bounds=()))
+    made, real = [], module._Builder._chunk
+
+    def chunk(builder: Any, first: int, last: int) -> Any:
+        made.append(real(builder, first, last))
+        return made[-1]
+
+    monkeypatch.setattr(module._Builder, "_chunk", chunk)
+    space = build_space(machine, layout, kernel, found.states, found.generated, 1)  # type: ignore[arg-type]
+    assert space is not None
+    assert (len(space.graph.targets), max(len(part.targets) for part in made)) == (9900, 198)
 
 
 def live(machine: Machine) -> Machine:

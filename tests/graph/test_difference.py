@@ -9,8 +9,9 @@ import pytest
 
 from checker import flow
 from checker.errors import Interruption
+from checker.graph import inclusion
 from checker.graph.difference import compare, renamed, run_labels
-from checker.graph.labelled import LabelledGraph, labelled_graph
+from checker.graph.labelled import CUT_OFF, FAILED, LabelledGraph, labelled_graph
 from checker.machine.machine import Machine
 from checker.semantics.successors import initial_states, successors
 from checker.semantics.values import format_value
@@ -145,3 +146,56 @@ def test_a_comparison_ends_soon_after_an_interrupt(tmp_path: Path) -> None:
         with pytest.raises(Interruption, match="which states look alike"):
             compare(old, new, interrupt=lambda answers=answers: next(answers))
     assert compare(old, new).equal
+
+
+def test_sets_of_states_are_walked_until_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = CHANGES["a further variable that matters"]
+    old, new = graph_of(machine(tmp_path, "old")), graph_of(machine(tmp_path, "new", **changed))
+    walking: list[bool] = []
+
+    def chooses(*_: object) -> bool:
+        walking.append(True)
+        return True
+
+    monkeypatch.setattr(inclusion, "_chooses", chooses)
+    with pytest.raises(Interruption, match="pairs of sets of states were found"):
+        compare(old, new, interrupt=lambda: bool(walking))
+
+
+BEGINS = """
+system: begins
+about: It begins in some state, perhaps in one that lies outside or that has no value.
+constants: {third: 0}
+variables: {n: {type: 0..3, initial: "0"}}
+initial:
+  do: |
+    k = pick({0, 1, 3})
+    require(k < 3 or third > 0)
+    n = k + third - 1 if k == 3 else k
+bounds: [n < 3]
+rows:
+  - {row: sinks, when: n > 0, do: n -= 1}
+deadlock: false
+properties:
+  small: {always: n < 4, why: it is.}
+instances:
+  default: {}
+"""
+
+
+def test_initial_states_beyond_the_bounds_and_those_that_fail_are_runs(tmp_path: Path) -> None:
+    (tmp_path / "begins.yaml").write_text(BEGINS)
+    plain, beyond, failing = (
+        graph_of(flow.machine_of(str(tmp_path / "begins.yaml"), "default", {"third": third}))
+        for third in range(3)
+    )
+    for old, new, apart in (
+        (plain, beyond, (None, (CUT_OFF, ()))),
+        (failing, plain, ((FAILED, ()), None)),
+        (beyond, failing, ((CUT_OFF, ()), (FAILED, ()))),
+    ):
+        found = compare(old, new)
+        assert (found.equal, (found.lost.shorter, found.gained.shorter)) == (False, apart)
+    assert compare(beyond, beyond).equal

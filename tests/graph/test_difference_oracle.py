@@ -236,7 +236,7 @@ def test_both_answers_are_among_the_cases() -> None:
     assert {("twofold", True), ("changed", False), ("other", False)} <= answers
 
 
-def test_too_many_sets_are_no_answer(tmp_path: Path) -> None:
+def test_too_many_sets_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both can do anything; one of them may have begun where only `a` is possible."""
     one = Hidden((0,), ({"a": 0, "b": 0},), (0,))
     other = Hidden((0, 0), ({"a": 0, "b": 0}, {"a": 1}), (0, 1))
@@ -245,3 +245,6 @@ def test_too_many_sets_are_no_answer(tmp_path: Path) -> None:
     found = compare(*graphs, pairs_max=0)
     assert found.equal is None
     assert "0 sets of states" in found.why
+    monkeypatch.setattr("checker.graph.inclusion.available", lambda: 0)
+    found = compare(*graphs)
+    assert (found.equal, "do not fit the memory" in found.why) == (None, True)

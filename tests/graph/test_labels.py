@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from checker import flow
-from checker.graph import labels
+from checker.graph import labelled, labels
 from checker.graph.labelled import FAILED, LabelledGraph, labelled_graph
 from checker.machine.machine import Machine
 
@@ -68,6 +68,7 @@ def same_names(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> LabelledGra
     assert not labels.telling(machine).silent
     monkeypatch.setattr(labels, "_TOLD_MAX", 0)
     assert labels.telling(machine).silent
+    monkeypatch.setattr(labelled, "_STEPS", 1)
     said = graph_of(machine)
     assert (told.targets == said.targets).all()
     for step in np.flatnonzero(told.targets != FAILED).tolist():

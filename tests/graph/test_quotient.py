@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from random_teams import restless_team
 from symmetric_machines import symmetric_runs
@@ -15,6 +16,7 @@ from symmetric_machines import symmetric_runs
 from checker.elaborate import elaborate
 from checker.errors import SpecificationError, UsageError
 from checker.flow import reduced, select
+from checker.graph.build import bytes_needed
 from checker.graph.endless import judge_endless
 from checker.kernel.build import build
 from checker.layout import pack
@@ -23,6 +25,7 @@ from checker.search.explore import explore
 from checker.search.limits import Limits
 from checker.search.outcome import NO_MEMORY, Liveness, Outcome
 from checker.search.reference import explore_reference
+from checker.semantics.renamings import bytes_of_renamings
 from checker.semantics.symmetry import reduces
 from checker.table import read
 from checker.trace.rebuild import rebuild
@@ -161,3 +164,15 @@ def test_what_is_claimed_of_some_tells_them_apart(queue: Path) -> None:
 def test_too_many_orders_are_refused(queue: Path) -> None:
     with pytest.raises(UsageError, match=r"served \(leads_to\)"):
         reduced(elaborate(read(queue), "default", {"Guest": 7}), symmetry=True)
+
+
+def test_what_becomes_of_promises_is_held_against_the_memory(queue: Path) -> None:
+    machine = reduced(elaborate(read(queue)), symmetry=True)
+    layout = pack(machine)
+    native = layout, build(machine, layout, prompt=True, brief=True)
+    found = explore(machine, *native, LIMITS, 1)
+    assert isinstance(found.states, np.ndarray)
+    graph = bytes_needed(len(found.states), found.generated, orbits=True) + found.states.nbytes
+    for more, reason in ((0, NO_MEMORY), (bytes_of_renamings(machine), "")):
+        judged = judge_endless(machine, found, Limits(memory_bytes=graph + more), native, 1)
+        assert judged.outcomes["free_again"].reason == reason

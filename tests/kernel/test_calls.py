@@ -56,6 +56,7 @@ def test_buffers_grow(monkeypatch: pytest.MonkeyPatch, capacity: int) -> None:
     assert expansion.words.reshape(100, 100).tolist() == [list(range(100))] * 100
     assert expansion.tallies.tolist() == [100, 10_000, 9_900]
     assert expansion.status.tolist() == [1] * 100
+    assert native.expand(words, 100, most=150).ends.tolist() == [100, 200]
 
 
 def test_initial_states_that_do_not_fit_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

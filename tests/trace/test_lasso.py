@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from machines import (
@@ -21,8 +22,10 @@ from checker.errors import InternalError
 from checker.machine import terms as t
 from checker.machine.machine import Action, Machine, Property
 from checker.machine.types import Range
+from checker.report.telling import grouped
 from checker.report.terminal import console, print_trace
 from checker.search.finding import Finding
+from checker.trace import lasso as lasso_module
 from checker.trace.itf import dump
 from checker.trace.lasso import NoLasso, Promise, loop_of
 from checker.trace.rebuild import rebuild
@@ -108,6 +111,36 @@ def test_what_an_engine_claims_falsely_is_not_shown() -> None:
         rebuild(ring(*TURN, go("out", 1, 3, "strong")), unfair)
     with pytest.raises(InternalError):
         rebuild(ring(*TURN), Finding("arrive", "eventually", 1, path(0, 1), loop=None))
+
+
+def test_how_a_loop_keeps_its_promises_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # All row instances are interpreted in each of its states.
+    asked, real = [], lasso_module._promises
+
+    def promises(*given: Any) -> tuple[Promise, ...]:
+        asked.append(given)
+        return real(*given)
+
+    monkeypatch.setattr(lasso_module, "_promises", promises)
+    rebuild(ring(*TURN), Finding("arrive", "eventually", 3, path(0, 1, 2, 1), loop=1))
+    assert len(asked) == 1
+
+
+def test_a_run_that_breaks_two_properties_goes_round_alike_for_both() -> None:
+    # From 0 either to 1, 2, 3 and back to 1, where 3 is what one of them waits for, or to 4, 5, 6.
+    steps = ((0, 1), (1, 2), (2, 3), (3, 1), (0, 4), (4, 5), (5, 6), (6, 5))
+    rows = [hop(f"r{a}{b}", a, b, "weak", kind=Range(0, 9)) for a, b in steps]
+    there = read("n", Range(0, 9))
+    three, nine = (equal(there, t.Cast(number(n), Range(0, 9), NOWHERE)) for n in (3, 9))
+    claims = [
+        replace(ARRIVE, name=name, condition=term) for name, term in (("a", three), ("b", nine))
+    ]
+    made = machine("two", [variable("n", Range(0, 9), 0)], rows, properties=claims)
+    one = rebuild(made, Finding("a", "eventually", 4, path(0, 4, 5, 6, 5), loop=2))
+    other = rebuild(made, Finding("b", "eventually", 4, path(0, 1, 2, 3, 1), loop=1))
+    ((_, told),) = grouped([one, other])
+    assert told.steps == one.steps
+    assert told.loop == one.loop != other.loop
 
 
 def test_the_terminal_shows_where_a_run_goes_round(capsys: pytest.CaptureFixture[str]) -> None:

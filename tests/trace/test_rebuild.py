@@ -158,7 +158,7 @@ def test_of_many_initial_states_only_those_before_the_first_are_executed(
 
     monkeypatch.setattr(successors_module, "executions", counted)
     found = Finding("is_detected", "sometimes", 0, (first.state,))
-    monkeypatch.setattr(rebuild_module, "contradiction", lambda *_: None)
+    monkeypatch.setattr(rebuild_module, "shown", lambda *_: None)
     monkeypatch.setattr(rebuild_module, "_reasons", lambda *_: ())
     assert rebuild(machine, found).steps[0].state == first.state
     assert len(executed) == 1  # of 5,120
