@@ -39,6 +39,7 @@ EXAMPLES = Path(__file__).parents[2] / "spec" / "examples"
         ("orbits", 25),
         ("typed", 15),
         ("typed_further", 30),
+        ("typed_alike", 8),
         ("typed_lively", 15),
         ("typed_using", 8),
         ("typed_refining", 8),
