@@ -34,9 +34,8 @@ def _ran(context: Context, node: ast.Call, _hint: Type | None) -> Term:
         if row in {entry.name.text for entry in world.document.rows}:
             return convert.truth(False, span)
         raise no_row(context, node.args[0])
-    possible: list[Term] = []
     arguments: list[tuple[str, Term]] = []
-    named: list[tuple[str, Term]] = []
+    others: list[Term] = []
     for name, value in bound_by_call(context, node, action):
         kind = action.shown[name]
         if not _can_be_other(value, kind):
@@ -44,17 +43,23 @@ def _ran(context: Context, node: ast.Call, _hint: Type | None) -> Term:
         elif isinstance(value.type, Range) and isinstance(kind, Range):
             arguments.append((name, value))
         else:
-            # What the binding cannot be it is not: that is an answer, and no error.
-            unique = context.allocator.unique(f"ran {name}")
-            named.append((unique, value))
-            local = t.Local(unique, value.type, value.span)
-            possible.append(build.contains(local, t.Everything(Set(kind), value.span), value.span))
-            arguments.append((name, convert.coerce(local, kind)))
+            others.append(_has_value(context, row, name, value, kind))
     ran = t.Ran(row, tuple(arguments), span)
-    condition = build.conjunction([*possible, ran, *always_in_time(context, node, action)], span)
-    for unique, value in reversed(named):
-        condition = t.Let(unique, value, condition, convert.BOOL, span)
-    return condition
+    return build.conjunction([ran, *others, *always_in_time(context, node, action)], span)
+
+
+def _has_value(context: Context, row: str, name: str, value: Term, kind: Type) -> Term:
+    """Return whether `row` ran with a value of a binding that the binding may be unable to have.
+
+    What it cannot be it is not: that is an answer, and no error.
+    """
+
+    def bound(one: Term) -> Term:
+        possible = build.contains(one, t.Everything(Set(kind), value.span), value.span)
+        ran = t.Ran(row, ((name, convert.coerce(one, kind)),), value.span)
+        return build.conjunction([possible, ran], value.span)
+
+    return context.once(f"ran {name}", value, bound, value.span)
 
 
 def _can_be_other(value: Term, kind: Type) -> bool:
