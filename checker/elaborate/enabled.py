@@ -144,7 +144,7 @@ def _instances(action: Action, place: int, given: dict[str, Term], span: Span) -
     if binding.condition is not None:
         rest = build.conjunction([binding.condition, rest], span)
     taken = t.Let(binding.name, convert.coerce(value, kind), rest, convert.BOOL, span)
-    return build.conjunction([t.Contains(value, binding.domain, span), taken], span)
+    return build.conjunction([build.contains(value, binding.domain, span), taken], span)
 
 
 def _guard(action: Action, given: dict[str, Term], span: Span) -> Term:

@@ -112,7 +112,8 @@ def _values(
             "Y304",
             f"what `{binding.name.text}` ranges over is not known beforehand",
             values.span,
-            expected=f"a type, a range or a set of constants, of at most {FAMILY_MAX} values",
+            expected="a type of booleans, numbers, enum values or ids, a range, or a set of "
+            f"constants, of at most {FAMILY_MAX} values",
             help="put the dependence on the state into the condition",
         )
     for value in items:

@@ -11,7 +11,8 @@ from checker.elaborate.functions import built_in
 from checker.elaborate.wrong import Wrong
 from checker.machine import terms as t
 from checker.machine.machine import Action
-from checker.machine.types import Range, Type
+from checker.machine.relations import join
+from checker.machine.types import Range, Set, Type
 from checker.source import Span
 from checker.table.problems import meant
 from checker.table.scopes import CANCELLED
@@ -33,8 +34,37 @@ def _ran(context: Context, node: ast.Call, _hint: Type | None) -> Term:
         if row in {entry.name.text for entry in world.document.rows}:
             return convert.truth(False, span)
         raise no_row(context, node.args[0])
-    ran = t.Ran(row, tuple(bound_by_call(context, node, action)), span)
-    return build.conjunction([ran, *always_in_time(context, node, action)], span)
+    arguments: list[tuple[str, Term]] = []
+    others: list[Term] = []
+    for name, value in bound_by_call(context, node, action):
+        kind = action.shown[name]
+        if not _can_be_other(value, kind):
+            arguments.append((name, convert.coerce(value, kind)))
+        elif isinstance(value.type, Range) and isinstance(kind, Range):
+            arguments.append((name, value))
+        else:
+            others.append(_has_value(context, row, name, value, kind))
+    ran = t.Ran(row, tuple(arguments), span)
+    return build.conjunction([ran, *others, *always_in_time(context, node, action)], span)
+
+
+def _has_value(context: Context, row: str, name: str, value: Term, kind: Type) -> Term:
+    """Return whether `row` ran with a value of a binding that the binding may be unable to have.
+
+    What it cannot be it is not: that is an answer, and no error.
+    """
+
+    def bound(one: Term) -> Term:
+        possible = build.contains(one, t.Everything(Set(kind), value.span), value.span)
+        ran = t.Ran(row, ((name, convert.coerce(one, kind)),), value.span)
+        return build.conjunction([possible, ran], value.span)
+
+    return context.once(f"ran {name}", value, bound, value.span)
+
+
+def _can_be_other(value: Term, kind: Type) -> bool:
+    """Whether a value may be one that its binding can never have: none, or out of its range."""
+    return join(value.type, kind) not in {None, kind} and not convert.is_bare_empty(value)
 
 
 def no_row(context: Context, node: ast.Name) -> Wrong:
@@ -51,7 +81,7 @@ def no_row(context: Context, node: ast.Name) -> Wrong:
 
 
 def bound_by_call(context: Context, node: ast.Call, action: Action) -> Iterator[tuple[str, Term]]:
-    """Yield what `ran(row, name=value)` binds: the name in the action, and the value."""
+    """Yield what `ran(row, name=value)` asks for: the name in the action, and the value."""
     kinds = called(action, action.shown, context.span(node))
     for keyword in node.keywords:
         if _is_in_time(action, keyword):
@@ -66,10 +96,7 @@ def bound_by_call(context: Context, node: ast.Call, action: Action) -> Iterator[
                 help="a key is called as `on:` names it, such as channel[c].Kind()",
             )
         name = kinds[keyword.arg]
-        kind = action.shown[name]
-        value = context.meant(keyword.value, kind)
-        both = isinstance(value.type, Range) and isinstance(kind, Range)
-        yield name, value if both else convert.coerce(value, kind)
+        yield name, context.meant(keyword.value, action.shown[name])
 
 
 def always_in_time(context: Context, node: ast.Call, action: Action) -> list[Term]:

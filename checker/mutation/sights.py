@@ -124,7 +124,7 @@ def seen(usual: Usual, exploration: Exploration, verdict: Verdict) -> Sight:
     """Return what a search with a change shows that is not as declared, or as usual."""
     instance, expectation = usual.machine.instance, usual.machine.expectation
     if verdict.error is not None:
-        steps = len(verdict.error.path) - 1
+        steps = verdict.error.depth
         return Sight(instance, "caught", ("evaluation error",), steps)
     wrong = differences(expectation, verdict, exploration)
     if not verdict.broken and verdict.overall in {"bounded", "inconclusive"}:

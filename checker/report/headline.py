@@ -64,7 +64,7 @@ def claim(verdict: Verdict) -> str:
 
 
 def _error_text(error: Finding) -> str:
-    steps = len(error.path) - 1
+    steps = error.depth
     if error.action is not None:  # the step that fails is one more, as its trace counts
         return f"evaluation error in step {steps + 1:,}"
     return f"evaluation error after {plural(steps, 'step')}"

@@ -144,3 +144,37 @@ def test_keys_that_nobody_named_are_not_told_apart(tmp_path: Path) -> None:
         run(tmp_path, text.replace("n = 0 if b == b1 else 1", "n = 1 - n"))
     assert [item.code for item in raised.value.diagnostics] == ["N204", "N204", "N204"]
     assert all("name the keys" in (item.help or "") for item in raised.value.diagnostics)
+
+
+def test_a_binding_that_cannot_be_what_is_asked_for_is_no_error(tmp_path: Path) -> None:
+    """None, or a number out of its range, is another value than the binding's, as with `==`."""
+    text = """\
+variables:
+  free: {type: "0..3", initial: "0"}
+  last: {type: "optional 0..3", initial: none}
+rows:
+  - row: sets
+    for: {a: "0..3"}
+    do: |
+      free = a
+      last = a
+  - row: takes
+    for: {b: "optional 0..1", c: "0..1"}
+    when: free > 0 and b != none
+    do: |
+      free = 0
+      last = none
+properties:
+  not_free: {step: "not ran(takes, b=free)", why: w.}
+  not_last: {step: "not ran(takes, c=last)", why: w.}
+  far: {always: "not (free > 1 and enabled(takes, b=free))", why: w.}
+  nothing: {always: "implies(enabled(takes, c=last), last in {0, 1})", why: w.}
+"""
+    result = run(tmp_path, text, keep_going=True)
+    assert outcomes(result) == {
+        "not_free": "violated",
+        "not_last": "violated",
+        "far": "holds",
+        "nothing": "holds",
+        "deadlock": "holds",
+    }

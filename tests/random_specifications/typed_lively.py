@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from .typed_further import TypedFurther
-from .typed_kinds import Kind, Scope
+from .typed_kinds import Scope
 
 ENDLESS = ("eventually", "leads_to", "always_eventually", "eventually_always", "ltl")
 UNSURE = ("require(", "pick", "call(", "send(", "start(", "arm(", "fresh(", "enabled(", "return")
@@ -138,16 +138,10 @@ class Lively(TypedFurther):
         name = self.one(rows)
         given = [name]
         for bound, kind in self.bindings[name]:
-            value = self._value(kind, scope) if self.chance() else None
+            value = self.expression(self.wider(kind), scope, 1) if self.chance() else None
             if value is not None:
                 given.append(f"{bound}={value}")
         return f"{word}({', '.join(given)})"
-
-    def _value(self, kind: Kind, scope: Scope) -> str | None:
-        """Draw a value that is surely of a type: none is an error where a binding never is."""
-        if kind[0] == "optional":
-            return self.expression(kind, scope, 1)
-        return self.one([*(text for text, of in scope if of == kind), self.plain(kind, scope)])  # type: ignore[no-any-return]
 
     def _formula(self, scope: Scope, depth: int) -> str:
         if depth == 0:

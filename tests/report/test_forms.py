@@ -65,6 +65,16 @@ def test_the_headline_claims_what_was_explored() -> None:
     assert line(result_of(overflow())).startswith("inconclusive: evaluation error in step 3")
 
 
+def test_an_initial_value_that_fails_is_after_no_step() -> None:
+    """Such an error has no state, so that its path is empty."""
+    result = result_of(overflow())
+    assert result.verdict.error is not None
+    error = replace(result.verdict.error, depth=0, path=(), action=None)
+    verdict = replace(result.verdict, error=error)
+    said = headline(result.machine, result.exploration, verdict)
+    assert said.startswith("inconclusive: evaluation error after 0 steps")
+
+
 def test_unknown_liveness_is_named() -> None:
     live = replace(counter(), deadlock=False, properties=(prop("settles", "eventually", TRUE),))
     assert line(result_of(live)).startswith(
