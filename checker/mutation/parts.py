@@ -17,6 +17,7 @@ from checker.table.document import (
     TypeRange,
     Word,
 )
+from checker.table.renaming import ValueName
 
 VARIABLE = "_mutant"
 """The variable that says which mutant runs. No specification has such a name (T123)."""
@@ -41,6 +42,11 @@ def is_number(number: int) -> ast.expr:
 def is_not(number: int) -> ast.expr:
     """Return the condition that this mutant does not run."""
     return parse(f"{VARIABLE} != {number}")
+
+
+def value(word: str) -> ast.expr:
+    """Return the name of a state or enum value, whatever else is called so."""
+    return ValueName(word, ast.Load())
 
 
 def joined(operator: ast.boolop, test: ast.expr, node: ast.expr) -> ast.expr:

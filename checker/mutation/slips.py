@@ -26,6 +26,7 @@ from checker.table.document import (
     VariableEntry,
     cells_of,
 )
+from checker.table.scopes import Owners, declared, owners_in, owners_of
 
 
 @frozen()
@@ -33,13 +34,14 @@ class Kept:
     """What a process keeps: a variable or machine, and the value that it has at first.
 
     `owner` is the component that it is in, or its own name outside components, where `field` is
-    empty. `keyed`: there is one for each id.
+    empty. `keyed`: there is one for each id. `first` is the value as it is shown, `value` its tree.
     """
 
     owner: str
     field: str
     keyed: bool
     first: str
+    value: ast.expr
     kind: str
     """Its type in one line, empty for a machine."""
 
@@ -69,13 +71,32 @@ class Slips:
     ) -> Iterator[Kept]:
         if isinstance(entry, VariableEntry):
             if not entry.observed:
-                yield Kept(owner, field, keyed, entry.initial.text, type_text(entry.node))
+                value = self._value(entry.initial)
+                kind = type_text(entry.node)
+                yield Kept(owner, field, keyed, entry.initial.words, value, kind)
             return
         table = self.document.tables.get(entry.table.text)
         named = () if entry.initial is None else (entry.initial.text,)
         first = named or (table.initial if table is not None else ())
         if len(first) == 1:
-            yield Kept(owner, field, keyed, first[0], "")
+            yield Kept(owner, field, keyed, first[0], parts.value(first[0]), "")
+
+    def _value(self, initial: Cell) -> ast.expr:
+        """Return the first value of a variable, for a row that may call something else so."""
+        tree = initial.tree
+        assert isinstance(tree, ast.expr)
+        if isinstance(tree, ast.Name) and tree.id not in self.declared:
+            return parts.value(tree.id) if owners_of(tree.id, self._owners) else tree
+        return tree
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """The names that mean what the specification declares, whatever a value is called."""
+        return frozenset(declared(self.document))
+
+    @cached_property
+    def _owners(self) -> Owners:
+        return owners_in(self.document)
 
     @cached_property
     def alike(self) -> Mapping[tuple[str, str], str]:
@@ -125,8 +146,8 @@ class Slips:
         """Return whether it may matter which of two statements goes first."""
         return bool(self.words(one) & self.words(two) & self.shared)
 
-    def losses(self, row: Row, known: frozenset[str]) -> Iterator[tuple[str, str]]:
-        """Yield for what a row's process keeps the place, and the value that it has at first.
+    def losses(self, row: Row, known: frozenset[str]) -> Iterator[tuple[str, Kept]]:
+        """Yield the places of what a row's process keeps.
 
         What is `known` at its end are names of its own, beside those that its trigger binds.
         """
@@ -138,9 +159,9 @@ class Slips:
         for item in self.kept:
             dot = f".{item.field}" if item.field else ""
             if not item.keyed and item.owner in words:
-                yield f"{item.owner}{dot}", item.first
+                yield f"{item.owner}{dot}", item
             for key in sorted(keys.get(item.owner, ())) if item.keyed else ():
-                yield f"{item.owner}[{key}]{dot}", item.first
+                yield f"{item.owner}[{key}]{dot}", item
 
     def names_alike(self, row: Row) -> Mapping[str, str]:
         """Return for each name that a row binds the next one that it binds of the same type."""
@@ -195,9 +216,11 @@ def type_text(node: TypeNode) -> str:
     return ""
 
 
-def reset(place: str, first: str, near: ast.AST) -> ast.stmt:
+def reset(place: str, first: ast.expr, near: ast.AST) -> ast.stmt:
     """Return the statement that gives a place its first value again."""
-    (statement,) = ast.parse(f"{place} = {first}").body
+    (statement,) = ast.parse(f"{place} = 0").body
+    assert isinstance(statement, ast.Assign)
+    statement.value = copy.deepcopy(first)
     for node in ast.walk(statement):
         ast.copy_location(node, near)
     return statement

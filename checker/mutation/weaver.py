@@ -16,6 +16,7 @@ from checker.mutation import parts
 from checker.mutation.slips import Slips, other_field, other_key, reset
 from checker.source import Span
 from checker.table.document import Cell, Document, InState, Row, TypeNode, Word
+from checker.table.renaming import ValueName
 
 Kind = Literal[
     "guard", "effect", "target", "message", "definition", "loss", "order", "confusion", "bug"
@@ -142,7 +143,7 @@ class Weaver:
         inside: list[ast.expr] = []
         for entry in row.inside:
             for word in entry.states if len(entry.states) > 1 else ():
-                inside += self._not_in(entry.place, word)
+                inside += self._not_in(entry, word)
         pieces = [] if row.do is None else [self._effects(self.where, row.do, self.locals)]
         pieces += [self._to(entry) for entry in row.to]
         pieces += [self._effects(self.where, self._sent(cell), self.locals) for cell in row.send]
@@ -166,10 +167,10 @@ class Weaver:
             return []
         tree = near.tree[0] if isinstance(near.tree, tuple) else near.tree
         lost: list[ast.stmt] = []
-        for place, first in self.slips.losses(row, frozenset(self.locals)):
-            number = self._number(f"`{place}` is `{first}` at the end", row.span, "loss")
+        for place, kept in self.slips.losses(row, frozenset(self.locals)):
+            number = self._number(f"`{place}` is `{kept.first}` at the end", row.span, "loss")
             if number is not None:
-                again = reset(place, first, tree)
+                again = reset(place, kept.value, tree)
                 lost.append(ast.copy_location(ast.If(parts.is_number(number), [again], []), tree))
         return [parts.with_tree(near, tuple(map(ast.fix_missing_locations, lost)))] if lost else []
 
@@ -178,8 +179,8 @@ class Weaver:
         place, (word,) = copy.deepcopy(entry.place.tree), entry.states
         assert isinstance(place, ast.expr)
         self.cell, self.kind = entry.place, "target"
-        goes = ast.copy_location(ast.Name(word.text, ast.Load()), place)
-        number = self._number(f"`{entry.place.text}` stays as it is", word.span)
+        goes = ast.copy_location(parts.value(word.text), place)
+        number = self._number(f"`{entry.place.words}` stays as it is", word.span)
         value = self._other_states(place, goes, word.span)
         moves: ast.stmt = ast.copy_location(ast.Assign([place], value), place)
         if number is not None:
@@ -211,11 +212,15 @@ class Weaver:
         number = self._number("the row is missing", row.span)
         return [] if number is None else [parts.is_not(number)]
 
-    def _not_in(self, place: Cell, word: Word) -> list[ast.expr]:
+    def _not_in(self, entry: InState, word: Word) -> list[ast.expr]:
         number = self._number(f"not in {word.text}", word.span)
         if number is None:
             return []
-        return [parts.parse(f"{parts.VARIABLE} != {number} or {place.text} != {word.text}")]
+        place = copy.deepcopy(entry.place.tree)
+        assert isinstance(place, ast.expr)
+        other = ast.Compare(place, [ast.NotEq()], [parts.value(word.text)])
+        whole = parts.joined(ast.Or(), parts.is_not(number), ast.copy_location(other, place))
+        return [ast.fix_missing_locations(whole)]
 
     def _guard(self, cell: Cell) -> list[ast.expr]:
         self.cell = cell
@@ -361,9 +366,10 @@ class Weaver:
         first = ast.copy_location(first, node)
         return ast.copy_location(ast.IfExp(parts.is_number(number), first, woven), node)
 
-    def _other_states(self, place: ast.expr, node: ast.Name, span: Span) -> ast.expr:
+    def _other_states(self, place: ast.expr, node: ast.expr, span: Span) -> ast.expr:
         """Weave the state that a machine goes to: the next ones of its table instead."""
         woven: ast.expr = node
+        assert isinstance(node, ast.Name)
         for states in self.states.get(parts.base(place), ()):
             if node.id in states and len(states) > 1:
                 here = states.index(node.id)
@@ -372,7 +378,7 @@ class Weaver:
                         f"`{parts.words(place)}` goes to `{other}` for `{node.id}`", span
                     )
                     if number is not None:
-                        away = ast.copy_location(ast.Name(other, ast.Load()), node)
+                        away = ast.copy_location(parts.value(other), node)
                         woven = ast.IfExp(parts.is_number(number), away, woven)
                         woven = ast.copy_location(woven, node)
                 break
@@ -477,10 +483,11 @@ class Weaver:
             other = self.names_alike[node.id]
             return self._confused(node, node, ast.Name(other, ast.Load()), self._place(node).column)
         woven: ast.expr = node
-        if node.id in self.values and node.id not in self.locals:
+        other_thing = node.id in self.locals or node.id in self.slips.declared
+        if node.id in self.values and (isinstance(node, ValueName) or not other_thing):
             for other in self.values[node.id]:
                 what = f"`{other}` for `{node.id}` in column {self._place(node).column}"
-                woven = self._either(woven, what, ast.Name(other, ast.Load()))
+                woven = self._either(woven, what, parts.value(other))
         return woven
 
     def _attribute(self, node: ast.Attribute) -> ast.expr:

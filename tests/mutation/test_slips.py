@@ -263,3 +263,80 @@ def test_slips_take_no_other_change_its_place_or_name(name: str) -> None:
     every = [(item.key, item.kind) for item in catalogue(document, KINDS)]
     assert [item for item in every if item[1] in USUAL] == usual
     assert len({key for key, _ in every}) == len(every)
+
+
+USED = """
+system: used
+about: A part with states, values and a constant that its user calls something else so.
+constants:
+  most: 2
+types:
+  Light: one of dark, bright
+components:
+  bulb:
+    machines:
+      state: {table: teller}
+    variables:
+      light: {type: Light, initial: dark}
+      left: {type: 0..most, initial: most}
+rows:
+  - row: lights
+    in: {bulb.state: [idle, busy]}
+    when: bulb.light == dark and bulb.left > 0
+    do: |
+      bulb.light = bright
+      bulb.left -= 1
+    to: {bulb.state: busy}
+  - row: darkens
+    for: {dark: Light}
+    in: {bulb.state: busy}
+    do: bulb.light = dark
+    to: {bulb.state: idle}
+properties:
+  fine: {always: "bulb.left <= most", why: a count.}
+"""
+
+USER = """
+system: user
+about: It calls variables like states and values of what it uses.
+uses:
+  it: used
+variables:
+  idle: {type: teller, initial: teller.busy}
+  busy: {type: bool, initial: "false"}
+  bright: {type: 0..1, initial: "0"}
+rows:
+  - row: turns
+    when: idle == teller.busy and not busy
+    do: |
+      idle = teller.idle
+      busy = true
+      bright = 1
+"""
+
+
+@pytest.mark.parametrize("prefix", ["", "it_"])
+def test_a_value_stays_one_whatever_else_is_called_so(tmp_path: Path, prefix: str) -> None:
+    """Also in the parts of a used system, whose names are others than what stands there."""
+    (tmp_path / "used.yaml").write_text(USED)
+    (tmp_path / "user.yaml").write_text(USER)
+    (tmp_path / "teller.yaml").write_text(TELLER)
+    document = read(tmp_path / ("user.yaml" if prefix else "used.yaml"))
+    found = [item.key for item in catalogue(document, KINDS) if "row it_" in item.key or not prefix]
+    row, bulb = f"row {prefix}lights", f"{prefix}bulb"
+    slips = [
+        f"{row}: not in idle",
+        f"{row}: `{bulb}.state` stays as it is",
+        f"{row}: `{bulb}.state` goes to `idle` for `busy`",
+        f"{row}: `{bulb}.light` is `{'it_Light.' if prefix else ''}dark` at the end",
+        f"{row}: `{bulb}.left` is `{prefix}most` at the end",
+    ]
+    assert set(slips) <= set(found)
+    if not prefix:  # where a row binds what a value is called
+        slips.append("row darkens: `bulb.light` is `dark` at the end")
+    woven = weave(document, set(slips))
+    assert not woven.refused
+    usual = steps_from(elaborate(document), None)
+    assert steps_from(woven.machine, 0) == usual
+    for mutant in woven.mutants:
+        assert steps_from(woven.machine, mutant.number) != usual, str(mutant)
