@@ -267,8 +267,9 @@ def attribute(context: Context, node: ast.expr, _hint: Type | None) -> Term:
     if qualified is not None:
         return qualified
     match node.value:
-        case ast.Name("budget") if context.world.budgets.get(node.attr) == 0:
-            return convert.integer(0, span)
+        case ast.Name("budget") if "budget" not in context.names:
+            if context.world.budgets.get(node.attr) == 0:
+                return convert.integer(0, span)
     variable = variable_of(context, node)
     if variable is not None:
         if context.constant:

@@ -349,11 +349,11 @@ class _Trees(ast.NodeTransformer):
         base, names = node.value, self._names
         root = base.value if isinstance(base, ast.Subscript) else base
         match base:
+            case ast.Name(word) if word in names.bound:
+                pass
             case ast.Name("budget"):
                 self._attribute(node, names.budget(node.attr))
                 return node
-            case ast.Name(word) if word in names.bound:
-                pass
             case ast.Name(word) if node.attr in names.tables.get(word, ()):
                 self.values += 1
                 return _value_name(node, node.attr, word)

@@ -145,6 +145,14 @@ USED = {
         f"constants:\n  Worker: {{ids: 2}}\n{SENDS % ('worker2', 'worker1')}",
         "constants:\n  Worker: {ids: 2, prefix: w}\nuses:\n  s: {system: it, %s}\n",
     ),
+    "a local that is called as budgets are": (
+        (
+            "types:\n  R: {fields: {bad: 0..2}}\nfaults:\n  bad: {budget: '1'}\n"
+            f"{NUMBER}rows:\n  - {{row: sets, let: {{budget: R(bad=2)}}, do: n = budget.bad}}\n"
+            f"  - {{row: falls, fault: bad, do: n = 0}}\n{LOW}"
+        ),
+        "uses:\n  s: {system: it, %s}\n",
+    ),
     "a procedure that is called like what collections do": (
         (
             f"messages:\n  M: {{}}\n{NUMBER}channels:\n"

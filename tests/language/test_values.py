@@ -458,3 +458,16 @@ def test_what_is_discarded_may_have_a_wider_type(tmp_path: Path) -> None:
     assert outcomes(run(tmp_path, DISCARDED.replace("MORE", "pass"))) == {"gone": "witnessed"}
     lacking = run(tmp_path, DISCARDED.replace("MORE", "del part[a]"))
     assert lacking.verdict.exit_code == 75
+
+
+def test_a_local_called_budget_is_that_local(tmp_path: Path) -> None:
+    """Also where a fault with the name of its field can never happen."""
+    text = (
+        "types:\n  R: {fields: {bad: 0..2}}\nfaults:\n  bad: {budget: COUNT}\n"
+        'variables:\n  n: {type: 0..2, initial: "0"}\n'
+        "rows:\n  - {row: sets, let: {budget: R(bad=2)}, do: n = budget.bad}\n"
+        "  - {row: falls, fault: bad, when: n == 1, do: n = 0}\n"
+        "deadlock: false\nproperties:\n  high: {sometimes: n == 2, why: it is set.}\n"
+    )
+    for count in ("'0'", "'1'"):
+        assert outcomes(run(tmp_path, text.replace("COUNT", count))) == {"high": "witnessed"}
