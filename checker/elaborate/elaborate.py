@@ -21,7 +21,7 @@ from checker.elaborate.declarations import check_names, declare
 from checker.elaborate.definitions import check_recursion
 from checker.elaborate.fair_groups import fair_groups_of
 from checker.elaborate.folded import constant_truth
-from checker.elaborate.generated import channel_faults, ignoring, impossible, key_of
+from checker.elaborate.generated import channel_faults, ignoring, impossible
 from checker.elaborate.impartial import check_impartial
 from checker.elaborate.kept import kept_of
 from checker.elaborate.lints import check_machine, check_size
@@ -38,6 +38,7 @@ from checker.machine.walk import walk
 from checker.source import NOWHERE, Span
 from checker.table.document import Cell, Document, InstanceEntry, PropertyEntry, Word
 from checker.table.problems import Problems, nearest
+from checker.table.scopes import free_name, ignored, kind_of
 
 _NAMED = 12
 """Instances that are named to somebody who asks for one that is not there."""
@@ -218,17 +219,17 @@ def _actions(world: World) -> tuple[tuple[Action, ...], list[Property]]:
             action = action_of(world, row)
             if action is not None:
                 actions.append(action)
-    names = {row.name.text for row in world.document.rows}
+    made = {id(entry): name for entry, name in ignored(world.document)}
+    names = {*(row.name.text for row in world.document.rows), *made.values()}
     extra: list[Property] = []
     properties = {entry.name.text for entry in world.document.properties}
     for entry in world.document.unhandled:
         with collecting(world.problems):
-            kind, _ = key = key_of(entry)
             if entry.status == "ignored":
-                world.ignoring[key] = _free(f"ignore_{kind}", names)
-                actions.append(ignoring(world, entry, world.ignoring[key]))
+                actions.append(ignoring(world, entry, made[id(entry)]))
             else:
-                extra.append(impossible(world, entry, _free(f"impossible_{kind}", properties)))
+                name = free_name(f"impossible_{kind_of(entry)}", properties)
+                extra.append(impossible(world, entry, name))
     for action in channel_faults(world):
         if action.name in names:
             world.problems.add(
@@ -236,16 +237,6 @@ def _actions(world: World) -> tuple[tuple[Action, ...], list[Property]]:
             )
         actions.append(action)
     return tuple(actions), extra
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """Return `name`, or `name_2` and so on where it is taken, and take it."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    taken.add(free)
-    return free
 
 
 def _initial(world: World) -> Action:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from checker.elaborate.generated import key_of
 from checker.elaborate.ran import called
 from checker.elaborate.rows import fairness
 from checker.elaborate.world import World
@@ -72,6 +71,8 @@ def _rows(world: World, entry: FairGroupEntry) -> list[Action]:
     found: list[Action] = []
     for word in entry.rows:
         action = world.actions.get(word.text)
+        if action is None and entry.every:
+            continue
         if action is None and word.text not in declared:
             close = nearest(word.text, {*declared, *world.actions})
             raise Wrong(
@@ -81,7 +82,7 @@ def _rows(world: World, entry: FairGroupEntry) -> list[Action]:
                 found=word.text,
                 help=f"did you mean `{close}`?" if close else None,
             )
-        if action is not None and action.fault is not None and entry.but_faults:
+        if action is not None and action.fault is not None and entry.every:
             continue
         if action is not None and action.fault is not None:
             raise Wrong(
@@ -92,8 +93,7 @@ def _rows(world: World, entry: FairGroupEntry) -> list[Action]:
             )
         if action is not None:
             found.append(action)
-    names = [world.ignoring.get(key_of(one)) for one in entry.ignoring]
-    return found + [world.actions[name] for name in names if name in world.actions]
+    return found
 
 
 def _binding(action: Action, word: Word) -> tuple[str, Type]:

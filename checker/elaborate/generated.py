@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from checker.elaborate import build, convert
@@ -158,17 +157,6 @@ def _position(place: t.Place, position: Term) -> t.Place:
 
 
 # ------------------------------------------------------------------------ unhandled messages
-
-
-def key_of(entry: Unhandled) -> tuple[str, Span]:
-    """Return what tells a message that no row takes from others, its name first.
-
-    That is the name of `Kind`, `channel.Kind` or `channel[x].Kind(...)`, under which a system is
-    used, and the place, which two uses of it share.
-    """
-    tree = expression(entry.message)
-    kind = tree.func if isinstance(tree, ast.Call) else tree
-    return kind.attr if isinstance(kind, ast.Attribute) else ast.unparse(kind), entry.span
 
 
 def ignoring(world: World, entry: Unhandled, name: str) -> Action:

@@ -159,8 +159,6 @@ class World:
     budgets: dict[str, int | None] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
     """The rows that exist, once they are elaborated: what a property can ask of."""
-    ignoring: dict[tuple[str, Span], str] = field(default_factory=dict)
-    """The rows that ignore messages, by what is said to be ignored (`generated.key_of`)."""
     guarding: list[str] = field(default_factory=list)
     """Rows whose guards are being elaborated because another guard asks whether they can run."""
     nexts: int = 0

@@ -511,8 +511,8 @@ class PropertyEntry:
 class FairGroupEntry:
     """Rows that are fair together; `rows` is None for all rows that are no faults.
 
-    All of a system that is used are listed: its rows, those of them that are faults left out
-    (`but_faults`), and what it ignores.
+    All of a system that is used (`every`) are listed, those that ignore a message too: of these it
+    has those that are there, and are no faults.
     """
 
     name: Word
@@ -521,8 +521,7 @@ class FairGroupEntry:
     per: tuple[Word, ...]
     fair: Word | Cell
     span: Span
-    ignoring: tuple[Unhandled, ...] = ()
-    but_faults: bool = False
+    every: bool = False
 
 
 @frozen(eq=False, slots=False)

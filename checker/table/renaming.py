@@ -74,8 +74,8 @@ _FAIRNESS = frozenset({"weak", "strong"})
 _COLLECTING = frozenset({"set", "sequence", "bag"})
 """The types of collections, as they are written."""
 
-_GENERATED = ("lose", "duplicate", "reorder", "late_cancel", "ignore")
-"""What rows and budgets begin with that are made for a channel, a timer or a message."""
+_GENERATED = ("lose", "duplicate", "reorder", "late_cancel")
+"""What rows and budgets begin with that are made for a channel or a timer."""
 
 _ROLES: Mapping[type, Mapping[str, str]] = {
     **{
@@ -139,7 +139,8 @@ def _of_types(node: ast.Name, called: Mapping[str, str], names: Renaming) -> Val
 class Renaming:
     """What the names of a system are called where it is used.
 
-    `words` are what it declares for expressions, `locals` names that it binds and that would be
+    `words` are what it declares for expressions, `ignored` the rows that are made for messages that
+    it ignores, `locals` names that it binds and that would be
     taken for something of the other system; `types` those of `words` that can stand as a type,
     `carriers` those that carry messages, `messages` what they carry. `owners` has the types of each
     state, enum value and id, `images` what those types are called here, `ids` what the names of
@@ -152,6 +153,7 @@ class Renaming:
     words: Mapping[str, str]
     locals: Mapping[str, str]
     rows: Mapping[str, str]
+    ignored: Mapping[str, str]
     faults: Mapping[str, str]
     types: frozenset[str]
     carriers: frozenset[str]
@@ -168,7 +170,7 @@ class Renaming:
             case "word":
                 return self.word(name)
             case "row":
-                return self.rows.get(name) or self.generated(name)
+                return self.rows.get(name) or self.ignored.get(name) or self.generated(name)
             case "fault":
                 return self.faults.get(name, name)
             case _:

@@ -186,6 +186,40 @@ def is_given(document: Document, row: str, word: str) -> bool:
     return word == CANCELLED and root_of(written.on) in timers
 
 
+def kind_of(entry: Unhandled) -> str:
+    """Return the name of the message that no row takes: of `Kind` or `channel[x].Kind(...)`."""
+    tree = entry.message.tree
+    kind = tree.func if isinstance(tree, ast.Call) else tree
+    assert isinstance(kind, ast.expr)
+    return kind.attr if isinstance(kind, ast.Attribute) else ast.unparse(kind)
+
+
+def ignored(document: Document) -> tuple[tuple[Unhandled, str], ...]:
+    """Return what is ignored, each with the name of the row that is made for it."""
+    entries = [entry for entry in document.unhandled if entry.status == "ignored"]
+    names = ignoring(
+        [kind_of(entry) for entry in entries], (row.name.text for row in document.rows)
+    )
+    return tuple(zip(entries, names, strict=True))
+
+
+def ignoring(kinds: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
+    """Yield the name of the row that ignores each of several messages, beside these rows."""
+    there = set(rows)
+    for kind in kinds:
+        yield free_name(f"ignore_{kind}", there)
+
+
+def free_name(name: str, there: set[str]) -> str:
+    """Return `name`, or `name_2` and so on where it is there, and put it there."""
+    number, free = 1, name
+    while free in there:
+        number += 1
+        free = f"{name}_{number}"
+    there.add(free)
+    return free
+
+
 def root_of(cell: Cell | None) -> str | None:
     """Return the channel, operation or timer that `on:` takes from, where it names one."""
     node: object = cell.tree if cell is not None else None

@@ -37,6 +37,9 @@ from checker.table.scopes import (
     Owners,
     declared,
     ids_begin_with,
+    ignored,
+    ignoring,
+    kind_of,
     of_all,
     owners_in,
     owners_of,
@@ -112,9 +115,10 @@ def composed(
     owners = [owners_in(part.document) for part in parts]
     values = of_all((owners_in(host), *owners))
     promised = _promising(host, parts)
-    found = host
-    for part, own in zip(parts, owners, strict=True):
+    found, made = host, _ignored_here(host, parts)
+    for part, own, there in zip(parts, owners, made, strict=True):
         names = _renaming(host, parts, part, own, _locals(part, own, known, values))
+        names = replace(names, ignored=there)
         check_names(host, parts, part, problems)
         if not problems.found:
             found = _joined(found, part, names, promised, problems)
@@ -137,6 +141,7 @@ def _renaming(
         words=part.images,
         locals=locals_,
         rows={row.name.text: f"{prefix}_{row.name.text}" for row in document.rows},
+        ignored={},
         faults=part.faults,
         types=frozenset(item.name.text for section in TYPES for item in getattr(document, section)),
         carriers=frozenset(
@@ -192,6 +197,31 @@ def _ids_here(host: Document, parts: list[Part], part: Part) -> dict[str, tuple[
     return found
 
 
+def _ignored_here(host: Document, parts: list[Part]) -> list[dict[str, str]]:
+    """Return what the rows that ignore messages of each used system are called there and here.
+
+    Here they have names as if all were written in one piece, whose messages they may share.
+    """
+    rows = {row.name.text for row in host.rows}
+    rows |= {
+        f"{part.use.prefix.text}_{row.name.text}" for part in parts for row in taken(part, "rows")
+    }
+    kinds = [kind_of(entry) for entry, _ in ignored(host)]
+    for part in parts:
+        own = (kind_of(entry) for entry, _ in ignored(part.document) if part.takes(entry))
+        kinds += [part.images.get(kind, kind) for kind in own]
+    names = ignoring(kinds, rows)
+    for _ in ignored(host):
+        next(names)
+    return [
+        {
+            name: next(names) if part.takes(entry) else f"{part.use.prefix.text}_{name}"
+            for entry, name in ignored(part.document)
+        }
+        for part in parts
+    ]
+
+
 def _constant_here(host: Document, parts: list[Part], name: str) -> Constant | None:
     """Return the constant that is called so here, of this system or of one that it uses."""
     for item in host.constants:
@@ -245,8 +275,9 @@ def _of_its_own(part: Part, group: FairGroupEntry) -> FairGroupEntry:
     """Return a group in which `all` means the rows of the used system, those it ignores by too."""
     if group.rows is not None:
         return group
-    rows = tuple(row.name for row in taken(part, "rows") if row.fault is None)
-    return replace(group, rows=rows, ignoring=taken(part, "unhandled"), but_faults=True)
+    rows = [row.name for row in taken(part, "rows") if row.fault is None]
+    rows += [Word(name, entry.span) for entry, name in ignored(part.document) if part.takes(entry)]
+    return replace(group, rows=tuple(rows), every=True)
 
 
 def _fair(part: Part, host: Document, promised: AbstractSet[str]) -> tuple[Row, ...]:

@@ -14,13 +14,12 @@ from typing import Literal
 
 from checker.elaborate import elaborate, instances
 from checker.elaborate.context import expression
-from checker.elaborate.generated import key_of
 from checker.errors import SpecificationError
 from checker.frozen import frozen
 from checker.machine.machine import Action, Machine, Variable
 from checker.machine.types import Map
 from checker.table.document import Document, InState, Row, Unhandled
-from checker.table.scopes import of_all_messages, owners_in
+from checker.table.scopes import kind_of, of_all_messages, owners_in
 from checker.tables.moves import ANY, Key, follow, is_about
 
 Mark = Literal["rows", "ignored", "impossible", "unhandled", "none"]
@@ -317,8 +316,7 @@ def _judged(
                 entries = [
                     entry
                     for entry in document.unhandled
-                    if key_of(entry)[0] == line.trigger
-                    and _covers(entry, matrix.machine, cell.state)
+                    if kind_of(entry) == line.trigger and _covers(entry, matrix.machine, cell.state)
                 ]
                 taken = carriers.get(line.trigger, set())
                 mark, why, only = _stated(document, entries, taken)

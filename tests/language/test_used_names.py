@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from systems import outcomes, run
 
+from checker.elaborate import elaborate
 from checker.errors import SpecificationError
+from checker.table import read
 
 NUMBER = 'variables:\n  n: {type: 0..2, initial: "0"}\n'
 LOW = "properties:\n  low: {always: n < 2, why: x}\n"
@@ -27,6 +29,18 @@ SENDS = (
     "rows:\n  - row: sends\n    for: {w: Worker}\n    when: len(c) == 0\n    do: send(c, M(w))\n"
     "  - row: takes\n    on: c.M(%s)\n    do: last = %s\n"
     "properties:\n  not_first: {always: 'last != least(w for w in Worker)', why: x}\n"
+)
+PING = 'messages:\n  Ping: {}\nchannels:\n  c: {carries: [Ping], order: bag, capacity: "1"}\n'
+IGNORES = (
+    f"{PING}types:\n  Place: one of here, away, gone\n"
+    "variables:\n  open: {type: bool, initial: 'true'}\n"
+    "  place: {type: Place, initial: away}\n"
+    'rows:\n  - {row: sends, when: open, do: "open = false\\nsend(c, Ping())"}\n'
+    "  - {row: takes, on: c.Ping(), when: place == here, do: pass}\n"
+    "  - {row: goes, when: place == away and open, do: place = gone}\n"
+    "unhandled:\n  - {message: Ping, in: {place: away}, is: ignored, why: x}\n"
+    "  - {message: Ping, in: {place: gone}, is: ignored, why: x}\n"
+    "fair_groups:\n  each: {rows: all, fair: weak}\n"
 )
 
 USED = {
@@ -144,6 +158,19 @@ USED = {
     "an id in `on:` that is counted otherwise here": (
         f"constants:\n  Worker: {{ids: 2}}\n{SENDS % ('worker2', 'worker1')}",
         "constants:\n  Worker: {ids: 2, prefix: w}\nuses:\n  s: {system: it, %s}\n",
+    ),
+    "a row that ignores a message of both": (
+        (
+            f"{IGNORES}properties:\n  never: {{step: not ran(ignore_Ping), why: x}}\n"
+            "  second: {step: 'implies(ran(ignore_Ping_2), place == gone)', why: x}\n"
+            "  empties: {eventually: not open and len(c) == 0, why: x}\n"
+        ),
+        (
+            f"{PING}variables:\n  off: {{type: bool, initial: 'true', observed: true}}\n"
+            "  z: {type: s_Place, initial: s_Place.here, observed: true}\n"
+            "unhandled:\n  - {message: Ping, in: {z: away}, is: ignored, why: x}\n"
+            "uses:\n  s: {system: it, with: {Ping: Ping, c: c}, %s}\n"
+        ),
     ),
     "a local that is called as budgets are": (
         (
@@ -293,3 +320,21 @@ def test_what_stands_for_a_fault_and_something_else_of_one_name_is_said(tmp_path
     (diagnostic,) = caught.value.diagnostics
     assert (diagnostic.code, diagnostic.span.line) == ("T145", 7)
     assert "a fault and something else that are called `slow`" in diagnostic.message
+
+
+def test_all_rows_are_those_that_ignore_a_message_of_several_systems(tmp_path: Path) -> None:
+    """What `without:` leaves out is none of them, though the group was of all where it stands."""
+    (tmp_path / "it.yaml").write_text(f"system: it\nabout: x.\n{IGNORES}")
+    (tmp_path / "two.yaml").write_text(
+        f"system: two\nabout: x.\n{PING}uses:\n"
+        "  a: {system: it, with: {Ping: Ping, c: c}}\n  b: {system: it, with: {Ping: Ping, c: c}}\n"
+    )
+    top = tmp_path / "top.yaml"
+    top.write_text("system: top\nabout: x.\nuses:\n  t: {system: two, without: [b_takes]}\n")
+    first, second = elaborate(read(top)).fair_groups
+    assert [row for row, _ in first.rows] == [
+        *("t_a_sends", "t_a_takes", "t_a_goes", "ignore_t_Ping", "ignore_t_Ping_2")
+    ]
+    assert [row for row, _ in second.rows] == [
+        *("t_b_sends", "t_b_goes", "ignore_t_Ping_3", "ignore_t_Ping_4")
+    ]
