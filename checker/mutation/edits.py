@@ -8,7 +8,7 @@ from typing import Final
 
 from checker.frozen import frozen
 from checker.source import Source, Span
-from checker.table.document import Document, Word
+from checker.table.document import Definition, Document, Procedure, Row, Word
 from checker.table.fields import Fields
 from checker.table.nodes import Scalar
 from checker.table.problems import Problems, nearest
@@ -104,7 +104,27 @@ def _lines_of(
     found = entry_named(document, place, problems, own)
     if found is None:
         return None
-    return found[1].source, *_entry(found[1].source.text, found[1].line)
+    section, span = found
+    starts = [_start(item) for name in ENTRIES for item in getattr(document, name)]
+    lines = [start.line for start in starts if start.source is span.source]
+    entry = next(item for item in getattr(document, section) if item.name.span is span)
+    first, last = _entry(span.source.text, _start(entry).line)
+    if sum(first <= line <= last for line in lines) > 1:
+        problems.add(
+            "T115",
+            f"`{place.text}` shares its lines with others",
+            place.span,
+            expected="a row, procedure or definition whose lines are its own",
+            help="give it lines of its own, or name the file",
+        )
+        return None
+    whole = span.source.text.splitlines(keepends=True)
+    return span.source, sum(map(len, whole[: first - 1])), sum(map(len, whole[:last]))
+
+
+def _start(entry: Row | Procedure | Definition) -> Span:
+    """Return where an entry begins: a row's name need not stand first in it."""
+    return entry.span if isinstance(entry, Row) else entry.name.span
 
 
 def entry_named(
@@ -152,13 +172,18 @@ def entry_named(
 
 
 def _entry(text: str, line: int) -> tuple[int, int]:
-    """Return where the entry that begins in a line begins and ends: before what is not deeper."""
+    """Return the first and last line of the entry that begins in a line.
+
+    It ends before what is not deeper; a comment ends nothing that goes on after it.
+    """
     lines = text.splitlines(keepends=True)
-    depth = _depth(lines[line - 1])
-    last = line
-    while last < len(lines) and (not lines[last].strip() or _depth(lines[last]) > depth):
-        last += 1
-    return sum(map(len, lines[: line - 1])), sum(map(len, lines[:last]))
+    depth, last = _depth(lines[line - 1]), line
+    for number, item in enumerate(lines[line:], line + 1):
+        if _depth(item) > depth and item.strip():
+            last = number
+        elif item.strip() and not item.lstrip().startswith("#"):
+            break
+    return line, last
 
 
 def _depth(line: str) -> int:

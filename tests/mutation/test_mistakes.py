@@ -129,6 +129,27 @@ def test_a_line_that_is_empty_then_goes(gate: Path, by: str) -> None:
     assert with_edit(gate, mistake) == GATE.replace("      open = false\n", "")
 
 
+def test_an_edit_stays_in_the_entry_that_it_names(gate: Path) -> None:
+    """The name of a row need not stand first in it, and a comment ends nothing."""
+    rows = "  - when: not ticket\n    row: buy\n# Money.\n    do: ticket = true\n"
+    text = GATE.replace("  - row: buy\n    when: not ticket\n    do: ticket = true\n", rows)
+    gate.write_text(text)
+    (gate.parent / FILE).write_text(
+        "mistakes: gate\nproperties:\n  it_closes: {in: buy, replace: not ticket, by: ticket}\n"
+        "  nobody_without: {in: buy, replace: ticket = true, by: open = true}\n"
+    )
+    when, do = read_mistakes(gate.parent / FILE, read(gate))
+    assert with_edit(gate, when) == text.replace("when: not ticket", "when: ticket")
+    assert with_edit(gate, do) == text.replace("do: ticket = true", "do: open = true")
+    flow = "  [{row: buy, when: not ticket, do: ticket = true}, {row: go, when: open, do: pass}]\n"
+    gate.write_text(GATE[: GATE.index("  - row: buy")] + flow + GATE[GATE.index("properties:") :])
+    with pytest.raises(SpecificationError) as wrong:
+        read_mistakes(gate.parent / FILE, read(gate))
+    assert {item.message for item in wrong.value.diagnostics} == {
+        "`buy` shares its lines with others"
+    }
+
+
 def test_what_shows_that_each_property_can_fail(
     gate: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
