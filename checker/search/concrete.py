@@ -19,7 +19,6 @@ from checker.semantics.successors import (
     deadlocked,
     failing,
     initial_states,
-    start_state,
     step_violations,
     successors,
     unjudged,
@@ -37,6 +36,7 @@ def concrete_path(
 ) -> tuple[State, ...]:
     """Return the least shortest real run to `finding`; `levels[d]` are representatives at depth d.
 
+    Not for a failure of the initial action, which comes before all runs.
     InternalError when there is none: then the machine does not treat the ids alike.
     """
     in_source = finding.kind == "deadlock" or finding.action is not None
@@ -50,8 +50,8 @@ def concrete_path(
         steps = successors(machine, source)
     if not in_source:
         found = _first(step for step in steps if _shows(machine, finding, source, step))
-        state = start_state(machine) if found.state is None else found.state
-        path += [] if state is None else [state]
+        assert found.state is not None
+        path.append(found.state)
     return tuple(path)
 
 
@@ -92,7 +92,7 @@ def _ends(machine: Machine, finding: Finding, state: State, steps: Sequence[Succ
 def _shows(machine: Machine, finding: Finding, source: State | None, step: Successor) -> bool:
     """Whether a step, or the state it leads to, shows the finding."""
     if step.state is None:
-        return source is None and finding.kind == "error" and step.error is not None
+        return False
     match finding.kind:
         case "legal":
             return bool(step.illegal)

@@ -95,6 +95,8 @@ class _Search:
     new: Counter[str] = field(default_factory=Counter)
     depth_complete: int = -1
     stopped_by: StoppedBy | None = None
+    begun: bool = True
+    """False where an execution of the initial action failed."""
     reduced: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -216,8 +218,14 @@ class _Search:
             self.report("error", "error", self.depth, edge)
 
     def report_failure(self, source: State | None, step: Successor) -> None:
-        """Report a step that could not be evaluated: its path ends where it began."""
+        """Report a step that could not be evaluated: its path ends where it began.
+
+        As deep in a search, it comes before a state of which something cannot be evaluated.
+        """
         if source is None:
+            if self.begun:
+                self.findings.pop(("error", "error"), None)
+                self.begun = False
             self.report("error", "error", 0, (start_state(self.machine),))
         else:
             self.report("error", "error", self.depth - 1, (source,), step.action)
@@ -313,15 +321,19 @@ class _Search:
             ends_in_source = finding.kind == "deadlock" or finding.action is not None
             level = finding.depth if ends_in_source else finding.depth - 1
             ranks = {"deadlock": 1, "legal": 2, "step": 3, "refines": 3, "error": 5}
-            rank = 0 if finding.action is not None else ranks.get(finding.kind, 4)
+            rank = 0 if self.failed(finding) else ranks.get(finding.kind, 4)
             place = order.index(finding.property) if finding.property in order else 0
             return level, rank, place
 
         return tuple(sorted(map(self.real, self.findings.values()), key=key))
 
+    def failed(self, finding: Finding) -> bool:
+        """Whether a finding is that a step failed, one of the initial action included."""
+        return finding.action is not None or (finding.kind == "error" and not self.begun)
+
     def real(self, finding: Finding) -> Finding:
         """Return `finding` with a real run; under symmetry its path leads from orbit to orbit."""
-        if not self.reduced:
+        if not self.reduced or (finding.kind == "error" and not self.begun):
             return finding
         path = concrete_path(self.machine, finding, self.by_level, self.canonical)
         return replace(finding, path=path)
