@@ -7,12 +7,12 @@ to this one. docs/semantics.md says in words what stands here.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from checker.errors import EvaluationError, UsageError
 from checker.machine.machine import Machine
 from checker.memory import peak_rss
-from checker.search.concrete import concrete_path
+from checker.search.concrete import concrete
 from checker.search.exploration import Exploration, RowCoverage, StoppedBy
 from checker.search.finding import Finding, FindingKind
 from checker.search.limits import Limits
@@ -87,6 +87,8 @@ class _Search:
     found: list[State] = field(default_factory=list)
     levels: list[int] = field(default_factory=list)
     findings: dict[tuple[str, FindingKind], Finding] = field(default_factory=dict)
+    in_source: set[tuple[str, FindingKind]] = field(default_factory=set)
+    """Those that were seen in a state that was expanded."""
     generated: int = 0
     cuts: int = 0
     deadlocks: int = 0
@@ -245,6 +247,8 @@ class _Search:
         known = self.findings.get((name, kind))
         if known is None or depth < known.depth:
             self.findings[name, kind] = Finding(name, kind, depth, self.path(end), action)
+            if len(end) == 1:
+                self.in_source.add((name, kind))
 
     def path(self, end: tuple[State | None, ...]) -> tuple[State, ...]:
         """Return the states from an initial one to `end`, each found first from the one before.
@@ -312,28 +316,24 @@ class _Search:
     def sorted_findings(self) -> tuple[Finding, ...]:
         """Return the findings by the level whose expansion showed them.
 
-        Within a level: failed steps, deadlock, legal, `step` properties and properties of states
-        as declared, properties that could not be evaluated.
+        Within a level: what failed in the states expanded, deadlock, legal, `step` properties and
+        properties of states as declared, properties that could not be evaluated.
         """
         order = [item.name for item in self.machine.properties]
 
         def key(finding: Finding) -> tuple[int, int, int]:
-            ends_in_source = finding.kind == "deadlock" or finding.action is not None
-            level = finding.depth if ends_in_source else finding.depth - 1
+            in_source = (finding.property, finding.kind) in self.in_source
+            level = finding.depth if in_source and self.begun else finding.depth - 1
             ranks = {"deadlock": 1, "legal": 2, "step": 3, "refines": 3, "error": 5}
-            rank = 0 if self.failed(finding) else ranks.get(finding.kind, 4)
+            rank = 0 if in_source and finding.kind == "error" else ranks.get(finding.kind, 4)
             place = order.index(finding.property) if finding.property in order else 0
             return level, rank, place
 
         return tuple(sorted(map(self.real, self.findings.values()), key=key))
 
-    def failed(self, finding: Finding) -> bool:
-        """Whether a finding is that a step failed, one of the initial action included."""
-        return finding.action is not None or (finding.kind == "error" and not self.begun)
-
     def real(self, finding: Finding) -> Finding:
         """Return `finding` with a real run; under symmetry its path leads from orbit to orbit."""
         if not self.reduced or (finding.kind == "error" and not self.begun):
             return finding
-        path = concrete_path(self.machine, finding, self.by_level, self.canonical)
-        return replace(finding, path=path)
+        in_source = (finding.property, finding.kind) in self.in_source
+        return concrete(self.machine, finding, self.by_level, self.canonical, in_source=in_source)
