@@ -9,6 +9,7 @@ by the first step that leads to an orbit from which the finding is as near as it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from checker.errors import EvaluationError, InternalError
@@ -19,7 +20,6 @@ from checker.semantics.successors import (
     deadlocked,
     failing,
     initial_states,
-    start_state,
     step_violations,
     successors,
     unjudged,
@@ -32,31 +32,45 @@ Canonical = Callable[[State], State]
 """From a state to the representative of its orbit."""
 
 
-def concrete_path(
-    machine: Machine, finding: Finding, levels: Sequence[Sequence[State]], canonical: Canonical
-) -> tuple[State, ...]:
-    """Return the least shortest real run to `finding`; `levels[d]` are representatives at depth d.
+def concrete(
+    machine: Machine,
+    finding: Finding,
+    levels: Sequence[Sequence[State]],
+    canonical: Canonical,
+    *,
+    in_source: bool,
+) -> Finding:
+    """Return `finding` with the least shortest real run to it.
 
-    InternalError when there is none: then the machine does not treat the ids alike.
+    `levels[d]` are representatives at depth d. `in_source`: it was seen in a state that was
+    expanded, else on a step, or in the state that it leads to. Not for a failure of the initial
+    action, which comes before all runs. InternalError where there is no run: then the machine does
+    not treat the ids alike.
     """
-    in_source = finding.kind == "deadlock" or finding.action is not None
     last = finding.depth if in_source else finding.depth - 1
-    marks = _marks(machine, finding, levels[: last + 1], canonical)
+    marks = _marks(machine, finding, levels[: last + 1], canonical, in_source=in_source)
     path: list[State] = []
     steps, source = initial_states(machine), None
     for marked in marks:
         source = _first(state for state in _stored(steps) if canonical(state) in marked)
         path.append(source)
         steps = successors(machine, source)
-    if not in_source:
-        found = _first(step for step in steps if _shows(machine, finding, source, step))
-        state = start_state(machine) if found.state is None else found.state
-        path += [] if state is None else [state]
-    return tuple(path)
+    if in_source:
+        failed = next((step.action for step in steps if step.error is not None), None)
+        action = failed if finding.kind == "error" else None
+        return replace(finding, path=tuple(path), action=action)
+    found = _first(step for step in steps if _shows(machine, finding, source, step))
+    assert found.state is not None
+    return replace(finding, path=(*path, found.state))
 
 
 def _marks(
-    machine: Machine, finding: Finding, levels: Sequence[Sequence[State]], canonical: Canonical
+    machine: Machine,
+    finding: Finding,
+    levels: Sequence[Sequence[State]],
+    canonical: Canonical,
+    *,
+    in_source: bool,
 ) -> list[set[State]]:
     """Return of each level the representatives from which the finding is as near as can be."""
     marks: list[set[State]] = [set() for _ in levels]
@@ -65,7 +79,7 @@ def _marks(
             steps = successors(machine, state)
             if depth + 1 < len(levels):
                 leads = any(canonical(other) in marks[depth + 1] for other in _stored(steps))
-            elif finding.kind == "deadlock" or finding.action is not None:
+            elif in_source:
                 leads = _ends(machine, finding, state, steps)
             else:
                 leads = any(_shows(machine, finding, state, step) for step in steps)
@@ -80,19 +94,20 @@ def _stored(steps: Sequence[Successor]) -> list[State]:
 
 
 def _ends(machine: Machine, finding: Finding, state: State, steps: Sequence[Successor]) -> bool:
-    """Whether `state`, with these steps, is the deadlock or the source of the failed step."""
-    if finding.action is not None:
-        return any(step.error is not None and step.action == finding.action for step in steps)
+    """Whether `state`, with these steps, is the deadlock; or a step, or what ends runs, fails."""
+    fails = finding.kind == "error"
+    if fails and any(step.error is not None for step in steps):
+        return True
     try:
-        return deadlocked(machine, state, steps)
+        return deadlocked(machine, state, steps) and not fails
     except EvaluationError:
-        return False
+        return fails
 
 
 def _shows(machine: Machine, finding: Finding, source: State | None, step: Successor) -> bool:
     """Whether a step, or the state it leads to, shows the finding."""
     if step.state is None:
-        return source is None and finding.kind == "error" and step.error is not None
+        return False
     match finding.kind:
         case "legal":
             return bool(step.illegal)
@@ -105,16 +120,9 @@ def _shows(machine: Machine, finding: Finding, source: State | None, step: Succe
 
 
 def _fails(machine: Machine, state: State) -> bool:
-    """Whether a property or a terminal condition cannot be evaluated in `state`."""
-    if unjudged(machine, state):
-        return True
-    if any(error for _, error in failing(machine, state) + witnessed(machine, state)):
-        return True
-    try:
-        deadlocked(machine, state, successors(machine, state))
-    except EvaluationError:
-        return True
-    return False
+    """Whether a property cannot be evaluated in `state`."""
+    judged = failing(machine, state) + witnessed(machine, state)
+    return bool(unjudged(machine, state)) or any(error for _, error in judged)
 
 
 def _first(items: Iterator[Item]) -> Item:

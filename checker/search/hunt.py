@@ -53,9 +53,10 @@ _FINDING = Lock()
 class Hunt:
     """What one hunt found; the same for the same seed, number, steps and depth.
 
-    `cells` that it saw, `kept` states that it could begin at, `deepest` of them. `rows[a]`: steps
-    it made by each action. `witnessed` names `sometimes` properties that it saw. `complete`: it
-    made all its `steps`, or found something.
+    `steps` that it made: some of those asked for are used up where there is none to make, or to
+    begin anew. `cells` that it saw, `kept` states that it could begin at, `deepest` of them.
+    `rows[a]`: steps it made by each action. `witnessed` names `sometimes` properties that it saw.
+    `complete`: it was not ended before its time, or found something.
     """
 
     number: int
@@ -107,7 +108,7 @@ def hunt(
     interrupt: Interrupt | None = None,
     until: float | None = None,
 ) -> Hunt:
-    """Make hunt `number` of a seed: so many `steps`, on ways of at most `depth` steps.
+    """Make hunt `number` of a seed: at most so many `steps`, on ways of at most `depth` steps.
 
     Properties of `machine` that ask (`Property.asks`) are the sides that guide it. `until`: when to
     end, by `time.perf_counter`.
@@ -128,19 +129,19 @@ def hunt(
     began = time.perf_counter()
     found = halted = False
     look = _STEPS_BETWEEN_LOOKS
-    while not found and not halted and hunter.steps < steps:
-        made = hunter.steps
+    while not found and not halted and hunter.attempts < steps:
+        made = hunter.attempts
         found = hunter.go_on(min(made + _STEPS_BETWEEN_QUESTIONS, steps))
-        if hunter.steps == made and not found:
+        if hunter.attempts == made and not found:
             break  # there is no state to begin at
         halted = asked()
-        if hunter.steps >= look:
+        if hunter.attempts >= look:
             look += _STEPS_BETWEEN_LOOKS
             hunter.run_on(kernel.after(time.perf_counter() - began))
             hunter.look_more_closely(chance)
     return Hunt(
         number=number,
-        steps=hunter.steps,
+        steps=int(hunter.taken.sum()),
         cells=int(hunter.numbers[places.CELLS_SEEN]),
         kept=int(hunter.numbers[places.KEPT_COUNT]),
         deepest=int(hunter.numbers[places.DEEPEST]),
@@ -244,12 +245,12 @@ class _Hunter(Walker):
         return any(item.asks for item in self.machine.properties if item.name == name)
 
     @property
-    def steps(self) -> int:
-        """The steps made so far."""
+    def attempts(self) -> int:
+        """How often a step was to be made so far, those that found none to make included."""
         return int(self.numbers[walks.STEPS])
 
     def go_on(self, until: int) -> bool:
-        """Hunt until so many steps are made; whether something is wrong before."""
+        """Hunt until so many steps were to be made; whether something is wrong before."""
         self.numbers[places.STEPS_MAX] = until
         while (result := hunt_on(self.numbers)) == walks.TOO_NARROW:
             self.enlarge(2 * int(self.numbers[walks.CAPACITY]))

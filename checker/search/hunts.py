@@ -113,7 +113,7 @@ _NOWHERE = 4
 
 @compiled
 def hunt(hunter: Numbers) -> int:
-    """Go on hunting: DONE after STEPS_MAX steps, TOO_NARROW or FOUND.
+    """Go on hunting: DONE after STEPS_MAX attempts to make a step, TOO_NARROW or FOUND.
 
     TOO_NARROW: give more CAPACITY and call again. FOUND: LAST_META and LAST_FLAGS say what, FROM,
     BEGAN and NOW how it was come to.
@@ -122,7 +122,7 @@ def hunt(hunter: Numbers) -> int:
         ending = ON
         if hunter[WALKING] == 0:
             ending = _begin(hunter)
-        while ending == ON:
+        while ending == ON and hunter[STEPS] < hunter[STEPS_MAX]:
             ending = _step(hunter)
             if ending == NARROW:
                 return TOO_NARROW
@@ -130,7 +130,8 @@ def hunt(hunter: Numbers) -> int:
             return FOUND
         if ending == _NOWHERE:
             return DONE
-        hunter[WALKING] = 0
+        if ending != ON:
+            hunter[WALKING] = 0
     return DONE
 
 

@@ -7,12 +7,12 @@ to this one. docs/semantics.md says in words what stands here.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from checker.errors import EvaluationError, UsageError
 from checker.machine.machine import Machine
 from checker.memory import peak_rss
-from checker.search.concrete import concrete_path
+from checker.search.concrete import concrete
 from checker.search.exploration import Exploration, RowCoverage, StoppedBy
 from checker.search.finding import Finding, FindingKind
 from checker.search.limits import Limits
@@ -87,6 +87,8 @@ class _Search:
     found: list[State] = field(default_factory=list)
     levels: list[int] = field(default_factory=list)
     findings: dict[tuple[str, FindingKind], Finding] = field(default_factory=dict)
+    in_source: set[tuple[str, FindingKind]] = field(default_factory=set)
+    """Those that were seen in a state that was expanded."""
     generated: int = 0
     cuts: int = 0
     deadlocks: int = 0
@@ -95,6 +97,8 @@ class _Search:
     new: Counter[str] = field(default_factory=Counter)
     depth_complete: int = -1
     stopped_by: StoppedBy | None = None
+    begun: bool = True
+    """False where an execution of the initial action failed."""
     reduced: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -216,8 +220,14 @@ class _Search:
             self.report("error", "error", self.depth, edge)
 
     def report_failure(self, source: State | None, step: Successor) -> None:
-        """Report a step that could not be evaluated: its path ends where it began."""
+        """Report a step that could not be evaluated: its path ends where it began.
+
+        As deep in a search, it comes before a state of which something cannot be evaluated.
+        """
         if source is None:
+            if self.begun:
+                self.findings.pop(("error", "error"), None)
+                self.begun = False
             self.report("error", "error", 0, (start_state(self.machine),))
         else:
             self.report("error", "error", self.depth - 1, (source,), step.action)
@@ -237,6 +247,8 @@ class _Search:
         known = self.findings.get((name, kind))
         if known is None or depth < known.depth:
             self.findings[name, kind] = Finding(name, kind, depth, self.path(end), action)
+            if len(end) == 1:
+                self.in_source.add((name, kind))
 
     def path(self, end: tuple[State | None, ...]) -> tuple[State, ...]:
         """Return the states from an initial one to `end`, each found first from the one before.
@@ -304,16 +316,16 @@ class _Search:
     def sorted_findings(self) -> tuple[Finding, ...]:
         """Return the findings by the level whose expansion showed them.
 
-        Within a level: failed steps, deadlock, legal, `step` properties and properties of states
-        as declared, properties that could not be evaluated.
+        Within a level: what failed in the states expanded, deadlock, legal, `step` properties and
+        properties of states as declared, properties that could not be evaluated.
         """
         order = [item.name for item in self.machine.properties]
 
         def key(finding: Finding) -> tuple[int, int, int]:
-            ends_in_source = finding.kind == "deadlock" or finding.action is not None
-            level = finding.depth if ends_in_source else finding.depth - 1
+            in_source = (finding.property, finding.kind) in self.in_source
+            level = finding.depth if in_source and self.begun else finding.depth - 1
             ranks = {"deadlock": 1, "legal": 2, "step": 3, "refines": 3, "error": 5}
-            rank = 0 if finding.action is not None else ranks.get(finding.kind, 4)
+            rank = 0 if in_source and finding.kind == "error" else ranks.get(finding.kind, 4)
             place = order.index(finding.property) if finding.property in order else 0
             return level, rank, place
 
@@ -321,7 +333,7 @@ class _Search:
 
     def real(self, finding: Finding) -> Finding:
         """Return `finding` with a real run; under symmetry its path leads from orbit to orbit."""
-        if not self.reduced:
+        if not self.reduced or (finding.kind == "error" and not self.begun):
             return finding
-        path = concrete_path(self.machine, finding, self.by_level, self.canonical)
-        return replace(finding, path=path)
+        in_source = (finding.property, finding.kind) in self.in_source
+        return concrete(self.machine, finding, self.by_level, self.canonical, in_source=in_source)

@@ -181,6 +181,14 @@ def test_witnesses_are_named_and_no_state_at_all_ends_it() -> None:
     assert (nothing.steps, nothing.kept, nothing.finding, nothing.complete) == (0, 0, None, True)
 
 
+@pytest.mark.usefixtures("packed_states")
+def test_steps_are_those_that_were_made() -> None:
+    still = hunt_graph(Graph([(0, 0)], {}), deadlock=False)
+    assert (still.steps, still.complete) == (0, True)
+    ring = hunt_graph(Graph([(0, 0)], RING))
+    assert 0 < ring.steps == sum(count for _, count in ring.rows) <= 2000
+
+
 def test_time_and_the_user_can_end_it(lock: tuple[Machine, Layout, Kernel]) -> None:
     machine, layout, kernel = lock
     event = threading.Event()
@@ -210,13 +218,15 @@ def test_what_hunts_find_in_random_machines_is_there() -> None:
     broken = found = 0
     for seed in range(60):
         machine = seeded_machine(seed)
-        searched = explore_reference(machine, Limits(states=1500, keep_going=True))
+        searched = explore_reference(machine, Limits(states=700, keep_going=True))
         wrong = {(item.property, item.kind) for item in searched.findings}
         reached = aims(machine)
         wrong = {pair for pair in wrong if pair[1] != "sometimes" or pair[0] in reached}
         asked = guided(machine)
         layout = pack(asked)
-        finding = hunt(asked, layout, build(asked, layout), 0, seed, 20_000, 200).finding
+        finding = hunt(
+            asked, layout, build(asked, layout, prompt=True), 0, seed, 5_000, 200
+        ).finding
         if finding is not None:
             assert rebuild(machine, finding).length >= finding.depth
             assert not searched.exhaustive or (finding.property, finding.kind) in wrong

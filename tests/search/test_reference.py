@@ -33,6 +33,7 @@ from machines import (
     two_phase,
     variable,
 )
+from test_engines_agree import assert_agreement
 
 from checker.machine import terms as t
 from checker.machine.machine import Machine
@@ -201,6 +202,28 @@ def test_an_error_in_the_initial_action() -> None:
     start = action("initial", assign(place("n", Range(0, 3)), cast(number(7), Range(0, 3))))
     (error,) = explore(counter(), initial=start).findings
     assert error == Finding("error", "error", 0, ((0,),))
+
+
+def test_a_failure_of_the_initial_action_comes_before_what_initial_states_show() -> None:
+    # 2 is met first, and nothing can be said of it; 7 does not fit.
+    small, chosen = Range(0, 3), local("v", N)
+    domain = t.SetOf(tuple(cast(number(n), N) for n in (2, 3, 7)), everything(N).type, NOWHERE)
+    start = action(
+        "initial",
+        assign(place("n", small), cast(chosen, small)),
+        bindings=[binding("v", domain)],
+    )
+    n = read("n", small)
+    less_two = t.Arithmetic("-", n, number(2), Range(-2, 1), NOWHERE)
+    modulo = t.Arithmetic("%", number(1), less_two, Range(-1, 1), NOWHERE)
+    claims = (
+        prop("zero", "always", equal(n, number(0))),
+        prop("undefined", "always", equal(modulo, number(0))),
+    )
+    made = replace(counter(), initial=start, properties=claims)
+    assert_agreement(made, Limits())
+    assert [each.property for each in explore(made).findings] == ["error", "zero"]
+    assert explore(made).findings[0].path == ((0,),)
 
 
 # --------------------------------------------------------------------------- which path, where

@@ -328,3 +328,44 @@ def test_over_ids_an_error_comes_after_what_decides(order: tuple[int, ...], tmp_
         assert explore_reference(machine, limits).findings == local(machine, 2).findings
         assert outcome(whole) == outcome(local(machine, 1))
         assert [item.kind for item in whole.findings] == ["error"]
+
+
+UNLIKE_ENDS = """
+system: unlike_ends
+about: In the least real run the ids are called otherwise than in the least representative's.
+constants:
+  P: {ids: 2, symmetric: true}
+variables:
+  x: {type: 0..3, initial: "0"}
+  t: {type: set of P, initial: empty}
+rows:
+  - {row: a, for: {p: P}, when: x == 0, do: "x = 1\\nt = {z for z in P if z != p}"}
+  - {row: b, for: {p: P}, when: x == 1, do: x = 2 if p in t else 3}
+"""
+ROWS_THAT_FAIL = """
+  - {row: first, when: x == 2, do: "x = 3 % (x - 2)"}
+  - {row: second, when: x == 3, do: "x = 3 % (3 - x)"}
+"""
+A_PROPERTY_THAT_FAILS = """
+properties:
+  defined: {always: "6 // (2 - x) < 9", why: fails where x is 2.}
+terminal: ["6 // (3 - x) < 9"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rest", "action", "last"), [(ROWS_THAT_FAIL, "second", 3), (A_PROPERTY_THAT_FAILS, None, 2)]
+)
+def test_of_errors_the_least_real_run_is_shown(
+    rest: str, action: str | None, last: int, tmp_path: Path
+) -> None:
+    """Whatever fails there; but no terminal condition of a level that was not expanded."""
+    file = tmp_path / "system.yaml"
+    file.write_text(UNLIKE_ENDS + rest)
+    machine = elaborate(read(file))
+    assert machine.symmetry
+    (error,) = explore_reference(machine, LIMITS).findings
+    assert (error.action, error.depth, error.path[-1][0]) == (action, 2, last)
+    assert local(machine, 1, prompt=True).findings == (error,)
+    whole = replace(machine, symmetry=False)
+    assert explore_reference(whole, LIMITS).findings == (error,)
