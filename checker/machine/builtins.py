@@ -84,7 +84,9 @@ BUILT_INS: tuple[BuiltIn, ...] = (
         "function",
         "least(x for x in s if p)`, `least((x for x in s), by=e, default=d)",
         "the first of any type in its [order](#order-of-values), or the first of those of which "
-        "`e` is least; E507 of nothing without a `default`, which is evaluated only then",
+        "`e` is least; E507 of nothing without a `default`, which is evaluated only then. `e` is "
+        "evaluated of all that `p` lets through, chosen or not, and then what stands before `for` "
+        "of those of which it is least",
         binds=True,
     ),
     BuiltIn(
