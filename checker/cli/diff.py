@@ -21,6 +21,7 @@ from checker.cli.progress import Style, observing
 from checker.cli.revisions import commit_of, extract, names_in, top_of
 from checker.errors import Interruption, UsageError
 from checker.frozen import frozen
+from checker.links import real
 from checker.machine.machine import Machine
 from checker.report import terminal
 from checker.report.headline import plural
@@ -251,9 +252,9 @@ def _inside(top: Path, place: Path, name: str) -> Path:
     What the path is now says nothing of the revision, so only links to the repository count.
     """
     plain = Path(os.path.normpath(place))
-    real = top.resolve()
+    whole = real(top)
     for folder in (plain, *plain.parents):
-        if folder.resolve() == real:
+        if real(folder) == whole:
             return plain.relative_to(folder)
     raise UsageError(f"{name}: {plain} is not in the repository {top}, so no revision has it")
 

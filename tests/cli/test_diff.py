@@ -136,6 +136,7 @@ def test_of_a_revision_is_taken_what_the_revision_has(
     committed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "link").symlink_to(committed)
+    (committed / "circle").symlink_to("circle")
     (tmp_path / "counter.yaml").write_text(SYSTEM)
     (committed / "new.yaml").write_text(SYSTEM)
     for path in (
@@ -150,6 +151,7 @@ def test_of_a_revision_is_taken_what_the_revision_has(
         (tmp_path / "counter.yaml", "is not in the repository"),
         ("../counter.yaml", "is not in the repository"),
         ("new.yaml", "HEAD has no specification at new.yaml"),
+        ("circle/counter.yaml", "HEAD has no specification at circle/counter.yaml"),
         ("", "HEAD has no specification at its top folder; name a file that it has"),
     ):
         assert diff(f"HEAD:{path}", "counter.yaml") == 2
