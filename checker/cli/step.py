@@ -48,7 +48,10 @@ help, quit\
 """
 ENDS = ("quit", "exit")
 """Commands that end the walk."""
-WORDS = ("back", "random", "state", "eval", "properties", "path", "restart", "save", "help", *ENDS)
+WORDS = (
+    *(line.split()[0].strip(",") for line in HELP.splitlines() if line[:1].islower()),
+    *ENDS,
+)
 """All commands: a step whose name begins with one of them has its number only."""
 
 

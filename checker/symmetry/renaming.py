@@ -155,9 +155,7 @@ class Renaming:
         for variant in shape.variants:
             if any(self.changes(part.shape) for part in variant.fields):
                 end = code.new_label()
-                if isinstance(shape.type, Union):
-                    here = cells.in_variant(self.frame, value, shape, variant)
-                    code.leave_unless(here, end)
+                code.leave_unless(cells.in_variant(self.frame, value, shape, variant), end)
                 visit(variant)
                 code.label(end)
 

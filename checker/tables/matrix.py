@@ -306,6 +306,8 @@ def _judged(
 ) -> StateMatrix:
     """Return a matrix with its lines and rows in order and its empty cells marked."""
     place = {row: number for number, row in enumerate(rows)}
+    owners = owners_in(document)
+    whole = [entry for entry in document.unhandled if of_all_messages(document, entry, owners)]
     lines = []
     for line in matrix.lines:
         cells = []
@@ -319,7 +321,7 @@ def _judged(
                     if kind_of(entry) == line.trigger and _covers(entry, matrix.machine, cell.state)
                 ]
                 taken = carriers.get(line.trigger, set())
-                mark, why, only = _stated(document, entries, taken)
+                mark, why, only = _stated(entries, whole, taken)
             cells.append(replace(cell, effects=effects, mark=mark, why=why, only=only))
         lines.append(replace(line, cells=tuple(cells)))
 
@@ -332,14 +334,14 @@ def _judged(
 
 
 def _stated(
-    document: Document, entries: Sequence[Unhandled], carriers: Collection[str]
+    entries: Sequence[Unhandled], whole: Sequence[Unhandled], carriers: Collection[str]
 ) -> tuple[Mark, str, tuple[str, ...]]:
     """Return what `unhandled:` says, by `entries`, of a message that comes from some channels.
 
     It is handled where an entry says so of each of them. What may come from one is not impossible.
-    With it the reason, and the messages of which that is said, where that is not all of them.
+    With it the reason, and the messages of which that is said, where that is not all of them;
+    `whole` are the entries of all messages of their kind.
     """
-    owners = owners_in(document)
     by_carrier: dict[str, list[Unhandled]] = {}
     for entry in entries:
         by_carrier.setdefault(_carrier(entry), []).append(entry)
@@ -348,10 +350,9 @@ def _stated(
     said: list[Unhandled] = []
     for name, here in by_carrier.items():
         if not name or not carriers or name in carriers:
-            whole = [entry for entry in here if of_all_messages(document, entry, owners)]
-            said += whole[:1] or here
+            said += [entry for entry in here if entry in whole][:1] or here
     first = next((entry for entry in said if entry.status == "ignored"), said[0])
-    if all(of_all_messages(document, entry, owners) for entry in said):
+    if all(entry in whole for entry in said):
         return first.status, first.why, ()
     alike = [entry for entry in said if entry.status == first.status]
     return first.status, first.why, tuple(ast.unparse(expression(it.message)) for it in alike)
