@@ -40,7 +40,8 @@ def with_words(text: str, words: Mapping[str, str], messages: Iterable[str]) -> 
     def other(found: re.Match[str]) -> str:
         before = text[: found.start()]
         member = before.endswith(".") and not before.endswith("..")
-        return found[0] if member and found[0] not in kinds else words[found[0]]
+        kept = member and not before.endswith("budget.") and found[0] not in kinds
+        return found[0] if kept else words[found[0]]
 
     return re.sub(rf"\b({either})\b", other, text)
 
@@ -55,25 +56,70 @@ def words_of(
     }
 
 
+def texts_of(path: Path) -> dict[str, str]:
+    """Return what the files of a system say, by their names; first that which names it."""
+    text = path.read_text()
+    names = YAML(typ="safe", pure=True).load(text).get("files", [])
+    return {path.name: text, **{name: (path.parent / name).read_text() for name in names}}
+
+
+def whole(texts: Iterable[str]) -> dict[str, Any]:
+    """Return what a system says in all of its files, without headings."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        for section, said in YAML(typ="safe", pure=True).load(text).items():
+            known = found.get(section)
+            if isinstance(said, dict):
+                kept = {name: one for name, one in said.items() if not _heads(name)}
+                found[section] = {**(known or {}), **kept}
+            elif isinstance(said, list):
+                kept = [one for one in said if not (isinstance(one, dict) and _heads(*one))]
+                found[section] = [*(known or []), *kept]
+            elif known is None:
+                found[section] = said
+    return found
+
+
+def _heads(first: Any = "", *_others: Any) -> bool:
+    return re.match(r"section\b", str(first)) is not None
+
+
+def found_at(folder: Path, name: str) -> Path:
+    """Return the file of the system that another one calls so, whose folder is given."""
+    near = (folder / name, folder / f"{name}.yaml", folder.parent / name)
+    places = [*near, *(SHIPPED / kind / name for kind in ("systems", "examples"))]
+    files = [place / "system.yaml" if place.is_dir() else place for place in places]
+    return next(file for file in files if file.is_file())
+
+
+SHIPPED = Path(__file__).parents[2] / "spec"
+
+
 def joined(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return what a system says together with the systems that it uses."""
     found = dict(data)
     for prefix, use in data.get("uses", {}).items():
-        text = (folder / use["system"]).read_text()
-        found = _with_part(found, YAML(typ="safe", pure=True).load(text), text, prefix, use)
+        found = _with_part(found, texts_of(found_at(folder, use["system"])), prefix, use)
     return found
 
 
 def _with_part(
-    host: dict[str, Any], own: dict[str, Any], text: str, prefix: str, use: dict[str, Any]
+    host: dict[str, Any], texts: dict[str, str], prefix: str, use: dict[str, Any]
 ) -> dict[str, Any]:
+    own, left_out = whole(texts.values()), use.get("without", [])
+    kept = [text for name, text in texts.items() if name not in left_out]
     ids = {name for name, said in host.get("constants", {}).items() if "ids" in _dict(said)}
     words = words_of(own, prefix, use, ids)
     # What else is called like a variable of the host is a binding or a local, and is no such.
     words |= {name: f"{prefix}_{name}" for name in host.get("variables", {}) if name not in words}
-    part = YAML(typ="safe", pure=True).load(with_words(text, words, own.get("messages") or {}))
+    part = whole(with_words(text, words, own.get("messages") or {}) for text in kept)
+    plains = _entries(whole(kept), "components")
+    for said, plain in zip(_entries(part, "components"), plains, strict=True):
+        for word in ("variables", "machines"):  # members keep their names
+            if word in said:
+                said[word] = dict(zip(plain[word], said[word].values(), strict=True))
     gone = ids | set(use.get("with", {}).values())
-    gone |= {words[name] for name in use.get("without", []) if name in words}
+    gone |= {words[name] for name in left_out if name in words}
     claimed = use.get("properties", [])
     settings = part.get("instances", {}).get("default", {}).get("set", {})
     given = {words.get(name, name): value for name, value in use.get("set", {}).items()}
@@ -113,6 +159,10 @@ def _with_part(
     if "initial" in part:
         found["initial"] = part["initial"]
     return found
+
+
+def _entries(data: Mapping[str, Any], section: str) -> list[dict[str, Any]]:
+    return [*data.get(section, {}).values()]
 
 
 def _dict(said: Any) -> dict[str, Any]:

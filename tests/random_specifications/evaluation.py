@@ -115,11 +115,9 @@ def _attribute(node: ast.Attribute, scope: Scope) -> Any:
 
 
 def is_open(handle: Record, scope: Scope) -> bool:
-    for name in scope.model.calls:
-        slots = scope.state[name]
-        slot = slots[handle.get("client")][handle.get("slot")]
-        return bool(slot.get("open" if slot.kind == "Requested" else "live"))
-    raise FailedError("no calls")
+    slots = scope.state[handle.get("of")]
+    slot = slots[handle.get("client")][handle.get("slot")]
+    return bool(slot.get("open" if slot.kind == "Requested" else "live"))
 
 
 def at(container: Any, key: Any) -> Any:
@@ -150,6 +148,10 @@ def _subscript(node: ast.Subscript, scope: Scope) -> Any:
         ]
         return whole if whole is EMPTY else whole[ends[0] : ends[1]]
     keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if isinstance(node.value, ast.Name) and node.value.id in model.components:
+        word, key = node.value.id, evaluate(node.slice, scope)
+        members = (name for name in scope.state if name.startswith(f"{word}."))
+        return Record(word, tuple((name, at(scope.state[name], key)) for name in members))
     value = evaluate(node.value, scope)
     for key in keys:
         value = at(value, evaluate(key, scope))
@@ -171,7 +173,7 @@ def slots_of(name: str, client: Any, scope: Scope) -> Iterator[tuple[Any, int, R
 
 def parked(name: str, client: Any, scope: Scope) -> frozenset[Record]:
     return frozenset(
-        Record("handle", (("client", caller), ("slot", number)))
+        Record("handle", (("client", caller), ("slot", number), ("of", name)))
         for caller, number, slot in slots_of(name, client, scope)
         if slot.kind == "Parked"
     )
@@ -292,11 +294,9 @@ def _list(node: ast.List, scope: Scope) -> tuple[Any, ...]:
     return tuple(evaluate(part, scope) for part in node.elts)
 
 
-def _dict(node: ast.Dict, scope: Scope) -> Map:
-    return Map(
-        (evaluate(k, scope), evaluate(v, scope))  # type: ignore[arg-type]
-        for k, v in zip(node.keys, node.values, strict=True)
-    )
+def _dict(node: ast.Dict, scope: Scope) -> Any:
+    made = zip(node.keys, node.values, strict=True)
+    return Map((evaluate(k, scope), evaluate(v, scope)) for k, v in made) if node.keys else EMPTY  # type: ignore[arg-type]
 
 
 def _set_for(node: ast.SetComp, scope: Scope) -> frozenset[Any]:
@@ -321,8 +321,8 @@ def call_definition(name: str, given: list[Any], scope: Scope) -> Any:
     parameters, lets, body = scope.model.definitions[name]
     names = dict(zip(parameters, given, strict=True))
     for word, part in lets:
-        names[word] = evaluate(part, Scope(scope.model, scope.state, names, scope.following))
-    return evaluate(body, Scope(scope.model, scope.state, names, scope.following))
+        names[word] = evaluate(part, replace(scope, names=names))
+    return evaluate(body, replace(scope, names=names))
 
 
 def _call(node: ast.Call, scope: Scope) -> Any:

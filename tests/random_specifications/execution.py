@@ -451,7 +451,7 @@ class Run:
         self.put(name, [client, free[0]], made)
 
     def reply(self, handle: Record, message: Record) -> None:
-        (name,) = self.model.calls
+        name = handle.get("of")
         path = [handle.get("client"), handle.get("slot")]
         slot = self.get(name, path)
         answered = Record("Answered", (("response", message),))
@@ -871,7 +871,7 @@ class Stepper:
                 )
                 if names is None:
                     continue
-                handle = Record("handle", (("client", keys[0]), ("slot", number)))
+                handle = Record("handle", (("client", keys[0]), ("slot", number), ("of", name)))
                 after = (
                     Record("Parked", (("live", slot.get("open")),)) if asks else Record("Free", ())
                 )

@@ -49,12 +49,16 @@ class Explored:
 
 
 class Explorer:
-    """One search. `reduce`: of states that differ by symmetric ids only one is kept."""
+    """One search. `reduce`: of states that differ by symmetric ids only one is kept.
 
-    def __init__(self, model: Model, *, reduce: bool, most: int) -> None:
+    Where there are `most` states and more are found, TooLargeError; where there are `enough` the
+    next level is not expanded.
+    """
+
+    def __init__(self, model: Model, *, reduce: bool, most: int, enough: int | None = None) -> None:
         # Of one id there is nothing to rename, and nothing is reduced.
         several = any(len(model.types[name][1]) > 1 for name in model.symmetric)
-        self.reduce = reduce and several
+        self.reduce, self.enough = reduce and several, enough
         self.model, self.stepper, self.most = model, Stepper(model, once=self.reduce), most
         self.result = Explored()
         claims = model.refinements.items()
@@ -129,7 +133,9 @@ class Explorer:
             return None
         kinds = {name: kind for name, kind, _, _ in self.model.properties}
         broken = [name for name in self.result.found if kinds.get(name) != "sometimes"]
-        return "violation" if broken else None
+        if broken and (self.model.until in (None, *broken)):
+            return "violation"
+        return "depth" if self.enough is not None and len(self.numbers) >= self.enough else None
 
     def _expand(self, state: State, depth: int) -> list[State]:
         result, new_states, edges = self.result, [], []

@@ -6,17 +6,28 @@ import ast
 import copy
 import re
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
-from .composition import joined
-from .values import UP_TO, Ranks, Type, bare, fit, split_of
+from .composition import SHIPPED, found_at, joined, whole
+from .values import UP_TO, Ranks, Type, all_of, bare, fit, split_of
 
 
 def parse(text: Any) -> ast.expr:
     return ast.parse(f"({text}\n)", mode="eval").body
+
+
+def _head(text: Any) -> tuple[str, list[str]]:
+    """Return the name and the parameters of what is declared."""
+    match parse(text):
+        case ast.Call(ast.Name(name), arguments):
+            return name, [item.id for item in arguments if isinstance(item, ast.Name)]
+        case ast.Name(name):
+            return name, []
+    raise ValueError(text)
 
 
 def effects(text: Any) -> list[ast.stmt]:
@@ -109,6 +120,8 @@ class Model:
     within_bounds: set[str] = field(default_factory=set)
     refinements: dict[str, tuple[Model, Mapping]] = field(default_factory=dict)
     deadlock: bool = True
+    until: str | None = None
+    """The property whose violation ends the search; None: any."""
     ranks: Ranks = field(default_factory=Ranks)
 
 
@@ -125,12 +138,18 @@ class _Put(ast.NodeTransformer):
 class Reader:
     """One reading of one text."""
 
-    def __init__(self, folder: Path, text: str, instance: str) -> None:
+    def __init__(
+        self, folder: Path, text: str, instance: str, settings: dict[str, Any] | None = None
+    ) -> None:
         self.folder = folder
-        self.data = joined(YAML(typ="safe", pure=True).load(text), folder)
+        names = YAML(typ="safe", pure=True).load(text).get("files", [])
+        self.data = joined(whole([text, *((folder / name).read_text() for name in names)]), folder)
         chosen = self.data.get("instances", {}).get(instance, {})
-        self.settings = chosen.get("set", {})
+        self.chosen = chosen
+        self.settings = chosen.get("set", {}) | (settings or {})
         self.model = Model()
+        self.declared: dict[str, Any] = {}
+        """Types and messages that nobody has asked for yet."""
         self.tabulated: dict[str, tuple[str, Any]] = {}
         """Constants of declared types, with what they are."""
 
@@ -150,6 +169,10 @@ class Reader:
         if isinstance(text, bool | int):
             return text
         return evaluate(parse(text), Scope(self.model, {}))
+
+    def fair(self, said: str) -> str:
+        """Return a kind of fairness, which constants may decide."""
+        return self.constant(said) or "none"
 
     def _constants(self) -> None:
         model = self.model
@@ -172,25 +195,39 @@ class Reader:
 
     def _types(self) -> None:
         model = self.model
-        for name, text in self.data.get("types", {}).items():
-            if isinstance(text, dict):
-                self._record(name, text["fields"])
-            elif str(text).startswith("one of "):
-                members = [word.strip() for word in str(text)[7:].split(",")]
-                model.types[name] = ("enum", tuple(members))
-                model.ranks.add(members)
-            else:
-                model.types[name] = self.type(text)
+        for name, said in self.data.get("types", {}).items():
+            if isinstance(said, dict):
+                model.ranks.add([name])
+            self.declared[name] = said
         for name, fields in self.data.get("messages", {}).items():
-            self._record(name, fields)
+            model.ranks.add([name])
+            self.declared[name] = {"fields": fields}
+        for name in [*self.declared]:
+            self._named(name)
         for name, (kind, value) in self.tabulated.items():
             model.constants[name] = fit(self.type(kind), self.constant(value), model.ranks)
 
-    def _record(self, name: str, fields: dict[str, Any] | None) -> None:
-        """Declare a message, or a record, which is a message that nobody sends."""
-        self.model.ranks.add([name])
-        parts = tuple((f, self.type(kind)) for f, kind in (fields or {}).items())
-        self.model.messages[name] = parts
+    def _named(self, name: str) -> Type:
+        """Return the type of this name: one may be declared before what it is made of."""
+        model = self.model
+        said = self.declared.pop(name, None)
+        if said is None:
+            if name in model.messages:
+                return self.union([name])
+            if name not in model.types:
+                self._table(name)
+        elif isinstance(said, dict):
+            # A record is a message that nobody sends.
+            fields = (said["fields"] or {}).items()
+            model.messages[name] = tuple((f, self.type(kind)) for f, kind in fields)
+            return self.union([name])
+        elif str(said).startswith("one of "):
+            members = [word.strip() for word in str(said)[7:].split(",")]
+            model.types[name] = ("enum", tuple(members))
+            model.ranks.add(members)
+        else:
+            model.types[name] = self.type(said)
+        return model.types[name]
 
     def type(self, text: Any) -> Type:
         text = str(text).strip()
@@ -202,17 +239,21 @@ class Reader:
         if text.startswith("handle of "):
             entry = self.data["calls"][text[10:]]
             slots = ("range", 0, self.constant(entry["capacity"]) - 1)
-            fields = (("client", self.type(entry["per"])), ("slot", slots))
+            name = text[10:]
+            fields = (
+                ("client", self.type(entry["per"])),
+                ("slot", slots),
+                ("of", ("enum", (name,))),
+            )
             return ("msg", (("handle", fields),))
         if ".." in text:
             low, high = text.split("..")
             return ("range", self.constant(low), self.constant(high))
         if text == "bool":
             return ("bool",)
-        words = text.split(" or ")
-        if words[0] in self.model.messages:
-            return self.union(words)
-        return self.model.types[text]
+        if " or " in text:
+            return self.union(text.split(" or "))
+        return self._named(text)
 
     def _of(self, head: str, rest: str) -> Type:
         match head:
@@ -229,7 +270,10 @@ class Reader:
         return (kind, self.type(found.group(1)), self.constant(found.group(2)))
 
     def union(self, words: list[str]) -> Type:
-        known = [name for name in self.model.messages if name in words]
+        for name in words:
+            if name in self.declared:
+                self._named(name)
+        known = self.model.ranks.ordered([name for name in self.model.messages if name in words])
         return ("msg", tuple((name, self.model.messages[name]) for name in known))
 
     # --------------------------------------------------------------------------------- state
@@ -257,8 +301,15 @@ class Reader:
 
     def _table(self, name: str) -> dict[str, Any]:
         if name not in self.model.tables:
-            path = self.folder / f"{name}.yaml"
-            table = YAML(typ="safe", pure=True).load(path.read_text())
+            places = (
+                self.folder,
+                *self.folder.parents[:3],
+                *(f / "tables" for f in self.folder.parents[:3]),
+                SHIPPED / "tables",
+            )
+            files = (place / f"{name}.yaml" for place in places)
+            read = (YAML(typ="safe", pure=True).load(f.read_text()) for f in files if f.is_file())
+            table = next(said for said in read if "table" in said)
             self.model.tables[name] = table
             self.model.ranks.add(list(table["states"]))
             self.model.types[name] = ("enum", tuple(table["states"]))
@@ -305,6 +356,7 @@ class Reader:
             self._budget(name, entry["budget"])
 
     def _calls(self, name: str, entry: dict[str, Any]) -> None:
+        self.model.ranks.add([name])
         key, capacity = self.type(entry["per"]), self.constant(entry["capacity"])
         requests, responses = self.union(entry["requests"]), self.union(entry["responses"])
         live = ("bool",)
@@ -361,13 +413,13 @@ class Reader:
     def _behaviour(self) -> None:
         model, data = self.model, self.data
         for head, text in data.get("definitions", {}).items():
-            call = parse(head)
             said = text if isinstance(text, dict) else {"is": text}
             lets = [(name, parse(part)) for name, part in said.get("let", {}).items()]
-            model.definitions[call.func.id] = ([a.id for a in call.args], lets, parse(said["is"]))  # type: ignore[attr-defined]
+            name, names = _head(head)
+            model.definitions[name] = (names, lets, parse(said["is"]))
         for head, text in data.get("procedures", {}).items():
-            call = parse(head)
-            model.procedures[call.func.id] = ([a.id for a in call.args], effects(text))  # type: ignore[attr-defined]
+            name, names = _head(head)
+            model.procedures[name] = (names, effects(text))
         if "initial" in data:
             model.initial = self.row({"row": "initial", **data["initial"]})
         for entry in data.get("rows", []):
@@ -389,7 +441,7 @@ class Reader:
                 name,
                 None if said["rows"] == "all" else frozenset(said["rows"]),
                 tuple(said.get("per", [])),
-                said["fair"],
+                self.fair(said["fair"]),
             )
             for name, said in data.get("fair_groups", {}).items()
         ]
@@ -411,45 +463,92 @@ class Reader:
                 model.initially.update(dict.fromkeys(names, parse(entry["initially"])))
             if entry.get("within_bounds"):
                 model.within_bounds.update(names)
-            if isinstance(entry.get("refines"), dict):
+            if "refines" in entry:
+                said = entry["refines"]
+                claim = said if isinstance(said, dict) else {"system": said}
                 model.properties.append((name, "refines", ast.Constant(name), None))
-                model.refinements[name] = self._refinement(entry["refines"])
+                model.refinements[name] = self._refinement(claim)
+        self._select()
+
+    def _select(self) -> None:
+        """Keep the properties that the instance is about."""
+        model, chosen = self.model, self.chosen
+        only, without = chosen.get("properties"), chosen.get("without", ())
+
+        def about(name: str) -> bool:
+            both = {name, name.split("(", maxsplit=1)[0]}
+            return both.isdisjoint(without) and (only is None or not both.isdisjoint(only))
+
+        model.properties = [item for item in model.properties if about(item[0])]
+        model.refinements = {n: said for n, said in model.refinements.items() if about(n)}
+        model.until = chosen.get("expect", {}).get("property")
 
     def _for_each(self, bound: dict[str, str]) -> list[str]:
-        """Judge the property that was read last for each value of the only name it binds.
+        """Judge the property that was read last for each of the values that it binds.
 
         One condition of all values, or a property for each; returns what these are called.
         """
         name, kind, node, premise = self.model.properties.pop()
-        ((place, ids),) = bound.items()
         together = {"always": "all", "step": "all"}
-        if ids in self.model.symmetric:
+        if all(ids in self.model.symmetric for ids in bound.values()):
             together["sometimes"] = "any"
         if kind in together:
-            clause = ast.comprehension(ast.Name(place), ast.Name(ids), [], 0)
-            whole = ast.Call(ast.Name(together[kind]), [ast.GeneratorExp(node, [clause])], [])
+            clauses = [
+                ast.comprehension(ast.Name(place), self._values(said), [], 0)
+                for place, said in bound.items()
+            ]
+            whole = ast.Call(ast.Name(together[kind]), [ast.GeneratorExp(node, clauses)], [])
             self.model.properties.append((name, kind, whole, None))
             return [name]
-        values = self.model.types[ids][1]
-        for value in values:
-            put = _Put(place, value)
-            self.model.properties.append(
-                (
-                    f"{name}({value})",
-                    kind,
-                    put.visit(copy.deepcopy(node)),
-                    premise and put.visit(copy.deepcopy(premise)),
-                )
-            )
-        return [f"{name}({value})" for value in values]
+        found = []
+        for values in product(*(self.constant_values(said) for said in bound.values())):
+            put, behind = copy.deepcopy(node), premise and copy.deepcopy(premise)
+            for place, value in zip(bound, values, strict=True):
+                put = _Put(place, value).visit(put)
+                behind = behind and _Put(place, value).visit(behind)
+            said = [
+                str(value).lower() if isinstance(value, bool) else str(value) for value in values
+            ]
+            found.append(f"{name}({', '.join(said)})")
+            self.model.properties.append((found[-1], kind, put, behind))
+        return found
+
+    def _values(self, said: str) -> ast.expr:
+        """Return what a `for:` cell ranges over, as an expression."""
+        domain = self._domain(said)
+        if isinstance(domain, ast.expr):
+            return domain
+        if isinstance(domain[0], ast.expr):
+            low, high = domain
+            end = ast.BinOp(high, ast.Add(), ast.Constant(1))
+            return ast.Call(ast.Name("range"), [low, end], [])
+        return ast.Constant(tuple(all_of(domain)))  # type: ignore[arg-type]
+
+    def constant_values(self, said: str) -> list[Any]:
+        """Return the values that a `for:` cell ranges over, which no state decides."""
+        from .evaluation import Scope, evaluate  # noqa: PLC0415
+
+        if said in self.model.types:
+            return all_of(self.model.types[said])
+        values = evaluate(self._values(said), Scope(self.model, {}))
+        return self.model.ranks.ordered(values)
 
     def _refinement(self, entry: dict[str, Any]) -> tuple[Model, Mapping]:
-        coarse = Reader(self.folder, (self.folder / entry["system"]).read_text(), "default").read()
+        path = found_at(self.folder, entry["system"])
+        instance = entry.get("instance", "default")
+        given = {name: self.constant(said) for name, said in entry.get("set", {}).items()}
+        coarse = Reader(path.parent, path.read_text(), instance)
+        called = entry.get("ids", {})
+        for name, said in coarse.data.get("constants", {}).items():
+            here = called.get(name, name)
+            if isinstance(said, dict) and "ids" in said and here in self.model.types:
+                given[name] = list(self.model.types[here][1])
+        coarse.settings |= given
         mapping: Mapping = {}
         for head, text in entry.get("mapping", {}).items():
             keys = re.findall(r"\[(\w+)\]", head)
             mapping[re.sub(r"\[\w+\]", "", head)] = (keys, parse(text))
-        return coarse, mapping
+        return coarse.read(), mapping
 
     def _unhandled(self, entry: dict[str, Any], _number: int) -> None:
         row = self.row(
@@ -459,7 +558,7 @@ class Reader:
                 "in": entry["in"],
             }
         )
-        row.fair = entry.get("fair", self.data.get("fairness", "none"))
+        row.fair = self.fair(entry.get("fair", self.data.get("fairness", "none")))
         if entry["is"] == "ignored":
             self.model.rows.append(row)
         else:
@@ -471,7 +570,7 @@ class Reader:
         row.on = parse(entry["on"]) if "on" in entry else None
         row.fault = entry.get("fault") or self._outcome_fault(row.on)
         usual = self._timer_fairness(row.on) or self.data.get("fairness", "none")
-        row.fair = "none" if row.fault else entry.get("fair", usual)
+        row.fair = "none" if row.fault else self.fair(entry.get("fair", usual))
         row.binders = [(name, self._domain(text)) for name, text in entry.get("for", {}).items()]
         for place, states in entry.get("in", {}).items():
             row.inside.append((parse(place), states if isinstance(states, list) else [states]))

@@ -3,7 +3,8 @@
 Specifications are drawn as text, so that reading and elaborating are tested, too, and judged by an
 explorer that shares no code with the product: alone, using another system, refining one, with
 infinite runs of symmetric ids, over types of every kind. Many more are judged by
-`python -m tests.random_specifications 10000`.
+`python -m tests.random_specifications 10000`, and all that is shipped by
+`python -m tests.random_specifications.shipped`.
 """
 
 from collections import Counter
@@ -25,8 +26,9 @@ from .drawing_several import KINDS
 from .explorer import Explorer
 from .files import Files
 from .model import Reader
+from .shipped import SHIPPED, compare
 
-EXAMPLES = Path(__file__).parents[2] / "spec" / "examples"
+EXAMPLES = SHIPPED / "examples"
 
 
 @pytest.mark.parametrize(
@@ -120,3 +122,20 @@ def test_the_explorer_finds_published_counts(name: str, distinct: int, depth: in
     model = Reader(path.parent, path.read_text(), "default").read()
     found = Explorer(model, reduce=False, most=5000).run()
     assert (found.distinct, found.depth) == (distinct, depth)
+
+
+@pytest.mark.parametrize(
+    ("name", "instance", "ended"),
+    [
+        ("examples/leased_work", "default", None),
+        ("examples/peterson", "unfair", None),
+        ("systems/partition_record", "default", None),
+        ("systems/share_register", "default", "depth"),
+    ],
+)
+def test_shipped_specifications_are_what_the_explorer_finds(
+    name: str, instance: str, ended: str | None
+) -> None:
+    """Several files, headings, parts used, infinite runs; the others take too long for each day."""
+    found = compare(SHIPPED / name / "system.yaml", instance, 43)
+    assert found.stopped_by == ended

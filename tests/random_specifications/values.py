@@ -236,4 +236,4 @@ def split_of(text: str) -> tuple[str, str] | None:
     return None
 
 
-UP_TO = re.compile(r"(.*) up to ([^ ]+)$")
+UP_TO = re.compile(r"(.*) up to (.+)$")
