@@ -135,7 +135,12 @@ def compare_steps(model: Model, machine: Machine, state: Sequence[object]) -> in
         for item in machine.properties
     )
     alone = replace(
-        machine, variables=variables, initial=nothing, properties=properties, symmetry=False
+        machine,
+        variables=variables,
+        initial=nothing,
+        properties=properties,
+        symmetry=False,
+        expectation=None,
     )
     found = explore_reference(alone, Limits(depth=1))
     made = successors(machine, tuple(state))
