@@ -455,10 +455,10 @@ class Crew:
         if NO_QUEUE in results and self.tail == self.states_max:
             self._close_holes()  # what a thread claimed and did not fill is for others to claim
             return "states" if self.tail == self.states_max else None
-        return None if self._grow() or self._runs_to_disk() else "memory"
+        return None if self._grow() else "memory"
 
     def _grow(self) -> bool:
-        """Make room for more states in memory, if need be by moving the queue to disk."""
+        """Make room for more states, if need be by moving the queue, and then all, to disk."""
         if self.compaction.wanted(self.tail, short=False) and self._make_compact():
             return True
         if self._grow_in_place():
@@ -468,9 +468,9 @@ class Crew:
             return self._grow()
         if self.compaction.wanted(self.tail, short=True) and self._make_compact():
             return True
-        if not self._queue_to_disk():
-            return False
-        return self._spill is not None or self.store.grow(self.tail, self._pool, len(self.desks))
+        if self.store.file is None and not self._queue_to_disk():
+            return False  # half way, it may be: then the table does not hold what the queue does
+        return self._spill is not None or self._grow_in_place() or self._runs_to_disk()
 
     def _grow_in_place(self) -> bool:
         """Make room for more states where they are."""
@@ -599,9 +599,7 @@ class Crew:
         return spill
 
     def _runs_to_disk(self) -> bool:
-        """Move the visited set to disk, and go on; False where the disk is short."""
-        if self.disk is None or self.store.file is None:
-            return False
+        """Move the visited set to disk, as the queue was; False where the disk is short."""
         started = time.perf_counter()
         self._close_holes()
         spill = self._new_spill(self.tail)

@@ -193,6 +193,20 @@ def test_a_full_disk_stops_the_search_honestly(free: int, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("tiny")
+def test_a_disk_that_holds_the_queue_and_no_runs_stops_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The table, which was an index into the queue, is empty then: nothing may go on with it."""
+    monkeypatch.setattr(Spill, "adopt", lambda *_: False)
+    notices: list[str] = []
+    found = run(2, memory_for(2, 1, 300), kernels=SMALL, compact="off", notice=notices.append)
+    assert (found.stopped_by, found.exhaustive, len(notices)) == ("memory", False, 1)
+    whole = run(2, None, kernels=SMALL).levels
+    assert found.levels[:-1] == whole[: len(found.levels) - 1]
+    assert 0 < found.levels[-1] <= whole[len(found.levels) - 1]
+
+
+@pytest.mark.usefixtures("tiny")
 def test_an_interrupt_counts_what_was_found_on_disk() -> None:
     stop = Event()
 
