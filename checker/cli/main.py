@@ -57,6 +57,9 @@ COMMANDS = {
     "completion": "Print the completion script of a shell.",
 }
 
+_NO_THREAD = "can't start new thread"
+"""What Python says where the system has no room for a thread's stack, or allows no more."""
+
 
 class Doors(click.Group):
     """The group of commands, each imported from `checker.cli.<name>` when it is used."""
@@ -195,7 +198,7 @@ def report(error: Exception) -> int:
     if isinstance(error, CheckerError | OSError):
         click.echo(visible(f"error: {told(error)}"), err=True)
         return exits.of_failure(error)
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or str(error) == _NO_THREAD:
         click.echo("error: this process may not have the memory it needs; give it more", err=True)
         return exits.INTERNAL
     traceback.print_exception(error, file=sys.stderr)

@@ -213,7 +213,9 @@ class Compact:
         `start` begins a level; `end` does, or is where the queue ends.
         """
         for first, last in self._batches(start, min(end, self.kept)):
-            yield self.states(self.collected(first, last))
+            roots = self.collected(first, last)
+            for place in range(0, len(roots), _AT_ONCE):
+                yield self.states(roots[place : place + _AT_ONCE])
         for place in range(max(start, self.kept), end, _AT_ONCE):
             yield self.states(self.store.queue[place : min(place + _AT_ONCE, end)])
 
