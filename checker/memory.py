@@ -53,6 +53,11 @@ def space_left() -> int:
     return allowed if allowed == _UNLIMITED else max(allowed - _space_taken(), 0)
 
 
+def share_of_space() -> int:
+    """Return the bytes of address space that one reservation may take."""
+    return space_left() // _SHARE_OF_SPACE
+
+
 def require_space(size: int, what: str) -> None:
     """Raise EnvironmentFailure where so many bytes of address space are not left for something.
 
@@ -98,7 +103,7 @@ def reserve_up_to(size: int) -> NDArray[np.int64]:
 
     Not more than a share of the address space that is left, where that is limited.
     """
-    size = min(size, max(space_left() // _SHARE_OF_SPACE, _SMALLEST_RESERVATION))
+    size = min(size, max(share_of_space(), _SMALLEST_RESERVATION))
     while True:
         try:
             return reserve(size)

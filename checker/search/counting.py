@@ -6,23 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from checker.search.board import CHECKS_SEEN, CUTS, DEADLOCKS, EDGES_SEEN, Desk
+from checker.search.board import CHECKS_SEEN, CUTS, DEADLOCKS, EDGES_SEEN, Desk, Numbers
 from checker.search.snapshot import Counters
 
 
 def counted(desks: Sequence[Desk], initial: int) -> Counters:
     """Return what these desks counted beside `initial` initial states."""
     numbers = np.stack([desk.numbers for desk in desks])
-    tallies = np.sum([desk.tallies for desk in desks], axis=0, dtype=np.int64)
+    tallies: Numbers = np.sum([desk.tallies for desk in desks], axis=0, dtype=np.int64)
     actions = len(tallies) // 3
     pairs = tallies[: 2 * actions].reshape(-1, 2)
-    seen = np.bitwise_or.reduce(numbers[:, [EDGES_SEEN, CHECKS_SEEN]])
     return Counters(
         generated=initial + int(pairs[:, 1].sum()),
         cuts=int(numbers[:, CUTS].sum()),
         deadlocks=int(numbers[:, DEADLOCKS].sum()),
-        edges_seen=int(seen[0]),
-        checks_seen=int(seen[1]),
+        edges_seen=int(np.bitwise_or.reduce(numbers[:, EDGES_SEEN])),
+        checks_seen=int(np.bitwise_or.reduce(numbers[:, CHECKS_SEEN])),
         tallies=tuple((seen, made) for seen, made in pairs.tolist()),
         new=tuple(tallies[2 * actions :].tolist()),
     )

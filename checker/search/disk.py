@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.memory import share_of_space
+
 SHARE = 0.9
 """The part of the free disk that a search may use."""
 
@@ -37,6 +39,10 @@ class Disk:
             return int(SHARE * shutil.disk_usage(self.directory).free)
         except OSError:
             return 0
+
+    def share(self) -> int:
+        """Return the bytes that one array that grows may take of what is free."""
+        return min(self.free() // 2, share_of_space())
 
     def array(self, words: int) -> NDArray[np.int64] | None:
         """Return so many words, in memory where they are few; None where the disk is short."""

@@ -131,7 +131,7 @@ class Shelf:
         crew, end = self._crew, self._filled + marks.size
         fits = _bytes_of_states(crew) + self.bytes + marks.nbytes <= crew.memory_bytes
         if not fits and self._file is None and crew.disk is not None:
-            self._file = crew.disk.growing(crew.disk.free() // 2)
+            self._file = crew.disk.growing(crew.disk.share())
         if fits or self._file is None or not self._file.ensure(8 * end):
             self.bytes += marks.nbytes
             return marks

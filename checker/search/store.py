@@ -193,7 +193,7 @@ class Store:
         arrivals are no longer kept. A table that was an index, or one of roots, is empty
         afterwards and one of whole states.
         """
-        file = disk.growing(disk.free() // 2)
+        file = disk.growing(disk.share())
         size = 8 * self.words
         if file is None or not file.ensure(max(states, self.room) * size):
             return False
