@@ -30,7 +30,12 @@ from checker.errors import (
     UsageError,
     told,
 )
-from checker.process import collect_rarely, deep_recursion, do_without_threads_of_numpy
+from checker.process import (
+    collect_rarely,
+    deep_recursion,
+    do_without_threads_of_numpy,
+    stack_deeply,
+)
 from checker.verdict import exits
 from checker.visible import visible
 
@@ -120,6 +125,7 @@ def checker() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with the contract's exit code."""
     collect_rarely()
+    stack_deeply()
     do_without_threads_of_numpy()
     results = open_streams()
     try:
