@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from checker.errors import InternalError
+from checker.errors import EnvironmentFailure, InternalError
 from checker.frozen import frozen
 from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel, Words
@@ -50,14 +50,23 @@ def rebuild(crew: Crew, levels: Sequence[int], aims: Sequence[Aim]) -> list[Path
     """Return the least shortest path for each aim; `levels[d]` is the states at depth d.
 
     The crew's visited table is given up, unless levels have to be taken from it: its memory is
-    what the marks may take.
+    what the marks may take. EnvironmentFailure where that does not suffice.
     """
     if crew.compact is None:
         crew.store.release_table()
     starts = [0]
     for size in levels:
         starts.append(starts[-1] + size)
-    return least_paths(crew.kernel, _marker(crew, starts), aims)
+    marker = _Marker(crew, starts)
+    try:
+        return least_paths(crew.kernel, marker.mark, aims)
+    except InternalError:
+        if not marker.left_out:
+            raise
+        raise EnvironmentFailure(
+            "the steps of a state on the way to what was found do not fit the memory that the "
+            "search may use; give it more with --memory"
+        ) from None
 
 
 def least_paths(kernel: Kernel, mark: Mark, aims: Sequence[Aim]) -> list[Path]:
@@ -89,16 +98,25 @@ def mark_states(
     return marking.marks()
 
 
-def _marker(crew: Crew, starts: Sequence[int]) -> Mark:
-    """Return what marks a level of a crew's queue, on all its threads."""
-    capacity = max(desk.capacity for desk in crew.desks)
-    desks = [Desk(crew.kernel, capacity) for _ in crew.desks]
-    shelf = Shelf(crew)
-    for desk, own in zip(desks, crew.desks, strict=True):
-        desk.numbers[places.CUTTER] = own.numbers[places.CUTTER]
+class _Marker:
+    """Marks the levels of a crew's queue, on all its threads.
 
-    def mark(level: int, aims: Sequence[Aim], later: Words | None) -> Words:
-        start, end = starts[level], starts[level + 1]
+    `left_out`: there was no memory for the steps of some state, which has no mark then.
+    """
+
+    def __init__(self, crew: Crew, starts: Sequence[int]) -> None:
+        self.left_out = False
+        self._crew = crew
+        self._starts = starts
+        capacity = max(desk.capacity for desk in crew.desks)
+        self._desks = [Desk(crew.kernel, capacity) for _ in crew.desks]
+        self._shelf = Shelf(crew)
+        for desk, own in zip(self._desks, crew.desks, strict=True):
+            desk.numbers[places.CUTTER] = own.numbers[places.CUTTER]
+
+    def mark(self, level: int, aims: Sequence[Aim], later: Words | None) -> Words:
+        """Do what `Mark` says."""
+        crew, start, end = self._crew, self._starts[level], self._starts[level + 1]
         marking = _Marking(crew.kernel, end - start, level, aims, later)
         results: set[int] = set()
         if crew.compact is not None:
@@ -106,12 +124,28 @@ def _marker(crew: Crew, starts: Sequence[int]) -> Mark:
         crew.open_level(start, end)
         while results != {FINISHED}:
             crew.resume()
-            results = crew.run(marking.job, desks, end - start, lambda: None)
+            results = crew.run(marking.job, self._desks, end - start, lambda: None)
             if TOO_NARROW in results:
-                _widen(crew, desks)
-        return shelf.keep(marking.marks())
+                self._widen()
+        return self._shelf.keep(marking.marks())
 
-    return mark
+    def _widen(self) -> None:
+        """Give room to the desks that stand at a state with more steps than fit.
+
+        The search may have left out steps that are made here, so its own desks may have been
+        narrower. Where memory is short the state is left out: such steps may be what stopped the
+        search.
+        """
+        states = _bytes_of_states(self._crew)
+        for desk in self._desks:
+            if desk.numbers[places.BLOCK] == desk.numbers[places.BLOCK_END]:
+                continue
+            taken = states + sum(each.bytes for each in self._desks)
+            if taken + desk.bytes <= self._crew.memory_bytes:
+                desk.enlarge(2 * desk.capacity)
+            else:
+                desk.numbers[places.BLOCK] += 1
+                self.left_out = True
 
 
 class Shelf:
@@ -146,22 +180,6 @@ def _bytes_of_states(crew: Crew) -> int:
     store = crew.store
     table = store.table_bytes if crew.compact is None else 0
     return store.bytes_with(crew.tail) - store.overhead - table
-
-
-def _widen(crew: Crew, desks: Sequence[Desk]) -> None:
-    """Give room to the desks that stand at a state with more steps than fit.
-
-    The search may have left out steps that are made here, so its own desks may have been narrower.
-    Where memory is short the state is left out: such steps may be what stopped the search.
-    """
-    states = _bytes_of_states(crew)
-    for desk in desks:
-        if desk.numbers[places.BLOCK] == desk.numbers[places.BLOCK_END]:
-            continue
-        if states + desk.bytes + sum(each.bytes for each in desks) <= crew.memory_bytes:
-            desk.enlarge(2 * desk.capacity)
-        else:
-            desk.numbers[places.BLOCK] += 1
 
 
 class _Marking:

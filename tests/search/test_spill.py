@@ -17,8 +17,10 @@ from test_explore import machine as graph_machine
 
 import checker.search.crew as crew_module
 import checker.search.local as local_module
+from checker.errors import EnvironmentFailure
 from checker.kernel.kernel import Kernel
 from checker.search import paths, runs
+from checker.search.board import Desk
 from checker.search.disk import Disk
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
@@ -121,6 +123,18 @@ def test_what_leads_to_a_finding_is_kept_on_disk_where_it_does_not_fit(
     assert found.findings == run(2, None, kernels=SMALL).findings
     assert sum(all_marks[:29]) == 8 * 3 * 8**4
     assert held[28] <= memory < sum(all_marks[:29])
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_path_through_a_state_whose_steps_do_not_fit_is_no_contradiction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The search may have looked at fewer: without those that commute."""
+    monkeypatch.setattr(paths, "Desk", lambda kernel, _capacity: Desk(kernel, 1))
+    assert run(2, None, 2, kernels=SMALL).findings == run(2, None, kernels=SMALL).findings
+    monkeypatch.setattr(paths, "_bytes_of_states", lambda _crew: 1 << 60)
+    with pytest.raises(EnvironmentFailure, match="give it more with --memory"):
+        run(2, None, 2, kernels=SMALL)
 
 
 @pytest.mark.usefixtures("tiny")
