@@ -57,6 +57,8 @@ _ALONE = 512
 """States of a level up to which waking the threads takes longer than the work; fewer where a state
 may have more successors than OUT_CAPACITY."""
 _BLOCK_SIZE_MIN = 16
+_INITIAL_AT_ONCE = 1 << 16
+"""Initial states that a desk takes at a time."""
 _LITTLE = 1 << 24
 """Bytes of halves that are worth it whatever the states take."""
 _ADOPTED = 1 << 20
@@ -81,6 +83,7 @@ class Crew:
         self.memory_bytes = memory_bytes
         self.states_max = states_max
         self.desks = [Desk(kernel, out_capacity) for _ in range(workers)]
+        self._beside = 0
         self.recording = Recording(kernel, memory_bytes) if records else None
         self.store = Store(
             kernel.words,
@@ -159,17 +162,31 @@ class Crew:
         except HaltedError:
             return watch() or "interrupt"
         states = calls.canonical(states)
-        desk, usual = self.desks[0], self.desks[0].capacity
-        desk.enlarge(max(usual, len(states)))
-        desk.out[: states.size] = states.reshape(-1)
-        desk.meta[: len(meta)] = meta
-        desk.numbers[places.NEXT] = 0
-        desk.numbers[places.PENDING] = len(states)
         self._initial = int(np.count_nonzero((meta & ERROR) == 0))
-        stopped = self.expand_level(0, 0, watch)
+        self._beside = states.nbytes + meta.nbytes
+        desk, usual = self.desks[0], self.desks[0].capacity
+        desk.enlarge(max(usual, min(len(states), _INITIAL_AT_ONCE)))
+        self._note_overhead()
+        stopped = self._keep_initial(desk, states, meta, watch)
         if stopped is None:
             desk.enlarge(usual)
+        self._beside = 0
+        self._note_overhead()
         return stopped
+
+    def _keep_initial(
+        self, desk: Desk, states: Words, meta: Words, watch: Watch
+    ) -> StoppedBy | None:
+        """Find the initial states, so many at a time as a desk has room for."""
+        for first in range(0, len(states) or 1, desk.capacity):
+            piece = states[first : first + desk.capacity]
+            desk.out[: piece.size] = piece.reshape(-1)
+            desk.meta[: len(piece)] = meta[first : first + desk.capacity]
+            desk.numbers[[places.NEXT, places.PENDING]] = 0, len(piece)
+            stopped = (watch() if first else None) or self.expand_level(0, 0, watch)
+            if stopped is not None:
+                return stopped
+        return None
 
     def advance(self, seconds: float) -> None:
         """Note that the search has gone on for so long: faster code may pay, or be there."""
@@ -647,7 +664,7 @@ class Crew:
     def _overhead(self) -> int:
         """Return the bytes of all but the store."""
         recorded = 0 if self.recording is None else self.recording.bytes
-        return recorded + sum(desk.bytes for desk in self.desks)
+        return self._beside + recorded + sum(desk.bytes for desk in self.desks)
 
     def _close_holes(self) -> None:
         """Move the last states into the holes that partly filled pieces of the queue leave."""
