@@ -11,6 +11,7 @@ hold representatives, and the walk goes from real state to real state, by what s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -32,6 +33,8 @@ _AIMS_AT_ONCE = 60
 """Findings that share a backward pass: bits of a mark."""
 _OUT_CAPACITY = 4096
 """Successors a desk has room for at first."""
+_FEW = 4
+"""Marks of less than one of so many states are taken out of the room that all have."""
 
 
 @frozen()
@@ -192,10 +195,10 @@ class _Marking:
         self._room = reserve(8 * size * self._width)
         self._trail = _trail(aims, level)
         self._trail[backward.MARKS] = self._room.ctypes.data
-        self._table = None if later is None else _index(later)
-        if self._table is not None:
-            self._trail[backward.LATER] = self._table.ctypes.data
-            self._trail[backward.LATER_MASK] = len(self._table) - 1
+        self._later = None if later is None else _Index(later)
+        if self._later is not None:
+            self._trail[backward.LATER] = self._later.table.ctypes.data
+            self._trail[backward.LATER_MASK] = len(self._later.table) - 1
 
     def job(self, board: Words, desk: Words, address: int) -> int:
         """Mark states of the level that the board puts up until it is finished."""
@@ -204,7 +207,9 @@ class _Marking:
     def marks(self) -> Words:
         """Return what was written, one mark a row."""
         count = int(self._trail[backward.COUNT])
-        return self._room[: count * self._width].reshape(-1, self._width).copy()
+        found = self._room[: count * self._width].reshape(-1, self._width)
+        # The room for all states costs what is written, and address space.
+        return found if _FEW * found.size > self._room.size else found.copy()
 
 
 def _trail(aims: Sequence[Aim], level: int) -> Words:
@@ -225,12 +230,21 @@ def _trail(aims: Sequence[Aim], level: int) -> Words:
     return trail
 
 
-def _index(marks: Words) -> Words:
-    """Return a hash table of marks, a power of two in size and at most half full."""
-    count, width = marks.shape
-    table = np.zeros((1 << (2 * count + 1).bit_length(), width), np.int64)
-    backward.index_marks(table.ctypes.data, len(table) - 1, width - 1, marks.ctypes.data, count)
-    return table
+class _Index:
+    """A hash table of the addresses of marks, a power of two in size and at most half full."""
+
+    def __init__(self, marks: Words) -> None:
+        self._marks = np.ascontiguousarray(marks)
+        count, width = marks.shape
+        self.table = np.zeros(1 << (2 * count + 1).bit_length(), np.int64)
+        given = self.table.ctypes.data, len(self.table) - 1, width - 1
+        backward.index_marks(*given, self._marks.ctypes.data, count)
+
+    def first(self, states: Words, bits: int) -> int:
+        """Return the first of `states` (one a row) that one of `bits` marks; -1 for none."""
+        held = np.ascontiguousarray(states)
+        given = self.table.ctypes.data, len(self.table) - 1, held.shape[1]
+        return int(backward.first_marked(*given, held.ctypes.data, len(held), bits))
 
 
 class _Walker:
@@ -265,9 +279,20 @@ class _Walker:
 
     def _initial(self, aim: Aim) -> Words:
         """Return the first initial state that itself shows `aim`."""
-        states, meta = self.calls.initial()
+        states, meta = self._begun
         found = self._first_found(aim, states, meta)
         return states[found : found + 1].copy()
+
+    @cached_property
+    def _begun(self) -> tuple[Words, Words]:
+        return self.calls.initial()
+
+    @cached_property
+    def _stored(self) -> tuple[Words, Words, _Index]:
+        """The initial states that were stored, what stands for each, and where marks are."""
+        states, meta = self._begun
+        stored = states[(meta & (ERROR | DROPPED | CUT)) == 0]
+        return stored, self.calls.canonical(stored), _Index(self.marks[0])
 
     def _first_found(self, aim: Aim, states: Words, meta: Words) -> int:
         """Return which successor, the first one, shows `aim`."""
@@ -278,15 +303,12 @@ class _Walker:
         return _first(np.flatnonzero(hits))
 
     def _least_marked_initial(self, bit: int) -> Words:
-        marked = self.marks[0][(self.marks[0][:, -1] & bit) != 0, :-1]
-        wanted = {state.tobytes() for state in marked}
-        states, meta = self.calls.initial()
-        stored = states[(meta & (ERROR | DROPPED | CUT)) == 0]
-        for state, same in zip(stored, self.calls.canonical(stored), strict=True):
-            if same.tobytes() in wanted:
-                least: Words = state
-                return least
-        raise InternalError("a finding cannot be reached from any initial state")
+        stored, same, index = self._stored
+        found = index.first(same, bit)
+        if found < 0:
+            raise InternalError("a finding cannot be reached from any initial state")
+        least: Words = stored[found]
+        return least
 
     def _first_marked_successor(self, state: Words, marks: Words, bit: int) -> Words:
         step = self.calls.expand(state.reshape(1, -1))
