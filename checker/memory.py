@@ -25,7 +25,7 @@ _SMALLEST_RESERVATION = 1 << 24
 _SHARE_OF_SPACE = 4
 """A reservation takes at most one of so many parts of the address space that is left.
 
-Who limits that (`ulimit -v`) limits all that is not there yet, too: stacks, code, buffers.
+Who limits that (`ulimit -v`, `-d`) limits all that is not there yet, too: stacks, code, buffers.
 """
 _NO_RESERVE = 0x4000 if sys.platform.startswith("linux") else 0
 HUGE_PAGE = 1 << 21
@@ -38,7 +38,7 @@ def default_limit() -> int:
     That is the machine's memory, its control groups', or the address space that is allowed.
     """
     groups = (limit for limit, _ in _cgroups())
-    return int(DEFAULT_SHARE * min(_meminfo("MemTotal"), _address_space(), *groups))
+    return int(DEFAULT_SHARE * min(_meminfo("MemTotal"), *_allowed(), *groups))
 
 
 def available() -> int:
@@ -49,8 +49,7 @@ def available() -> int:
 
 def space_left() -> int:
     """Return the bytes of address space that this process may still take."""
-    allowed = _address_space()
-    return allowed if allowed == _UNLIMITED else max(allowed - _space_taken(), 0)
+    return min(max(most - taken, 0) for most, taken in zip(_allowed(), _spaces(), strict=True))
 
 
 def share_of_space() -> int:
@@ -67,7 +66,7 @@ def require_space(size: int, what: str) -> None:
     if size > left:
         raise EnvironmentFailure(
             f"{what} may take {size >> 20:,} MiB, and this process may take {left >> 20:,} MiB "
-            "more; allow it more (`ulimit -v`)"
+            "more; allow it more (`ulimit -v`, `-d`)"
         )
 
 
@@ -151,19 +150,20 @@ def _space_of(words: NDArray[np.int64]) -> mmap.mmap | None:
     return space if isinstance(space, mmap.mmap) else None
 
 
-def _address_space() -> int:
-    """Return the bytes of address space that this process may have."""
-    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return _UNLIMITED if allowed == resource.RLIM_INFINITY else min(allowed, _UNLIMITED)
+def _allowed() -> tuple[int, int]:
+    """Return the bytes of address space, and of what of it may be written, that are allowed."""
+    most = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    one, two = (_UNLIMITED if it == resource.RLIM_INFINITY else min(it, _UNLIMITED) for it in most)
+    return one, two
 
 
-def _space_taken() -> int:
-    """Return the bytes of address space that this process has; 0 where nobody says."""
+def _spaces() -> tuple[int, int]:
+    """Return the bytes that this process has of both; 0 where nobody says."""
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
+        return int(pages[0]) * mmap.PAGESIZE, int(pages[5]) * mmap.PAGESIZE
     except (OSError, ValueError, IndexError):
-        return 0
-    return pages * mmap.PAGESIZE
+        return 0, 0
 
 
 def _meminfo(field: str) -> int:

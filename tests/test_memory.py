@@ -70,10 +70,11 @@ def test_groups_around_groups_count_without_files_that_memory_can_do_without(
 
 
 def test_what_else_needs_address_space_is_left_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _which: (6 << 30, 8 << 30))
+    allowed = {resource.RLIMIT_AS: 6 << 30, resource.RLIMIT_DATA: resource.RLIM_INFINITY}
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (allowed[which], 8 << 30))
     monkeypatch.setattr(memory, "_meminfo", lambda _field: 1 << 50)
     monkeypatch.setattr(memory, "_cgroups", lambda: [(1 << 50, 0)])
-    monkeypatch.setattr(memory, "_space_taken", lambda: 2 << 30)
+    monkeypatch.setattr(memory, "_spaces", lambda: (2 << 30, 1 << 30))
     assert memory.default_limit() == int(0.7 * (6 << 30))
     assert memory.available() == memory.space_left() == 4 << 30
     assert memory.reserve_up_to(1 << 60).nbytes == 1 << 30
@@ -81,6 +82,8 @@ def test_what_else_needs_address_space_is_left_some(monkeypatch: pytest.MonkeyPa
     memory.require_space(4 << 30, "this")
     with pytest.raises(EnvironmentFailure, match=r"this may take 4,097 MiB, .* 4,096 MiB .*ulimit"):
         memory.require_space((4 << 30) + (1 << 20), "this")
+    allowed[resource.RLIMIT_DATA] = 3 << 30
+    assert memory.space_left() == 2 << 30
 
 
 def test_this_machine_has_memory() -> None:

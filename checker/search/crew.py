@@ -21,7 +21,7 @@ from checker.search import halves
 from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board, set_code
 from checker.search.compact import Compact, Compaction
 from checker.search.counting import counted, forget, give
-from checker.search.disk import Disk
+from checker.search.disk import Disk, heard
 from checker.search.exploration import StoppedBy
 from checker.search.options import tell_nobody
 from checker.search.recording import Recording
@@ -62,7 +62,7 @@ _INITIAL_AT_ONCE = 1 << 16
 _LITTLE = 1 << 24
 """Bytes of halves that are worth it whatever the states take."""
 _ADOPTED = 1 << 20
-"""States that are sorted at a time."""
+"""States that are sorted, or moved to disk, at a time."""
 
 
 class Crew:
@@ -128,11 +128,6 @@ class Crew:
     def tail(self) -> int:
         """Distinct states in the queue (while threads work: rounded up to what they claimed)."""
         return int(min(self.board[places.TAIL], self.board[places.ROOM]))
-
-    @property
-    def generated(self) -> int:
-        """Initial states and successors so far."""
-        return self.counters().generated
 
     def total(self, place: int) -> int:
         """Return the sum of one of the desks' counters."""
@@ -572,7 +567,8 @@ class Crew:
         indexed = self.store.indexed or self.store.roots
         if indexed:
             self._close_holes()
-        if not self.store.queue_to(self.disk, self.tail, self.pieces(0, self.tail)):
+        pieces = heard(self.pieces(0, self.tail), _ADOPTED, self._asked)
+        if not self.store.queue_to(self.disk, self.tail, pieces):
             return False
         self.compact = None
         # Also where the search ends here: its paths are read from the queue.
@@ -589,9 +585,12 @@ class Crew:
         for desk in self.desks:
             desk.numbers[places.EXPANDED] = 0
 
+    def _asked(self) -> bool:
+        return self._watch() is not None
+
     def _new_spill(self, fixed: int) -> Spill:
         assert self.disk is not None
-        spill = Spill(self.store, self.disk, self._pool, lambda: self._watch() is not None)
+        spill = Spill(self.store, self.disk, self._pool, self._asked)
         spill.fixed = fixed
         return spill
 

@@ -223,7 +223,7 @@ class _Levels:
         return Progress(
             depth=self.level + 1,
             distinct=self.crew.distinct,
-            generated=self.crew.generated,
+            generated=self.crew.counters().generated,
             frontier=self.frontier,
             seconds=seconds,
             rate=rate,

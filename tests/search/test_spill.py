@@ -277,6 +277,27 @@ def test_an_interrupt_is_heard_while_the_disk_is_put_in_order(
 
 @pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize("words", [1, 2])
+def test_an_interrupt_is_heard_while_the_queue_goes_to_disk(
+    words: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop, notices = Event(), list[str]()
+    share = Disk.share
+
+    def stopped(disk: Disk) -> int:
+        stop.set()
+        return share(disk)
+
+    monkeypatch.setattr(Disk, "share", stopped)
+    found = explore(
+        MACHINE, LAYOUT, SMALL[words], Limits(memory_bytes=memory_for(words, 1, 300)), 1,
+        interrupt=stop, options=Options(notice=notices.append),
+    )  # fmt: skip
+    assert (found.stopped_by, notices) == ("interrupt", [])
+    assert found.distinct == sum(found.levels) > 0
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("words", [1, 2])
 def test_an_interrupt_is_heard_while_a_checkpoint_is_taken_up(
     words: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
