@@ -95,7 +95,7 @@ class Store:
         self.form_numbers = np.zeros(FORM_SIZE, np.int64)
         self.beside = 0
         self.capacity = -(-capacity // LANES) * LANES if self.indexed else capacity
-        self.room = int(LOAD * SEGMENTS * self.capacity)
+        self.room = self._least = int(LOAD * SEGMENTS * self.capacity)
         self.file: DiskFile | None = None
         self._reserve_table()
 
@@ -156,10 +156,13 @@ class Store:
         return 8 * self.stride + (0 if self.arrivals is None else self.arrivals.itemsize)
 
     def fit(self, states: int) -> None:
-        """Let there be room for no more than fits beside `states` states and all buffers."""
+        """Let there be room for no more than fits beside `states` states and all buffers.
+
+        For as many as at first there is, whatever the limit.
+        """
         if self.added:
             more = max(self.limit - self.bytes_with(states), 0) // self.added
-            self.room = max(min(self.room, states + more), states)
+            self.room = min(self.room, max(states + more, self._least))
 
     def keep_arrivals(self) -> None:
         """Keep the arrivals of the states that are found from here on."""
