@@ -159,8 +159,8 @@ class Compact:
 
     @property
     def bytes(self) -> int:
-        """Bytes of both dictionaries."""
-        return sum(held.bytes_with(self.taken(side)) for side, held in enumerate(self.sides))
+        """Bytes of both dictionaries, when they hold what there is room for."""
+        return sum(held.bytes_with(held.room) for held in self.sides)
 
     def bytes_with(self, states: int) -> int:
         """Bytes of dictionaries and queue when there are so many states."""
@@ -179,7 +179,8 @@ class Compact:
                 grew = True
             if self.taken(side) < held.room and not self._crowded(held):
                 continue
-            held.limit = budget - self.sides[1 - side].bytes_with(self.taken(1 - side))
+            other = self.sides[1 - side]
+            held.limit = budget - other.bytes_with(other.room)
             if not held.grow(self.taken(side), executor, workers):
                 return False
             grew = True
