@@ -22,19 +22,52 @@ DEFAULT_SHARE = 0.7
 
 _UNLIMITED = 1 << 60
 _SMALLEST_RESERVATION = 1 << 24
+_SHARE_OF_SPACE = 4
+"""A reservation takes at most one of so many parts of the address space that is left.
+
+Who limits that (`ulimit -v`, `-d`) limits all that is not there yet, too: stacks, code, buffers.
+"""
 _NO_RESERVE = 0x4000 if sys.platform.startswith("linux") else 0
 HUGE_PAGE = 1 << 21
 """Bytes of a huge page."""
 
 
 def default_limit() -> int:
-    """Return the bytes a search may use by default: a share of the machine's or its cgroup's."""
-    return int(DEFAULT_SHARE * min(_meminfo("MemTotal"), *(limit for limit, _ in _cgroups())))
+    """Return the bytes a search may use by default: a share of what there is.
+
+    That is the machine's memory, its control groups', or the address space that is allowed.
+    """
+    groups = (limit for limit, _ in _cgroups())
+    return int(DEFAULT_SHARE * min(_meminfo("MemTotal"), *_allowed(), *groups))
 
 
 def available() -> int:
-    """Return the bytes that this process can still take before something is killed."""
-    return min(_meminfo("MemAvailable"), *(limit - used for limit, used in _cgroups()))
+    """Return the bytes that this process can still take before something is killed or refused."""
+    groups = (limit - used for limit, used in _cgroups())
+    return min(_meminfo("MemAvailable"), space_left(), *groups)
+
+
+def space_left() -> int:
+    """Return the bytes of address space that this process may still take."""
+    return min(max(most - taken, 0) for most, taken in zip(_allowed(), _spaces(), strict=True))
+
+
+def share_of_space() -> int:
+    """Return the bytes of address space that one reservation may take."""
+    return space_left() // _SHARE_OF_SPACE
+
+
+def require_space(size: int, what: str) -> None:
+    """Raise EnvironmentFailure where so many bytes of address space are not left for something.
+
+    It is for what does not come back where it has none: LLVM ends the process.
+    """
+    left = space_left()
+    if size > left:
+        raise EnvironmentFailure(
+            f"{what} may take {size >> 20:,} MiB, and this process may take {left >> 20:,} MiB "
+            "more; allow it more (`ulimit -v`, `-d`)"
+        )
 
 
 def peak_rss() -> int:
@@ -65,7 +98,11 @@ def _address(space: mmap.mmap) -> int:
 
 
 def reserve_up_to(size: int) -> NDArray[np.int64]:
-    """Like `reserve`, but half as much, and half again, where the system refuses."""
+    """Like `reserve`, but half as much, and half again, where the system refuses.
+
+    Not more than a share of the address space that is left, where that is limited.
+    """
+    size = min(size, max(share_of_space(), _SMALLEST_RESERVATION))
     while True:
         try:
             return reserve(size)
@@ -113,6 +150,22 @@ def _space_of(words: NDArray[np.int64]) -> mmap.mmap | None:
     return space if isinstance(space, mmap.mmap) else None
 
 
+def _allowed() -> tuple[int, int]:
+    """Return the bytes of address space, and of what of it may be written, that are allowed."""
+    most = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    one, two = (_UNLIMITED if it == resource.RLIM_INFINITY else min(it, _UNLIMITED) for it in most)
+    return one, two
+
+
+def _spaces() -> tuple[int, int]:
+    """Return the bytes that this process has of both; 0 where nobody says."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
+        return int(pages[0]) * mmap.PAGESIZE, int(pages[5]) * mmap.PAGESIZE
+    except (OSError, ValueError, IndexError):
+        return 0, 0
+
+
 def _meminfo(field: str) -> int:
     """Return a field of the system's memory statistics in bytes; unlimited where unknown."""
     try:
@@ -126,28 +179,47 @@ def _meminfo(field: str) -> int:
     return _UNLIMITED
 
 
-def _cgroups() -> list[tuple[int, int]]:
+_PROCESS = Path("/proc/self/cgroup")
+_MOUNTED = Path("/sys/fs/cgroup")
+
+
+def _cgroups(process: Path = _PROCESS, mounted: Path = _MOUNTED) -> list[tuple[int, int]]:
     """Return limit and use, in bytes, of the control groups around this process; at least one."""
     found = [(_UNLIMITED, 0)]
     try:
-        lines = Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines()
+        lines = process.read_text(encoding="ascii").splitlines()
     except OSError:
         return found
     for line in lines:
         _, controllers, group = line.split(":", 2)
         if controllers == "":
-            root, limit, used = Path("/sys/fs/cgroup"), "memory.max", "memory.current"
+            root, limit, used, files = mounted, "memory.max", "memory.current", "inactive_file"
         elif "memory" in controllers.split(","):
-            root = Path("/sys/fs/cgroup/memory")
+            root, files = mounted / "memory", "total_inactive_file"
             limit, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
         else:
             continue
-        # Inside a container the group's own path is often not there, only its root.
-        for folder in {root / group.lstrip("/"), root}:
+        # Each group is within the limit of the one around it. Inside a container the group's own
+        # path is often not there, only its root.
+        own = root / group.lstrip("/")
+        for folder in (own, *(it for it in own.parents if it.is_relative_to(root))):
             try:
                 pair = ((folder / limit).read_text().strip(), (folder / used).read_text().strip())
             except OSError:
                 continue
             if pair[0].isdigit():
-                found.append((int(pair[0]), int(pair[1])))
+                taken = max(int(pair[1]) - _cached_files(folder / "memory.stat", files), 0)
+                found.append((int(pair[0]), taken))
     return found
+
+
+def _cached_files(statistics: Path, field: str) -> int:
+    """Return the bytes of files that a control group has in memory and can do without.
+
+    What was read or written once is kept as long as nobody needs the memory.
+    """
+    try:
+        lines = statistics.read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.split()[0] == field)
+    except (OSError, ValueError, IndexError, StopIteration):
+        return 0

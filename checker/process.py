@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
@@ -18,6 +20,9 @@ _MADE = 100_000
 
 _NESTING = 20_000
 """Python frames inside each other, which a specification within the limits stays below."""
+
+STACK = 8 << 20
+"""Bytes of stack that native code may count on (`FRAME_CELLS_MAX`)."""
 
 
 def nest_deeply() -> None:
@@ -68,10 +73,24 @@ def collect_rarely() -> None:
     gc.set_threshold(_MADE, 50, 100)
 
 
+def stack_deeply() -> None:
+    """Let every thread have the stack that native code may take, if the system allows it.
+
+    By default the system has as much for a thread as for the process (`ulimit -s`), but only two
+    MiB where that may have as much as it likes.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    if soft not in (resource.RLIM_INFINITY, hard) and soft < STACK:
+        most = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
+        resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
+    threading.stack_size(STACK)
+
+
 def prepare() -> None:
     """Ask of Python what every process that works on specifications asks of it."""
     collect_rarely()
     nest_deeply()
+    stack_deeply()
 
 
 def do_without_threads_of_numpy() -> None:

@@ -30,7 +30,12 @@ from checker.errors import (
     UsageError,
     told,
 )
-from checker.process import collect_rarely, deep_recursion, do_without_threads_of_numpy
+from checker.process import (
+    collect_rarely,
+    deep_recursion,
+    do_without_threads_of_numpy,
+    stack_deeply,
+)
 from checker.verdict import exits
 from checker.visible import visible
 
@@ -56,6 +61,9 @@ COMMANDS = {
     "cache": "Show or clear what is kept between runs.",
     "completion": "Print the completion script of a shell.",
 }
+
+_NO_THREAD = "can't start new thread"
+"""What Python says where the system has no room for a thread's stack, or allows no more."""
 
 
 class Doors(click.Group):
@@ -117,6 +125,7 @@ def checker() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with the contract's exit code."""
     collect_rarely()
+    stack_deeply()
     do_without_threads_of_numpy()
     results = open_streams()
     try:
@@ -195,7 +204,7 @@ def report(error: Exception) -> int:
     if isinstance(error, CheckerError | OSError):
         click.echo(visible(f"error: {told(error)}"), err=True)
         return exits.of_failure(error)
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or str(error) == _NO_THREAD:
         click.echo("error: this process may not have the memory it needs; give it more", err=True)
         return exits.INTERNAL
     traceback.print_exception(error, file=sys.stderr)

@@ -45,6 +45,8 @@ PAIRS_MAX = 200_000
 WALKED_MAX = 60_000_000
 """Pairs of states that it may have where steps say where they lead."""
 
+_PAIRS = 1 << 16
+"""Pairs of states that there is room for at first."""
 _BYTES_OF_A_PAIR = 44
 """What a pair of states takes while room is made for more: as it was, as it is, in the index."""
 _BYTES_OF_A_MEMBER = 40
@@ -224,7 +226,7 @@ class _Walk:
     def __init__(self, seen: list[_Seen], begun: list[tuple[int, int]], *, same: bool) -> None:
         self.seen, self.same = seen, same
         widest = int(np.diff(seen[0].offsets).max(initial=0))
-        capacity = max(1 << 16, 2 * (len(begun) + widest))
+        capacity = max(_PAIRS, 2 * (len(begun) + widest))
         self.pairs = np.zeros(capacity, np.int64)
         self.parents = np.full(capacity, NONE, np.int32)
         unique = list(dict.fromkeys((old << 32) | new for old, new in begun))

@@ -157,12 +157,13 @@ class Writer:
         If `timed`, what each action took is added to `tallies`, behind the counts of all actions
         and in the same order: ticks of the processor, and last those that measuring itself takes.
         """
-        pieces = self._pieces(timed=timed)
+        pieces, called = self._pieces(timed=timed)
         explore = self.commuting is not None
         code = Code(
             f"{EXPLORE}{_EXPAND_PARAMETERS}, ptr noalias %arrivals)"
             if explore
-            else f"define i64 @expand({_EXPAND_PARAMETERS})"
+            else f"define i64 @expand({_EXPAND_PARAMETERS})",
+            called if len(pieces) > 1 else 0,
         )
         cursor, number, full = code.reserve(1), code.reserve(1), code.new_label()
         first, alive, sign = code.reserve(1), code.reserve(1), code.reserve(1)
@@ -234,15 +235,16 @@ class Writer:
     def _wanted(self, code: Code, row: str) -> Wanted | None:
         return None if self.commuting is None else Wanted(code, row, self.commuting)
 
-    def _pieces(self, *, timed: bool) -> list[str]:
+    def _pieces(self, *, timed: bool) -> tuple[list[str], int]:
         """Return the actions as functions of at least PIECE_LINES lines each, but for the last.
 
         What the compiler does with a function takes more than twice as long for one of twice the
         length. A piece takes a state, packed and unpacked, and where its successors go, and returns
-        the cursor behind them; where there is no room for one, -1 less the cursor.
+        the cursor behind them; where there is no room for one, -1 less the cursor. With them comes
+        how many cells the largest frame has.
         """
         texts: list[str] = []
-        place, spent = 0, Spent()
+        place, most, spent = 0, 0, Spent()
         while place < len(self.machine.actions):
             code = Code(f"define private i64 @piece{len(texts)}({_PIECE_PARAMETERS})")
             cursor, alive, full = code.reserve(1), code.reserve(1), code.new_label()
@@ -275,7 +277,8 @@ class Writer:
             code.emit(f"ret i64 {code.sub(-1, code.load(cursor))}")
             code.open = False
             texts.append(code.text())
-        return texts
+            most = max(most, code.cells)
+        return texts, most
 
     def _call_piece(
         self,

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
+from checker.errors import EnvironmentFailure
 from checker.llvm.native import compile_object
 
 _COMMAND = ("-P", "-m", "checker.llvm.compiler")
@@ -55,6 +56,11 @@ class Beside:
             return self._out.read() or None
         return None
 
+    @property
+    def crashed(self) -> bool:
+        """Whether a signal ended it: of LLVM, which gives up where it gets no memory, say."""
+        return (self._process.returncode or 0) < 0
+
     def stop(self) -> None:
         """End it, if it goes on."""
         self._process.kill()
@@ -63,7 +69,10 @@ class Beside:
 
 
 def optimised_unless(stop: Callable[[], bool], text: str) -> bytes | None:
-    """Return the object code of a module; None where `stop` said so before it was there."""
+    """Return the object code of a module; None where `stop` said so before it was there.
+
+    EnvironmentFailure where the process that makes it crashes: so might this one.
+    """
     with suppress(OSError):
         beside = Beside(text)
         try:
@@ -71,9 +80,13 @@ def optimised_unless(stop: Callable[[], bool], text: str) -> bytes | None:
                 if stop():
                     return None
                 time.sleep(_POLL_SECONDS)
-            code = beside.code()
+            code, crashed = beside.code(), beside.crashed
         finally:
             beside.stop()
+        if crashed:
+            raise EnvironmentFailure(
+                "the process that makes native code crashed; it may need more memory than it gets"
+            )
         if code is not None:
             return code
     return compile_object(text)

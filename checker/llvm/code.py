@@ -22,10 +22,7 @@ def signed(value: int) -> int:
 
 
 FRAME_CELLS_MAX = 7 << 17
-"""Cells in the large arrays of one function: 7 MiB of the 8 MiB of stack that threads have."""
-
-_LARGE = 1 << 10
-"""Cells of arrays that are counted: small ones the compiler may keep in registers."""
+"""Cells of a function and of those it calls: 7 MiB of the 8 MiB of stack that threads have."""
 
 
 class FrameTooLargeError(Exception):
@@ -78,14 +75,15 @@ class Code(Blocks):
 
     `known` are cells of memory that is written once, before everything that reads it: what they
     hold, by pointer and offset, or the cell that holds the same; `frozen` are the pointers to such
-    memory. `escaped` are pointers used with offsets not known now.
+    memory. `escaped` are pointers used with offsets not known now. `cells` are those of its frame,
+    beginning with `called`, the most that a function has that it calls.
     """
 
-    def __init__(self, signature: str) -> None:
+    def __init__(self, signature: str, called: int = 0) -> None:
         super().__init__()
         self._signature = signature
         self._entry: list[str] = []
-        self._reserved = 0
+        self.cells = called
         self._free: dict[int, list[str]] = {}
         self._taken: list[tuple[int, str]] = []
         self._sums: dict[str, tuple[str, int]] = {}
@@ -358,8 +356,8 @@ class Code(Blocks):
 
         FrameTooLargeError where that is more than a thread has.
         """
-        self._reserved += cells if cells > _LARGE else 0
-        if self._reserved > FRAME_CELLS_MAX:
+        self.cells += cells
+        if self.cells > FRAME_CELLS_MAX:
             raise FrameTooLargeError
         name = self.name()
         kind = "i64" if cells == 1 else f"[{cells} x i64]"

@@ -12,6 +12,7 @@ import llvmlite.binding as llvm
 
 from checker.cache import Cache
 from checker.errors import EnvironmentFailure, InternalError
+from checker.memory import require_space
 
 SPEED_LEVEL = 1
 """LLVM's own pipeline of simplifications of a function at -O1, for each function.
@@ -24,6 +25,12 @@ the process.
 KERNELS = Cache("kernels", 128 << 20)
 """Object code that was compiled before; so much of it is kept at most."""
 
+_SPACE = 64 << 20
+_SPACE_OF_A_CHARACTER = 16
+"""Bytes of address space that LLVM may take, whatever it works on, and for each character of IR.
+
+Measured: 8 to 9 for 5.3 million characters, optimised or not.
+"""
 
 _PLAIN = "; not optimised"
 _WIDE = 256
@@ -94,7 +101,11 @@ def compile_object(text: str, *, optimised: bool = True) -> bytes:
 
 
 def parsed(text: str, machine: llvm.TargetMachine, what: str) -> llvm.ModuleRef:
-    """Return a module of IR for `machine`; InternalError, beginning with `what`, if none."""
+    """Return a module of IR for `machine`; InternalError, beginning with `what`, if none.
+
+    EnvironmentFailure where there is too little room to make code of it.
+    """
+    require_space(_SPACE + _SPACE_OF_A_CHARACTER * len(text), "making native code")
     try:
         module = llvm.parse_assembly(text)
         module.verify()
@@ -120,6 +131,7 @@ class NativeCode:
 
     def __init__(self, object_code: bytes) -> None:
         self.object_code = object_code
+        require_space(_SPACE + len(object_code), "loading native code")
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _engine_machine())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()

@@ -30,7 +30,7 @@ from checker.search.worker import WORKING, expand_next, expanded_state
 
 # Places of a trail, the array that says what a level's states are marked by.
 LATER = 0
-"""Address of the table of the next level's marks; 0 if there is none."""
+"""Address of the index of the next level's marks; 0 if there are none."""
 LATER_MASK = 1
 MARKS = 2
 """Address the level's marks are written to."""
@@ -49,28 +49,38 @@ TRAIL_SIZE = 144
 
 @compiled
 def index_marks(table: int, mask: int, words: int, marks: int, count: int) -> None:
-    """Enter `count` marks of different states into the empty `table` of mask + 1 places."""
-    size = 8 * (words + 1)
+    """Enter the addresses of `count` marks, of different states, into the empty `table`.
+
+    It has mask + 1 places.
+    """
     for index in range(count):
-        mark = marks + size * index
+        mark = marks + 8 * (words + 1) * index
         place = hash_state(mark, words) & mask
-        while load(table + size * place + 8 * words) != 0:
+        while load(table + 8 * place) != 0:
             place = (place + 1) & mask
-        for word in range(words + 1):
-            store(table + size * place + 8 * word, load(mark + 8 * word))
+        store(table + 8 * place, mark)
 
 
 @compiled
 def _bits_of(table: int, mask: int, words: int, state: int) -> int:
     """Return the bits of a state's mark; 0 if it has none."""
-    size = 8 * (words + 1)
     place = hash_state(state, words) & mask
     while True:
-        mark = table + size * place
-        bits = load(mark + 8 * words)
-        if bits == 0 or (load(mark) == load(state) and same_tail(mark, state, words)):
-            return int(bits)
+        mark = load(table + 8 * place)
+        if mark == 0:
+            return 0
+        if load(mark) == load(state) and same_tail(mark, state, words):
+            return int(load(mark + 8 * words))
         place = (place + 1) & mask
+
+
+@compiled
+def first_marked(table: int, mask: int, words: int, states: int, count: int, bits: int) -> int:
+    """Return the first of `count` states whose mark has one of `bits`; -1 where there is none."""
+    for index in range(count):
+        if _bits_of(table, mask, words, states + 8 * words * index) & bits != 0:
+            return index
+    return -1
 
 
 @compiled

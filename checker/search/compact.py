@@ -159,8 +159,8 @@ class Compact:
 
     @property
     def bytes(self) -> int:
-        """Bytes of both dictionaries."""
-        return sum(held.bytes_with(self.taken(side)) for side, held in enumerate(self.sides))
+        """Bytes of both dictionaries, when they hold what there is room for."""
+        return sum(held.bytes_with(held.room) for held in self.sides)
 
     def bytes_with(self, states: int) -> int:
         """Bytes of dictionaries and queue when there are so many states."""
@@ -179,7 +179,8 @@ class Compact:
                 grew = True
             if self.taken(side) < held.room and not self._crowded(held):
                 continue
-            held.limit = budget - self.sides[1 - side].bytes_with(self.taken(1 - side))
+            other = self.sides[1 - side]
+            held.limit = budget - other.bytes_with(other.room)
             if not held.grow(self.taken(side), executor, workers):
                 return False
             grew = True
@@ -213,7 +214,9 @@ class Compact:
         `start` begins a level; `end` does, or is where the queue ends.
         """
         for first, last in self._batches(start, min(end, self.kept)):
-            yield self.states(self.collected(first, last))
+            roots = self.collected(first, last)
+            for place in range(0, len(roots), _AT_ONCE):
+                yield self.states(roots[place : place + _AT_ONCE])
         for place in range(max(start, self.kept), end, _AT_ONCE):
             yield self.states(self.store.queue[place : min(place + _AT_ONCE, end)])
 

@@ -20,7 +20,8 @@ from checker.search import board as places
 from checker.search import halves
 from checker.search.board import BLOCK_SIZE_MAX, Desk, Numbers, new_board, set_code
 from checker.search.compact import Compact, Compaction
-from checker.search.disk import Disk
+from checker.search.counting import counted, forget, give
+from checker.search.disk import Disk, heard
 from checker.search.exploration import StoppedBy
 from checker.search.options import tell_nobody
 from checker.search.recording import Recording
@@ -56,11 +57,12 @@ _ALONE = 512
 """States of a level up to which waking the threads takes longer than the work; fewer where a state
 may have more successors than OUT_CAPACITY."""
 _BLOCK_SIZE_MIN = 16
+_INITIAL_AT_ONCE = 1 << 16
+"""Initial states that a desk takes at a time."""
 _LITTLE = 1 << 24
 """Bytes of halves that are worth it whatever the states take."""
-_NONE: Words = np.empty(0, np.int64)
 _ADOPTED = 1 << 20
-"""States that are sorted at a time."""
+"""States that are sorted, or moved to disk, at a time."""
 
 
 class Crew:
@@ -81,6 +83,7 @@ class Crew:
         self.memory_bytes = memory_bytes
         self.states_max = states_max
         self.desks = [Desk(kernel, out_capacity) for _ in range(workers)]
+        self._beside = 0
         self.recording = Recording(kernel, memory_bytes) if records else None
         self.store = Store(
             kernel.words,
@@ -126,31 +129,13 @@ class Crew:
         """Distinct states in the queue (while threads work: rounded up to what they claimed)."""
         return int(min(self.board[places.TAIL], self.board[places.ROOM]))
 
-    @property
-    def generated(self) -> int:
-        """Initial states and successors so far."""
-        return self._initial + int(self.tallies()[:, 1].sum())
-
     def total(self, place: int) -> int:
         """Return the sum of one of the desks' counters."""
         return sum(int(desk.numbers[place]) for desk in self.desks)
 
-    def flags(self, place: int) -> int:
-        """Return all desks' flags at `place`, or-ed."""
-        flags = 0
-        for desk in self.desks:
-            flags |= int(desk.numbers[place])
-        return flags
-
-    def tallies(self) -> Numbers:
-        """Return (actions, 2): the states in which each action was enabled, its successors."""
-        tallies: Numbers = np.sum([desk.tallies for desk in self.desks], axis=0, dtype=np.int64)
-        return tallies[: 2 * len(self.kernel.actions)].reshape(-1, 2)
-
-    def new_by_action(self) -> Numbers:
-        """Return how many successors of each action are other states than their sources."""
-        found: Numbers = np.sum([desk.tallies for desk in self.desks], axis=0, dtype=np.int64)
-        return found[2 * len(self.kernel.actions) :]
+    def counters(self) -> Counters:
+        """Return what the threads counted so far."""
+        return counted(self.desks, self._initial)
 
     def load_code(self) -> None:
         """Load the compiled functions, or compile them where this was never done before.
@@ -172,17 +157,31 @@ class Crew:
         except HaltedError:
             return watch() or "interrupt"
         states = calls.canonical(states)
-        desk, usual = self.desks[0], self.desks[0].capacity
-        desk.enlarge(max(usual, len(states)))
-        desk.out[: states.size] = states.reshape(-1)
-        desk.meta[: len(meta)] = meta
-        desk.numbers[places.NEXT] = 0
-        desk.numbers[places.PENDING] = len(states)
         self._initial = int(np.count_nonzero((meta & ERROR) == 0))
-        stopped = self.expand_level(0, 0, watch)
+        self._beside = states.nbytes + meta.nbytes
+        desk, usual = self.desks[0], self.desks[0].capacity
+        desk.enlarge(max(usual, min(len(states), _INITIAL_AT_ONCE)))
+        self._note_overhead()
+        stopped = self._keep_initial(desk, states, meta, watch)
         if stopped is None:
             desk.enlarge(usual)
+        self._beside = 0
+        self._note_overhead()
         return stopped
+
+    def _keep_initial(
+        self, desk: Desk, states: Words, meta: Words, watch: Watch
+    ) -> StoppedBy | None:
+        """Find the initial states, so many at a time as a desk has room for."""
+        for first in range(0, len(states) or 1, desk.capacity):
+            piece = states[first : first + desk.capacity]
+            desk.out[: piece.size] = piece.reshape(-1)
+            desk.meta[: len(piece)] = meta[first : first + desk.capacity]
+            desk.numbers[[places.NEXT, places.PENDING]] = 0, len(piece)
+            stopped = (watch() if first else None) or self.expand_level(0, 0, watch)
+            if stopped is not None:
+                return stopped
+        return None
 
     def advance(self, seconds: float) -> None:
         """Note that the search has gone on for so long: faster code may pay, or be there."""
@@ -192,37 +191,17 @@ class Crew:
         if self._faster is not None:
             self._halt()  # threads take it up when they are sent back
 
-    def counters(self) -> Counters:
-        """Return what the threads counted so far."""
-        return Counters(
-            generated=self.generated,
-            cuts=self.total(places.CUTS),
-            deadlocks=self.total(places.DEADLOCKS),
-            edges_seen=self.flags(places.EDGES_SEEN),
-            checks_seen=self.flags(places.CHECKS_SEEN),
-            tallies=tuple((seen, made) for seen, made in self.tallies().tolist()),
-            new=tuple(self.new_by_action().tolist()),
-        )
-
     def take_counters(self) -> Counters:
         """Return what the threads counted since this was called last."""
-        counted = self.counters()
+        taken = self.counters()
         self._initial = 0
-        for desk in self.desks:
-            desk.numbers[[places.CUTS, places.DEADLOCKS, places.EDGES_SEEN, places.CHECKS_SEEN]] = 0
-            desk.tallies[:] = 0
-        return counted
+        forget(self.desks)
+        return taken
 
     def restore(self, counters: Counters, states: int) -> None:
         """Let the threads have counted `counters`, and found so many states."""
-        desk = self.desks[0]
-        desk.numbers[places.CUTS] = counters.cuts
-        desk.numbers[places.DEADLOCKS] = counters.deadlocks
-        desk.numbers[places.EDGES_SEEN] = counters.edges_seen
-        desk.numbers[places.CHECKS_SEEN] = counters.checks_seen
-        pairs = np.array(counters.tallies, np.int64).reshape(-1)
-        desk.tallies[:] = np.concatenate((pairs, np.array(counters.new, np.int64)))
-        self._initial = counters.generated - int(pairs[1::2].sum())
+        give(self.desks[0], counters)
+        self._initial = counters.generated - sum(made for _, made in counters.tallies)
         self._count_distinct(states)
 
     def _count_distinct(self, states: int) -> None:
@@ -242,10 +221,14 @@ class Crew:
 
     def states(self, start: int, end: int) -> Words:
         """Return what `pieces` gives, as one."""
-        found = list(self.pieces(start, end))
-        if not found:
-            return self.store.states(0, 0) if self.compact is None else self.compact.states(_NONE)
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        if self.compact is None:
+            return self.store.states(start, end)
+        found: Words = np.empty((end - start, self.store.words), np.int64)
+        first = 0
+        for piece in self.compact.pieces(start, end):
+            found[first : first + len(piece)] = piece
+            first += len(piece)
+        return found
 
     @property
     def has_room_for_states(self) -> bool:
@@ -455,10 +438,10 @@ class Crew:
         if NO_QUEUE in results and self.tail == self.states_max:
             self._close_holes()  # what a thread claimed and did not fill is for others to claim
             return "states" if self.tail == self.states_max else None
-        return None if self._grow() or self._runs_to_disk() else "memory"
+        return None if self._grow() else "memory"
 
     def _grow(self) -> bool:
-        """Make room for more states in memory, if need be by moving the queue to disk."""
+        """Make room for more states, if need be by moving the queue, and then all, to disk."""
         if self.compaction.wanted(self.tail, short=False) and self._make_compact():
             return True
         if self._grow_in_place():
@@ -468,9 +451,9 @@ class Crew:
             return self._grow()
         if self.compaction.wanted(self.tail, short=True) and self._make_compact():
             return True
-        if not self._queue_to_disk():
-            return False
-        return self._spill is not None or self.store.grow(self.tail, self._pool, len(self.desks))
+        if self.store.file is None and not self._queue_to_disk():
+            return False  # half way, it may be: then the table does not hold what the queue does
+        return self._spill is not None or self._grow_in_place() or self._runs_to_disk()
 
     def _grow_in_place(self) -> bool:
         """Make room for more states where they are."""
@@ -482,23 +465,31 @@ class Crew:
         """Make room to record more steps, or record none any more where memory is short."""
         if not recording.grow(self.tail, self.store.bytes_with(self.tail) - recording.bytes):
             self._record_no_more()
-        self.store.overhead = self._overhead()
+        self._note_overhead()
 
     def _record_no_more(self) -> None:
         """Forget the steps, if they were recorded; now those that commute are looked up once."""
         if self.recording is not None:
             self.recording = None
-            self.store.overhead = self._overhead()
             if self.kernel.explore_address:
                 self.store.keep_arrivals()
+            self._note_overhead()
 
-    def _more_halves(self) -> bool:
-        """Make room for more halves; False where memory is short or the numbers are used up."""
+    def _more_halves(self, worth: int | None = None) -> bool:
+        """Make room for more halves; False where memory is short or the numbers are used up.
+
+        `worth`: the bytes that halves may take at most, whatever memory there is.
+        """
         assert self.compact is not None
         store = self.store
         store.beside = self.compact.bytes_with(self.tail)
         budget = store.limit - store.bytes_with(self.tail) + self.compact.bytes
-        return self.compact.grow(budget, self.tail, self._pool, len(self.desks))
+        budget = budget if worth is None else min(budget, worth)
+        if not self.compact.grow(budget, self.tail, self._pool, len(self.desks)):
+            return False
+        store.beside = self.compact.bytes_with(self.tail)
+        store.fit(self.tail)
+        return True
 
     def _make_compact(self) -> bool:
         """Keep the states in halves from now on; False where they would take too much room.
@@ -529,7 +520,7 @@ class Crew:
             f"states are kept in halves from {tail:,} states on "
             f"({' and '.join(f'{count:,}' for count in compact.halves)} different halves)"
         )
-        return self._grow_in_place()
+        return self.tail < self.store.room or self._grow_in_place()
 
     def _enter_compact(self, compact: Compact, states: Words) -> bool:
         """Put the roots of all states, which are at `states`, into the table, level by level.
@@ -541,12 +532,13 @@ class Crew:
         desks = [Desk(self.kernel, BLOCK_SIZE_MAX) for _ in self.desks]
         for desk, cutter in zip(desks, compact.cutters, strict=True):
             desk.numbers[places.CUTTER] = cutter.numbers.ctypes.data
+        compact.keep_from(self._starts[max(len(self._starts) - 2, 0)])
+        store.beside = compact.bytes_with(tail)
         if not store.make_room(tail):
             return False
         if not compact.begin_level(self._starts, tail, self._pool, len(self.desks)):
             return False
-        compact.keep_from(self._starts[max(len(self._starts) - 2, 0)])
-        budget = 8 * store.words * tail // 4 + _LITTLE
+        worth = 8 * store.words * tail // 4 + _LITTLE
         self.compact = compact
         done = True
         for level, (start, end) in enumerate(pairwise((*self._starts, tail))):
@@ -558,9 +550,9 @@ class Crew:
                 self._open_board()
                 results = self.run(job, desks, end - start, lambda: None)
                 if NO_HALVES in results:
-                    done = compact.grow(budget, tail, self._pool, len(desks))
+                    done = self._more_halves(worth)
                 elif results != {FINISHED}:
-                    done = store.grow(tail, self._pool, len(desks))
+                    done = self._grow_in_place()
         self.compact = None
         self.board[at] = before
         found = sum(int(desk.numbers[places.DISTINCT]) for desk in desks)
@@ -575,7 +567,8 @@ class Crew:
         indexed = self.store.indexed or self.store.roots
         if indexed:
             self._close_holes()
-        if not self.store.queue_to(self.disk, self.tail, self.pieces(0, self.tail)):
+        pieces = heard(self.pieces(0, self.tail), _ADOPTED, self._asked)
+        if not self.store.queue_to(self.disk, self.tail, pieces):
             return False
         self.compact = None
         # Also where the search ends here: its paths are read from the queue.
@@ -592,16 +585,17 @@ class Crew:
         for desk in self.desks:
             desk.numbers[places.EXPANDED] = 0
 
+    def _asked(self) -> bool:
+        return self._watch() is not None
+
     def _new_spill(self, fixed: int) -> Spill:
         assert self.disk is not None
-        spill = Spill(self.store, self.disk, self._pool, lambda: self._watch() is not None)
+        spill = Spill(self.store, self.disk, self._pool, self._asked)
         spill.fixed = fixed
         return spill
 
     def _runs_to_disk(self) -> bool:
-        """Move the visited set to disk, and go on; False where the disk is short."""
-        if self.disk is None or self.store.file is None:
-            return False
+        """Move the visited set to disk, as the queue was; False where the disk is short."""
         started = time.perf_counter()
         self._close_holes()
         spill = self._new_spill(self.tail)
@@ -658,13 +652,18 @@ class Crew:
             return False
         for desk in idle:
             desk.enlarge(2 * desk.capacity)
-        self.store.overhead = self._overhead()
+        self._note_overhead()
         return True
+
+    def _note_overhead(self) -> None:
+        """Let there be room for as many states as fit beside what all else takes now."""
+        self.store.overhead = self._overhead()
+        self.store.fit(self.tail)
 
     def _overhead(self) -> int:
         """Return the bytes of all but the store."""
         recorded = 0 if self.recording is None else self.recording.bytes
-        return recorded + sum(desk.bytes for desk in self.desks)
+        return self._beside + recorded + sum(desk.bytes for desk in self.desks)
 
     def _close_holes(self) -> None:
         """Move the last states into the holes that partly filled pieces of the queue leave."""

@@ -11,10 +11,14 @@ import mmap
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from checker.kernel.calls import HaltedError
+from checker.memory import share_of_space
 
 SHARE = 0.9
 """The part of the free disk that a search may use."""
@@ -23,6 +27,17 @@ IN_MEMORY = 1 << 20
 """Bytes up to which an array is not worth a file."""
 
 _ZEROS = bytes(1 << 20)
+
+
+def heard(
+    pieces: Iterable[NDArray[np.int64]], at_once: int, asked: Callable[[], bool]
+) -> Iterator[NDArray[np.int64]]:
+    """Give the rows of some arrays, so many at a time; HaltedError where it is `asked` to stop."""
+    for piece in pieces:
+        for first in range(0, len(piece), at_once):
+            if asked():
+                raise HaltedError("the queue was not moved to disk")
+            yield piece[first : first + at_once]
 
 
 class Disk:
@@ -37,6 +52,10 @@ class Disk:
             return int(SHARE * shutil.disk_usage(self.directory).free)
         except OSError:
             return 0
+
+    def share(self) -> int:
+        """Return the bytes that one array that grows may take of what is free."""
+        return min(self.free() // 2, share_of_space())
 
     def array(self, words: int) -> NDArray[np.int64] | None:
         """Return so many words, in memory where they are few; None where the disk is short."""

@@ -14,7 +14,6 @@ from checker.layout.codec import Decoder
 from checker.layout.layout import Layout
 from checker.machine.machine import Machine
 from checker.memory import default_limit, peak_rss
-from checker.search import board as places
 from checker.search.aims import INITIAL, Aim, newly_found, sought
 from checker.search.backup import Backup
 from checker.search.checkpoint import Keeper, Saved, find
@@ -196,23 +195,19 @@ class _Levels:
             )
             for aim, path in zip(self.aims, paths, strict=True)
         )
-        rows = zip(
-            self.kernel.actions,
-            crew.tallies().tolist(),
-            crew.new_by_action().tolist(),
-            strict=True,
-        )
+        counters = crew.counters()
+        rows = zip(self.kernel.actions, counters.tallies, counters.new, strict=True)
         return Exploration(
             engine="local",
             workers=len(crew.desks),
             distinct=distinct,
-            generated=crew.generated,
+            generated=counters.generated,
             levels=tuple(self.levels),
             depth_complete=self.depth_complete,
             exhaustive=self.exhaustive,
             stopped_by=self.stopped_by,
-            cuts=crew.total(places.CUTS),
-            deadlocks=crew.total(places.DEADLOCKS),
+            cuts=counters.cuts,
+            deadlocks=counters.deadlocks,
             findings=findings,
             rows=tuple(
                 RowCoverage(name, enabled, fired, new) for name, (enabled, fired), new in rows
@@ -228,7 +223,7 @@ class _Levels:
         return Progress(
             depth=self.level + 1,
             distinct=self.crew.distinct,
-            generated=self.crew.generated,
+            generated=self.crew.counters().generated,
             frontier=self.frontier,
             seconds=seconds,
             rate=rate,
@@ -252,13 +247,14 @@ class _Levels:
         """
         if end > start:
             self.levels.append(end - start)
+        counters = self.crew.counters()
         self.aims += newly_found(
             self.sought,
             self.aims,
             level,
-            edges=self.crew.flags(places.EDGES_SEEN),
-            checks=self.crew.flags(places.CHECKS_SEEN),
-            deadlocks=self.crew.total(places.DEADLOCKS),
+            edges=counters.edges_seen,
+            checks=counters.checks_seen,
+            deadlocks=counters.deadlocks,
         )
 
     def _reason_to_stop(self, nothing_left: bool) -> StoppedBy | None:

@@ -11,10 +11,11 @@ hold representatives, and the walk goes from real state to real state, by what s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 
-from checker.errors import InternalError
+from checker.errors import EnvironmentFailure, InternalError
 from checker.frozen import frozen
 from checker.kernel.calls import Calls
 from checker.kernel.kernel import Kernel, Words
@@ -32,6 +33,8 @@ _AIMS_AT_ONCE = 60
 """Findings that share a backward pass: bits of a mark."""
 _OUT_CAPACITY = 4096
 """Successors a desk has room for at first."""
+_FEW = 4
+"""Marks of less than one of so many states are taken out of the room that all have."""
 
 
 @frozen()
@@ -50,14 +53,23 @@ def rebuild(crew: Crew, levels: Sequence[int], aims: Sequence[Aim]) -> list[Path
     """Return the least shortest path for each aim; `levels[d]` is the states at depth d.
 
     The crew's visited table is given up, unless levels have to be taken from it: its memory is
-    what the marks may take.
+    what the marks may take. EnvironmentFailure where that does not suffice.
     """
     if crew.compact is None:
         crew.store.release_table()
     starts = [0]
     for size in levels:
         starts.append(starts[-1] + size)
-    return least_paths(crew.kernel, _marker(crew, starts), aims)
+    marker = _Marker(crew, starts)
+    try:
+        return least_paths(crew.kernel, marker.mark, aims)
+    except InternalError:
+        if not marker.left_out:
+            raise
+        raise EnvironmentFailure(
+            "the steps of a state on the way to what was found do not fit the memory that the "
+            "search may use; give it more with --memory"
+        ) from None
 
 
 def least_paths(kernel: Kernel, mark: Mark, aims: Sequence[Aim]) -> list[Path]:
@@ -89,16 +101,25 @@ def mark_states(
     return marking.marks()
 
 
-def _marker(crew: Crew, starts: Sequence[int]) -> Mark:
-    """Return what marks a level of a crew's queue, on all its threads."""
-    capacity = max(desk.capacity for desk in crew.desks)
-    desks = [Desk(crew.kernel, capacity) for _ in crew.desks]
-    shelf = Shelf(crew)
-    for desk, own in zip(desks, crew.desks, strict=True):
-        desk.numbers[places.CUTTER] = own.numbers[places.CUTTER]
+class _Marker:
+    """Marks the levels of a crew's queue, on all its threads.
 
-    def mark(level: int, aims: Sequence[Aim], later: Words | None) -> Words:
-        start, end = starts[level], starts[level + 1]
+    `left_out`: there was no memory for the steps of some state, which has no mark then.
+    """
+
+    def __init__(self, crew: Crew, starts: Sequence[int]) -> None:
+        self.left_out = False
+        self._crew = crew
+        self._starts = starts
+        capacity = max(desk.capacity for desk in crew.desks)
+        self._desks = [Desk(crew.kernel, capacity) for _ in crew.desks]
+        self._shelf = Shelf(crew)
+        for desk, own in zip(self._desks, crew.desks, strict=True):
+            desk.numbers[places.CUTTER] = own.numbers[places.CUTTER]
+
+    def mark(self, level: int, aims: Sequence[Aim], later: Words | None) -> Words:
+        """Do what `Mark` says."""
+        crew, start, end = self._crew, self._starts[level], self._starts[level + 1]
         marking = _Marking(crew.kernel, end - start, level, aims, later)
         results: set[int] = set()
         if crew.compact is not None:
@@ -106,12 +127,28 @@ def _marker(crew: Crew, starts: Sequence[int]) -> Mark:
         crew.open_level(start, end)
         while results != {FINISHED}:
             crew.resume()
-            results = crew.run(marking.job, desks, end - start, lambda: None)
+            results = crew.run(marking.job, self._desks, end - start, lambda: None)
             if TOO_NARROW in results:
-                _widen(crew, desks)
-        return shelf.keep(marking.marks())
+                self._widen()
+        return self._shelf.keep(marking.marks())
 
-    return mark
+    def _widen(self) -> None:
+        """Give room to the desks that stand at a state with more steps than fit.
+
+        The search may have left out steps that are made here, so its own desks may have been
+        narrower. Where memory is short the state is left out: such steps may be what stopped the
+        search.
+        """
+        states = _bytes_of_states(self._crew)
+        for desk in self._desks:
+            if desk.numbers[places.BLOCK] == desk.numbers[places.BLOCK_END]:
+                continue
+            taken = states + sum(each.bytes for each in self._desks)
+            if taken + desk.bytes <= self._crew.memory_bytes:
+                desk.enlarge(2 * desk.capacity)
+            else:
+                desk.numbers[places.BLOCK] += 1
+                self.left_out = True
 
 
 class Shelf:
@@ -131,7 +168,7 @@ class Shelf:
         crew, end = self._crew, self._filled + marks.size
         fits = _bytes_of_states(crew) + self.bytes + marks.nbytes <= crew.memory_bytes
         if not fits and self._file is None and crew.disk is not None:
-            self._file = crew.disk.growing(crew.disk.free() // 2)
+            self._file = crew.disk.growing(crew.disk.share())
         if fits or self._file is None or not self._file.ensure(8 * end):
             self.bytes += marks.nbytes
             return marks
@@ -148,22 +185,6 @@ def _bytes_of_states(crew: Crew) -> int:
     return store.bytes_with(crew.tail) - store.overhead - table
 
 
-def _widen(crew: Crew, desks: Sequence[Desk]) -> None:
-    """Give room to the desks that stand at a state with more steps than fit.
-
-    The search may have left out steps that are made here, so its own desks may have been narrower.
-    Where memory is short the state is left out: such steps may be what stopped the search.
-    """
-    states = _bytes_of_states(crew)
-    for desk in desks:
-        if desk.numbers[places.BLOCK] == desk.numbers[places.BLOCK_END]:
-            continue
-        if states + desk.bytes + sum(each.bytes for each in desks) <= crew.memory_bytes:
-            desk.enlarge(2 * desk.capacity)
-        else:
-            desk.numbers[places.BLOCK] += 1
-
-
 class _Marking:
     """Room for the marks of `size` states of a level, and the job that writes them."""
 
@@ -174,10 +195,10 @@ class _Marking:
         self._room = reserve(8 * size * self._width)
         self._trail = _trail(aims, level)
         self._trail[backward.MARKS] = self._room.ctypes.data
-        self._table = None if later is None else _index(later)
-        if self._table is not None:
-            self._trail[backward.LATER] = self._table.ctypes.data
-            self._trail[backward.LATER_MASK] = len(self._table) - 1
+        self._later = None if later is None else _Index(later)
+        if self._later is not None:
+            self._trail[backward.LATER] = self._later.table.ctypes.data
+            self._trail[backward.LATER_MASK] = len(self._later.table) - 1
 
     def job(self, board: Words, desk: Words, address: int) -> int:
         """Mark states of the level that the board puts up until it is finished."""
@@ -186,7 +207,9 @@ class _Marking:
     def marks(self) -> Words:
         """Return what was written, one mark a row."""
         count = int(self._trail[backward.COUNT])
-        return self._room[: count * self._width].reshape(-1, self._width).copy()
+        found = self._room[: count * self._width].reshape(-1, self._width)
+        # The room for all states costs what is written, and address space.
+        return found if _FEW * found.size > self._room.size else found.copy()
 
 
 def _trail(aims: Sequence[Aim], level: int) -> Words:
@@ -207,12 +230,21 @@ def _trail(aims: Sequence[Aim], level: int) -> Words:
     return trail
 
 
-def _index(marks: Words) -> Words:
-    """Return a hash table of marks, a power of two in size and at most half full."""
-    count, width = marks.shape
-    table = np.zeros((1 << (2 * count + 1).bit_length(), width), np.int64)
-    backward.index_marks(table.ctypes.data, len(table) - 1, width - 1, marks.ctypes.data, count)
-    return table
+class _Index:
+    """A hash table of the addresses of marks, a power of two in size and at most half full."""
+
+    def __init__(self, marks: Words) -> None:
+        self._marks = np.ascontiguousarray(marks)
+        count, width = marks.shape
+        self.table = np.zeros(1 << (2 * count + 1).bit_length(), np.int64)
+        given = self.table.ctypes.data, len(self.table) - 1, width - 1
+        backward.index_marks(*given, self._marks.ctypes.data, count)
+
+    def first(self, states: Words, bits: int) -> int:
+        """Return the first of `states` (one a row) that one of `bits` marks; -1 for none."""
+        held = np.ascontiguousarray(states)
+        given = self.table.ctypes.data, len(self.table) - 1, held.shape[1]
+        return int(backward.first_marked(*given, held.ctypes.data, len(held), bits))
 
 
 class _Walker:
@@ -247,9 +279,20 @@ class _Walker:
 
     def _initial(self, aim: Aim) -> Words:
         """Return the first initial state that itself shows `aim`."""
-        states, meta = self.calls.initial()
+        states, meta = self._begun
         found = self._first_found(aim, states, meta)
         return states[found : found + 1].copy()
+
+    @cached_property
+    def _begun(self) -> tuple[Words, Words]:
+        return self.calls.initial()
+
+    @cached_property
+    def _stored(self) -> tuple[Words, Words, _Index]:
+        """The initial states that were stored, what stands for each, and where marks are."""
+        states, meta = self._begun
+        stored = states[(meta & (ERROR | DROPPED | CUT)) == 0]
+        return stored, self.calls.canonical(stored), _Index(self.marks[0])
 
     def _first_found(self, aim: Aim, states: Words, meta: Words) -> int:
         """Return which successor, the first one, shows `aim`."""
@@ -260,15 +303,12 @@ class _Walker:
         return _first(np.flatnonzero(hits))
 
     def _least_marked_initial(self, bit: int) -> Words:
-        marked = self.marks[0][(self.marks[0][:, -1] & bit) != 0, :-1]
-        wanted = {state.tobytes() for state in marked}
-        states, meta = self.calls.initial()
-        stored = states[(meta & (ERROR | DROPPED | CUT)) == 0]
-        for state, same in zip(stored, self.calls.canonical(stored), strict=True):
-            if same.tobytes() in wanted:
-                least: Words = state
-                return least
-        raise InternalError("a finding cannot be reached from any initial state")
+        stored, same, index = self._stored
+        found = index.first(same, bit)
+        if found < 0:
+            raise InternalError("a finding cannot be reached from any initial state")
+        least: Words = stored[found]
+        return least
 
     def _first_marked_successor(self, state: Words, marks: Words, bit: int) -> Words:
         step = self.calls.expand(state.reshape(1, -1))

@@ -95,7 +95,7 @@ class Store:
         self.form_numbers = np.zeros(FORM_SIZE, np.int64)
         self.beside = 0
         self.capacity = -(-capacity // LANES) * LANES if self.indexed else capacity
-        self.room = int(LOAD * SEGMENTS * self.capacity)
+        self.room = self._least = int(LOAD * SEGMENTS * self.capacity)
         self.file: DiskFile | None = None
         self._reserve_table()
 
@@ -146,9 +146,23 @@ class Store:
     @property
     def held(self) -> int:
         """Bytes of memory that a state takes in the queue; of roots, `beside` says it."""
-        if self.file is not None or self.roots:
+        return 0 if self.roots else self.added
+
+    @property
+    def added(self) -> int:
+        """Bytes of memory that a state which is found now takes in the queue."""
+        if self.file is not None:
             return 0
-        return 8 * self.words + (0 if self.arrivals is None else self.arrivals.itemsize)
+        return 8 * self.stride + (0 if self.arrivals is None else self.arrivals.itemsize)
+
+    def fit(self, states: int) -> None:
+        """Let there be room for no more than fits beside `states` states and all buffers.
+
+        For as many as at first there is, whatever the limit.
+        """
+        if self.added:
+            more = max(self.limit - self.bytes_with(states), 0) // self.added
+            self.room = min(self.room, max(states + more, self._least))
 
     def keep_arrivals(self) -> None:
         """Keep the arrivals of the states that are found from here on."""
@@ -182,7 +196,7 @@ class Store:
         arrivals are no longer kept. A table that was an index, or one of roots, is empty
         afterwards and one of whole states.
         """
-        file = disk.growing(disk.free() // 2)
+        file = disk.growing(disk.share())
         size = 8 * self.words
         if file is None or not file.ensure(max(states, self.room) * size):
             return False
@@ -258,6 +272,7 @@ class Store:
             return False
         self.capacity, self.room = capacity, room
         self._note_form()
+        self.fit(states)
         return True
 
     def _note_form(self) -> None:
@@ -267,16 +282,16 @@ class Store:
 
     def grow(self, states: int, executor: Executor, workers: int) -> bool:
         """Make room for more than `states` states; False when memory does not allow it."""
-        budget = self.limit - self.overhead - self.beside
+        budget = self.limit - self.bytes_with(states) + self.table_bytes + states * self.added
         wanted = grown(self.capacity, self.slot, GROWTH_ROOTS if self.roots else GROWTH)
-        affordable = int(budget / (SEGMENTS * (self.slot + self.load * self.held)))
+        affordable = int(budget / (SEGMENTS * (self.slot + self.load * self.added)))
         most = min(wanted, affordable, self._capacity_max)
         target = self._whole_lines(most)
         room = min(int(self.load * SEGMENTS * target), self._most)
         if room <= self.room or target < self.capacity * 1.05:
             return self._fill_up(budget)
         extra = (target - self.capacity) * SEGMENTS * self.slot
-        extra += (room - states) * self.held
+        extra += (room - states) * self.added
         if extra > _SAFETY * available() or not self.ensure(room):
             return False
         self._spread(target, executor, workers)
@@ -297,6 +312,7 @@ class Store:
             return False
         self._spread(target, executor, workers, form)
         self.room = max(self.room, min(int(self.load * SEGMENTS * target), self._most))
+        self.fit(states)
         return True
 
     @property
@@ -312,9 +328,9 @@ class Store:
     def _fill_up(self, budget: int) -> bool:
         """Allow a higher load where the table itself cannot grow any more."""
         room = min(int(LOAD_MAX * SEGMENTS * self.capacity), self._most)
-        if self.held:
-            room = min(room, (budget - self.table_bytes) // self.held)
-        if room <= self.room or (room - self.room) * self.held > _SAFETY * available():
+        if self.added:
+            room = min(room, (budget - self.table_bytes) // self.added)
+        if room <= self.room or (room - self.room) * self.added > _SAFETY * available():
             return False
         if not self.ensure(room):
             return False

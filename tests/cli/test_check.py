@@ -206,11 +206,12 @@ def test_a_time_that_no_clock_can_wait_for_is_refused(
         assert "Invalid value for '--limit-seconds'" in result.err
 
 
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
 def test_memory_that_the_process_may_not_have_is_no_defect(
-    command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
+    error: Exception, command: Command, toggle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object) -> None:
-        raise MemoryError
+        raise error
 
     monkeypatch.setattr("checker.flow.check", refused)
     result = command("check", toggle)

@@ -248,3 +248,19 @@ def test_too_many_sets_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("checker.graph.inclusion.available", lambda: 0)
     found = compare(*graphs)
     assert (found.equal, "do not fit the memory" in found.why) == (None, True)
+
+
+def test_too_many_pairs_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps say where they lead, and what is different lies behind more pairs than there may be."""
+
+    def line(length: int) -> Hidden:
+        steps = [*({"a": place + 1} for place in range(length)), {"b": length}]
+        return Hidden((0,) * (length + 1), tuple(steps), (0,))
+
+    graphs = graph_of(line(6), "before", tmp_path), graph_of(line(7), "after", tmp_path)
+    monkeypatch.setattr("checker.graph.inclusion._PAIRS", 1)
+    found = compare(*graphs)
+    assert (found.equal, found.why) == (False, "")
+    monkeypatch.setattr("checker.graph.inclusion.available", lambda: 0)
+    found = compare(*graphs)
+    assert (found.equal, found.why) == (None, "more than 4 pairs of states")

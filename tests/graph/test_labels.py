@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from machines import lamp
 
 from checker import flow
+from checker.errors import UsageError
 from checker.graph import labelled, labels
 from checker.graph.labelled import FAILED, LabelledGraph, labelled_graph
 from checker.machine.machine import Machine
@@ -142,3 +144,13 @@ def test_what_comes_to_the_same_under_symmetry_is_one_step(
     assert graph.states == result.exploration.distinct
     counted = Counter(graph.labels[name].row for name in graph.names.tolist())
     assert counted == {row.row: row.fired for row in result.exploration.rows}
+
+
+@pytest.mark.parametrize("bound", ["default_limit", "available"])
+def test_a_graph_that_does_not_fit_the_memory_is_refused(
+    bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither what a search may use nor what is free."""
+    monkeypatch.setattr(labelled, bound, lambda: 1 << 10)
+    with pytest.raises(UsageError, match="does not fit the memory: 2 states and 1 steps"):
+        labelled_graph(lamp())

@@ -36,12 +36,15 @@ from machines import (
 )
 
 from checker.errors import SpecificationError
-from checker.kernel import build
+from checker.kernel import build, functions
 from checker.kernel.calls import Calls
+from checker.kernel.text import module_text
 from checker.layout import pack
 from checker.llvm.choices import PICKS_FEW
+from checker.llvm.code import FrameTooLargeError
 from checker.machine import terms as t
-from checker.machine.machine import Machine
+from checker.machine.machine import Machine, Variable
+from checker.machine.terms import Term
 from checker.machine.types import (
     Bag,
     Bool,
@@ -313,16 +316,37 @@ def test_more_properties_than_bits() -> None:
     assert caught.value.diagnostics[0].code == "R611"
 
 
-def test_a_set_with_a_bit_for_each_of_too_many_values() -> None:
-    """The frame of a function that makes one would be larger than a thread's stack."""
-    few = Record("Few", (("one", Bool()),))
-    many = Record("Many", (("some", Bag(Range(0, 59), 7)),))
-    some, either = Set(few), Union("Either", (few, many))
+FEW = Record("Few", (("one", Bool()),))
+
+
+def wide(bag: Bag) -> tuple[list[Variable], Term]:
+    """Two variables, and a term that makes a set over a union with all values of `bag`."""
+    some, either = Set(FEW), Union("Either", (FEW, Record("Many", (("some", bag),))))
     held = variable("held", some, frozenset())
     kept = variable("kept", either, RecordValue("Few", (("one", True),)))
-    wide = cast(read("held", some), Set(either))
-    asked = prop("asked", "always", negated(contains(read("kept", either), wide)))
-    made = machine("wide", [held, kept], [action("stay")], properties=[asked])
+    return [held, kept], negated(
+        contains(read("kept", either), cast(read("held", some), Set(either)))
+    )
+
+
+def test_a_set_with_a_bit_for_each_of_too_many_values() -> None:
+    """The frame of a function that makes one would be larger than a thread's stack."""
+    variables, term = wide(Bag(Range(0, 59), 7))
+    asked = prop("asked", "always", term)
+    made = machine("wide", variables, [action("stay")], properties=[asked])
     with pytest.raises(SpecificationError) as caught:
         build(made, pack(made), use_cache=False)
     assert caught.value.diagnostics[0].code == "R611"
+
+
+def test_the_frames_of_functions_that_call_each_other_count_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The search crashed: a row's set and that of a terminal condition are there at once."""
+    monkeypatch.setattr(functions, "PIECE_LINES", 1)
+    variables, term = wide(Bag(Range(0, 64), 4))
+    made = machine("wide", variables, [action(name, guard=term) for name in ("stay", "wait")])
+    assert "@piece1(" in module_text(made, pack(made))
+    made = replace(made, terminal=(term,))
+    with pytest.raises(FrameTooLargeError):
+        module_text(made, pack(made))

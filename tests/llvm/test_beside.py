@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from machines import two_phase
 
-from checker.errors import Interruption
+from checker.errors import EnvironmentFailure, Interruption
 from checker.kernel import build
 from checker.kernel.build import fingerprint
 from checker.layout import pack
@@ -33,6 +33,12 @@ def test_where_no_process_makes_it_this_one_does(
 ) -> None:
     monkeypatch.setattr(beside, "_COMMAND", ("-c", code))
     assert optimised_unless(lambda: False, TEXT) == native.compile_object(TEXT)
+
+
+def test_what_crashed_elsewhere_is_not_tried_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "_COMMAND", ("-c", "import os; os.abort()"))
+    with pytest.raises(EnvironmentFailure, match="crashed"):
+        optimised_unless(lambda: False, TEXT)
 
 
 def test_it_is_broken_off_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from machines import counter, lamp, two_phase
 
-from checker.errors import InternalError
+from checker import memory
+from checker.errors import EnvironmentFailure, InternalError
 from checker.kernel import Kernel, build
 from checker.kernel.build import fingerprint
 from checker.kernel.calls import Calls
@@ -113,3 +114,13 @@ def test_code_that_another_user_signed_is_never_loaded(home: Path, compiled: lis
 def test_malformed_code_is_our_error() -> None:
     with pytest.raises(InternalError, match="malformed"):
         native.compile_object("define i64 @initial() {\nret i64 %nothing\n}\n")
+
+
+def test_llvm_is_not_begun_where_it_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would end the process."""
+    code = native.compile_object("define i64 @answer() {\nret i64 42\n}\n")
+    monkeypatch.setattr(memory, "space_left", lambda: 1 << 24)
+    with pytest.raises(EnvironmentFailure, match="ulimit"):
+        native.compile_object("")
+    with pytest.raises(EnvironmentFailure, match="ulimit"):
+        native.NativeCode(code)

@@ -127,6 +127,34 @@ def test_from_whole_states_to_halves_to_the_disk(words: int, workers: int, share
     assert (len(notices) == 3) == (share == 0.1)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("share", [0.2, 0.3, 0.5])
+def test_table_halves_and_queue_together_stay_within_the_limit(
+    share: float, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A root takes a word in the queue until its level is expanded."""
+    taken: list[int] = []
+
+    class Told(crew_module.Crew):
+        def _provide(self, results: set[int]) -> Any:
+            self.tell()
+            return super()._provide(results)
+
+        def _close_holes(self) -> None:
+            self.tell()
+            super()._close_holes()
+
+        def tell(self) -> None:
+            if self.compact is not None:
+                beside = self.compact.bytes + 8 * (self.tail - self.compact.kept)
+                taken.append(self.store.table_bytes + beside + self.store.overhead)
+
+    monkeypatch.setattr(local_module, "Crew", partial(Told, capacity=2, out_capacity=64))
+    limit = int(share * 8**5 * 26) + 4608 * workers
+    run(2, workers, Limits(memory_bytes=limit), compact="auto")
+    assert 0.5 * limit < max(taken) <= limit
+
+
 @pytest.mark.parametrize("words", [2, 3])
 def test_halves_that_are_not_worth_it_leave_the_search_as_it_was(
     words: int, monkeypatch: pytest.MonkeyPatch

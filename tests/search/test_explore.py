@@ -315,6 +315,37 @@ def test_where_states_may_have_many_successors_threads_do_the_work() -> None:
         assert here not in who(512)
 
 
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("words", [1, 2])
+def test_initial_states_are_taken_some_at_a_time(
+    words: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All at once would need more memory than the states, and nobody would count it."""
+    monkeypatch.setattr(crew_module, "_INITIAL_AT_ONCE", 16)
+    widest: list[int] = []
+    real = crew_module.Crew.expand_level
+
+    def told(crew: crew_module.Crew, *given: Any) -> Any:
+        widest.append(max(desk.capacity for desk in crew.desks))
+        return real(crew, *given)
+
+    monkeypatch.setattr(crew_module.Crew, "expand_level", told)
+    nodes = [*range(60, 200), *range(100)]
+    graph = Graph(
+        initial=[(node, 0) for node in nodes],
+        edges={node: [Edge(0, node // 2), Edge(1, node + 1 if node < 250 else 7)]
+               for node in range(251)},
+        checks={3: 1},
+        words=words,
+    )  # fmt: skip
+    for memory in (None, 1, 40_000):
+        limits = Limits(keep_going=True, memory_bytes=memory)
+        compare(graph, explore_graph(graph, limits, 2), keep_going=True)
+    assert max(widest[:15]) == 16
+    found = explore_graph(graph, Limits(states=70), 1)
+    assert (found.distinct, found.levels, found.stopped_by) == (70, (70,), "states")
+
+
 def test_buffers_that_held_many_initial_states_are_given_back() -> None:
     kernel = kernel_of(Graph([(node, 0) for node in range(99)], {}), ACTIONS)
     with crew_module.Crew(kernel, 1, 1 << 24, None, out_capacity=8) as crew:

@@ -17,8 +17,10 @@ from test_explore import machine as graph_machine
 
 import checker.search.crew as crew_module
 import checker.search.local as local_module
+from checker.errors import EnvironmentFailure
 from checker.kernel.kernel import Kernel
 from checker.search import paths, runs
+from checker.search.board import Desk
 from checker.search.disk import Disk
 from checker.search.exploration import Exploration
 from checker.search.explore import explore
@@ -124,6 +126,18 @@ def test_what_leads_to_a_finding_is_kept_on_disk_where_it_does_not_fit(
 
 
 @pytest.mark.usefixtures("tiny")
+def test_a_path_through_a_state_whose_steps_do_not_fit_is_no_contradiction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The search may have looked at fewer: without those that commute."""
+    monkeypatch.setattr(paths, "Desk", lambda kernel, _capacity: Desk(kernel, 1))
+    assert run(2, None, 2, kernels=SMALL).findings == run(2, None, kernels=SMALL).findings
+    monkeypatch.setattr(paths, "_bytes_of_states", lambda _crew: 1 << 60)
+    with pytest.raises(EnvironmentFailure, match="give it more with --memory"):
+        run(2, None, 2, kernels=SMALL)
+
+
+@pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize("words", [1, 2])
 @pytest.mark.parametrize("keep_going", [False, True])
 def test_random_graphs_with_everything_on_disk(words: int, *, keep_going: bool) -> None:
@@ -193,6 +207,20 @@ def test_a_full_disk_stops_the_search_honestly(free: int, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("tiny")
+def test_a_disk_that_holds_the_queue_and_no_runs_stops_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The table, which was an index into the queue, is empty then: nothing may go on with it."""
+    monkeypatch.setattr(Spill, "adopt", lambda *_: False)
+    notices: list[str] = []
+    found = run(2, memory_for(2, 1, 300), kernels=SMALL, compact="off", notice=notices.append)
+    assert (found.stopped_by, found.exhaustive, len(notices)) == ("memory", False, 1)
+    whole = run(2, None, kernels=SMALL).levels
+    assert found.levels[:-1] == whole[: len(found.levels) - 1]
+    assert 0 < found.levels[-1] <= whole[len(found.levels) - 1]
+
+
+@pytest.mark.usefixtures("tiny")
 def test_an_interrupt_counts_what_was_found_on_disk() -> None:
     stop = Event()
 
@@ -245,6 +273,27 @@ def test_an_interrupt_is_heard_while_the_disk_is_put_in_order(
     if part != "adopt":
         assert 0 < len(found.levels) < len(levels)
         assert found.levels == levels[: len(found.levels)]
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("words", [1, 2])
+def test_an_interrupt_is_heard_while_the_queue_goes_to_disk(
+    words: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop, notices = Event(), list[str]()
+    share = Disk.share
+
+    def stopped(disk: Disk) -> int:
+        stop.set()
+        return share(disk)
+
+    monkeypatch.setattr(Disk, "share", stopped)
+    found = explore(
+        MACHINE, LAYOUT, SMALL[words], Limits(memory_bytes=memory_for(words, 1, 300)), 1,
+        interrupt=stop, options=Options(notice=notices.append),
+    )  # fmt: skip
+    assert (found.stopped_by, notices) == ("interrupt", [])
+    assert found.distinct == sum(found.levels) > 0
 
 
 @pytest.mark.usefixtures("tiny")
