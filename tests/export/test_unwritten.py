@@ -66,8 +66,9 @@ def test_promises_to_rows_together_are_written(tmp_path: Path) -> None:
 
 
 def test_formulas_and_claims_of_some_runs_are_written(tmp_path: Path) -> None:
-    more = "properties:\n  a:\n    ltl: implies(always(eventually(n == 1)), eventually(always(n < 2)))\n"
-    more += "    why: w.\n  b: {eventually: n == 1, initially: n == 0, why: w.}\n"
+    formula = "implies(always(eventually(n == 1)), eventually(always(n < 2)))"
+    more = f"properties:\n  a: {{ltl: '{formula}', why: w.}}\n"
+    more += "  b: {eventually: n == 1, initially: n == 0, why: w.}\n"
     text = exported(tmp_path, more).text
     assert "a == (<>([](~(n = 1))) \\/ <>([]((n < 2))))" in text
     assert "b == (n = 0) => (<>(n = 1))" in text
