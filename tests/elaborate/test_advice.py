@@ -124,6 +124,10 @@ MISLED = {
         "Y303",
         "total map of R to ...",
     ),
+    "rows:\n  - {row: a, when: any(e.from == k for e in K for k in K), do: pass}\n": (
+        "T120",
+        "give the field another name",
+    ),
     # Words of other languages before what they are of.
     "rows:\n  - {row: a, when: exists x in K, do: pass}\n": ("T120", "any(p for x in s)"),
     "rows:\n  - {row: a, do: let x = 1}\n": ("T120", "leave it out"),
