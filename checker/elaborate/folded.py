@@ -43,7 +43,8 @@ def too_many_rounds(span: Span, most: int) -> TooMuch:
         "loops inside each other come to too many rounds",
         span,
         expected=f"at most {most:,} terms worked out, each as often as its loops go round",
-        help="let loops run over smaller types, or over fewer at a time",
+        help="let loops run over smaller types, or over fewer at a time; name by `let:` what they "
+        "work out again in every round",
     )
 
 

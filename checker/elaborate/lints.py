@@ -416,7 +416,7 @@ def _messages(world: World, machine: Machine, rows: list[Row]) -> None:
     """Report messages that are sent and that no row takes, at all or in some states (L440)."""
     patterns = _patterns(world, tuple(rows))
     sent = frozenset[str]().union(*(once(_records_made, action) for action in machine.actions))
-    stated = _stated(world)
+    stated, looked = _stated(world), _kinds_looked_for(machine)
     owners: list[Owner] = [*world.channels.values(), *world.calls.values()]
     for owner in owners:
         for kind in kinds_of(owner):
@@ -427,7 +427,8 @@ def _messages(world: World, machine: Machine, rows: list[Row]) -> None:
                 if row.name.text in patterns
                 and (name_of(patterns[row.name.text][0]), patterns[row.name.text][1]) == key
             ]
-            if kind in sent and not takers and key not in stated:
+            read = bool(takers) or (_stays(owner) and kind in looked)
+            if kind in sent and not read and key not in stated:
                 world.warn(
                     "L440",
                     f"no row takes `{kind}` from `{name_of(owner)}`",
@@ -441,6 +442,15 @@ def _messages(world: World, machine: Machine, rows: list[Row]) -> None:
 def _records_made(action: Action) -> frozenset[str]:
     """Return the names of the records and messages that a row makes."""
     return frozenset(node.name for node in walk(*action.body) if isinstance(node, t.RecordOf))
+
+
+def _kinds_looked_for(machine: Machine) -> set[str]:
+    """Return the kinds that conditions look for, as in `any(m is Kind for m in channel)`."""
+    conditions = [part for action in machine.actions for part in (*action.bindings, action.guard)]
+    nodes = [*conditions, *(node for action in machine.actions for node in action.body)]
+    nodes += [item.condition for item in machine.properties]
+    asked = {node.variant for node in walk(*nodes) if isinstance(node, t.IsVariant)}
+    return asked | {node.name for node in walk(*conditions) if isinstance(node, t.RecordOf)}
 
 
 def _stays(owner: Owner) -> bool:

@@ -283,7 +283,7 @@ class _Reader:
             "a temporal operator cannot stand inside this",
             self._context.span(node),
             expected="and, or, not, implies, or another temporal operator around it",
-            help="for one property for each value, use `for:`",
+            help=_spelt_out(node),
         )
 
     def _require_no_other(self, word: str, node: ast.expr) -> None:
@@ -324,6 +324,17 @@ class _Reader:
             return temporal.Constant(term.value is True)
         self._atoms.append(term)
         return Atom(len(self._atoms) - 1)
+
+
+def _spelt_out(node: ast.expr) -> str:
+    """Return what to write where a formula stands inside of something else."""
+    match node:
+        case ast.Call(ast.Name("any")):
+            return "write a formula for each value, joined by `or`"
+        case ast.Call(ast.Name("all")):
+            return "write a formula for each value, joined by `and`; or a property each, by `for:`"
+        case _:
+            return "for one property for each value, use `for:`"
 
 
 def _is_temporal(node: ast.expr) -> bool:

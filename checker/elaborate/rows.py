@@ -65,6 +65,7 @@ class _Row:
     def __init__(self, world: World, row: Row, locals_: Locals) -> None:
         self.world, self.row = world, row
         self.allocator = Allocator()
+        self.allocator.keep(entry.name.text for entry in row.bindings)
         self.names: dict[str, Term] = {}
         self.effects = Effects(world, self.allocator, locals_)
 
@@ -151,7 +152,7 @@ class _Row:
         values = domain_of(entry, self.context)
         item = item_of(values.type)
         assert item is not None
-        unique = self.allocator.unique(entry.name.text)
+        unique = self.allocator.binding(entry.name.text)
         self.names[entry.name.text] = t.Local(unique, item, entry.name.span)
         return Binding(unique, values, None, shown=True)
 

@@ -287,19 +287,24 @@ def _keys(
     """Bind the keys that are new names, or not written at all; return all keys."""
     keys: list[Term] = []
     written = (*pattern.keys, *(node for _, node in pattern.arguments))
-    names = named | {node.id for node in written if isinstance(node, ast.Name)}
-    for index, kind in enumerate(keys_of(pattern.owner)):
+    here = {node.id for node in written if isinstance(node, ast.Name)}
+    kinds = keys_of(pattern.owner)
+    words = [node.id if isinstance(node, ast.Name) else "_" for node in pattern.keys]
+    surfaces = [
+        word if word != "_" else _surface(context.world, pattern.owner, index, named | here)
+        for index, word in enumerate(words or ["_" for _ in kinds])
+    ]
+    context.allocator.keep({*here, *surfaces})
+    for index, kind in enumerate(kinds):
         node = pattern.keys[index] if pattern.keys else None
         if node is not None and not binds(context, node, kind):
             keys.append(context.check(node, kind))
             continue
-        word = node.id if isinstance(node, ast.Name) else "_"
-        surface = word if word != "_" else _surface(context.world, pattern.owner, index, names)
-        unique = context.allocator.unique(surface)
+        unique = context.allocator.binding(surfaces[index])
         local = t.Local(unique, kind, pattern.span)
         found.bindings.append(Binding(unique, t.Everything(Set(kind), pattern.span), None, True))
-        if word != "_":
-            _name(context, found, word, local, local)
+        if node is not None and words[index] != "_":
+            _name(context, found, words[index], local, local)
         keys.append(local)
     return keys
 
@@ -349,7 +354,7 @@ def _fields(context: Context, pattern: Pattern, found: Consumption, whole: Term)
             if isinstance(part, t.Local | t.Literal):
                 _name(context, found, node.id, part, part)
                 continue
-            unique = context.allocator.unique(node.id)
+            unique = context.allocator.binding(node.id)
             found.lets.append((unique, part))
             found.shown.append(unique)
             _name(context, found, node.id, part, t.Local(unique, kinds[name], part.span))

@@ -273,6 +273,7 @@ class TypeReader:
             node.span,
             expected="an id type, an enum, LOW..HIGH",
             found=show(kind),
+            help=f"a variable for each holds a map: `type: total map of {show(kind)} to ...`",
         )
 
     def _unknown(self, name: str, span: Span, what: str, known: Iterable[str]) -> Wrong:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -206,13 +207,30 @@ class World:
 
 
 class Allocator:
-    """Hands out the names of locals, each once in an action or property."""
+    """Hands out the names of locals, each once in an action or property.
+
+    What a row binds is called as the row calls it, for steps are told by these names: they are
+    kept for it, whatever an expression before it calls something.
+    """
 
     def __init__(self) -> None:
         self._used: dict[str, int] = {}
+        self._kept: set[str] = set()
+
+    def keep(self, surfaces: Iterable[str]) -> None:
+        """Keep names for the bindings that are called so."""
+        self._kept |= {surface for surface in surfaces if surface not in self._used}
+
+    def binding(self, surface: str) -> str:
+        """Return `surface` for the one binding that it is kept for; otherwise as `unique`."""
+        if surface in self._kept:
+            self._kept.remove(surface)
+            self._used.setdefault(surface, 1)
+            return surface
+        return self.unique(surface)
 
     def unique(self, surface: str) -> str:
-        """Return `surface`, or `surface#2` and so on where it is taken."""
-        number = self._used.get(surface, 0) + 1
+        """Return `surface`, or `surface#2` and so on where it is taken or kept."""
+        number = self._used.get(surface, int(surface in self._kept)) + 1
         self._used[surface] = number
         return surface if number == 1 else f"{surface}#{number}"

@@ -15,6 +15,7 @@ from checker.frozen import frozen
 from checker.machine import terms as t
 from checker.machine.certain import fails_alone
 from checker.machine.machine import LIVENESS, Action, Machine, Property
+from checker.machine.temporal import Atom, Binary, Constant, Formula
 from checker.machine.terms import Generator, Term
 from checker.machine.types import Type
 from checker.machine.walk import variables_read, walk
@@ -26,6 +27,7 @@ _OF_TABLE = ("Moves", "Restores", "Created")
 """How the names of what is defined for a state table end."""
 _OF_STEPS = "_step"
 """How the name of what a `step` property says of a step ends."""
+_SIGNS = {"and": " /\\ ", "or": " \\/ "}
 
 
 @frozen()
@@ -321,21 +323,37 @@ class _Writer:
         parts = ["Init", "[][Next]_vars"]
         if self._kind(*LIVENESS):
             rows = fair_rows(self._machine).rows
-            parts += [
-                self._fairness(action, tuple((name, kind) for name, kind, _ in row.splits))
-                for action in self._machine.actions
-                if (row := rows.get(action.name)) is not None
-            ]
+            for action in self._machine.actions:
+                if action.fair != "none" and action.fault is None:
+                    per = tuple((name, kind) for name, kind, _ in rows[action.name].splits)
+                    own = tuple(name for name, _ in per)
+                    parts.append(self._fairness([(action.name, own)], per, action.fair == "strong"))
+            groups = self._machine.fair_groups
+            parts += [self._fairness(item.rows, item.per, item.strong) for item in groups]
         return lines + [f"  /\\ {part}" for part in parts]
 
-    def _fairness(self, action: Action, splits: tuple[tuple[str, Type], ...]) -> str:
-        kind = "SF_vars" if action.fair == "strong" else "WF_vars"
-        scope, text, only = self._scope, "", []
-        for name, domain in splits:
+    def _fairness(
+        self,
+        rows: Iterable[tuple[str, tuple[str, ...]]],
+        per: tuple[tuple[str, Type], ...],
+        strong: bool,
+    ) -> str:
+        """Return what is promised to rows together, to each combination of the values of `per`.
+
+        With each row are its bindings that stand for them.
+        """
+        scope, text, chosen = self._scope, "", []
+        for name, domain in per:
             own, scope = scope.bind(f"the {name}")
             text += f"\\A {own} \\in {self._values.set_of(domain)} : "
-            only.append((name, own))
-        return f"{text}{kind}({self._instances(action, tuple(only))})"
+            chosen.append(own)
+        actions = {action.name: action for action in self._machine.actions}
+        ways = [
+            self._instances(actions[row], tuple(zip(names, chosen, strict=True)))
+            for row, names in rows
+        ]
+        whole = ways[0] if len(ways) == 1 else " \\/ ".join(f"({way})" for way in ways)
+        return f"{text}{'SF' if strong else 'WF'}_vars({whole or 'FALSE'})"
 
     # ---------------------------------------------------------------------- properties
 
@@ -383,6 +401,14 @@ class _Writer:
         raise unwritten(f"a property `{item.kind}`", item.name, item.span)
 
     def _formula(self, item: Property) -> str:
+        """Return what a claim says of infinite runs, of those it speaks of."""
+        claim = self._of_all_runs(item)
+        return claim if item.initially is None else f"{self._promised(item.initially)} => ({claim})"
+
+    def _of_all_runs(self, item: Property) -> str:
+        if item.kind == "ltl":
+            assert item.formula is not None
+            return self._joined_formula(item.formula, item)
         claim = self._promised(item.condition)
         match item.kind:
             case "eventually":
@@ -395,6 +421,23 @@ class _Writer:
             case "eventually_always":
                 return f"<>[]{claim}"
         raise unwritten(f"a property `{item.kind}`", item.name, item.span)
+
+    def _joined_formula(self, formula: Formula, item: Property) -> str:
+        """Return a formula of `ltl`; TLC has no `until` and `release` of two conditions (X703)."""
+        match formula:
+            case Atom(number, positive):
+                text = self._promised(item.atoms[number])
+                return text if positive else f"~{text}"
+            case Constant(value):
+                return "(vars = vars)" if value else "(vars # vars)"
+            case Binary("until", Constant(True), right):
+                return f"<>({self._joined_formula(right, item)})"
+            case Binary("release", Constant(False), right):
+                return f"[]({self._joined_formula(right, item)})"
+            case Binary("and" | "or" as word, left, right):
+                sides = [self._joined_formula(side, item) for side in (left, right)]
+                return f"({_SIGNS[word].join(sides)})"
+        raise unwritten("`until` or `release`", item.name, item.span)
 
     def _promised(self, condition: Term) -> str:
         """Write a condition of a temporal formula.

@@ -38,15 +38,8 @@ def refuse(code: str, message: str, span: Span, found: str, help_text: str) -> S
 
 def require_written(machine: Machine) -> None:
     """Refuse (X703) what says more of runs than the module would."""
-    for group in machine.fair_groups:
-        raise unwritten("fairness of a group of rows", group.name, group.span)
     for bound in machine.step_bounds:
         raise unwritten("a bound of steps", "next(...)", bound.span)
-    for item in machine.properties:
-        if item.kind == "ltl":
-            raise unwritten("a formula of temporal logic", item.name, item.span)
-        if item.initially is not None:
-            raise unwritten("a claim about some initial states", item.name, item.span)
 
 
 def unwritten(what: str, found: str, span: Span) -> SpecificationError:

@@ -86,7 +86,7 @@ _FUNCTIONS: Final[dict[str, str]] = {
     **dict.fromkeys(("G", "globally", "box"), "always({0}), in a property of `ltl:`"),
     **dict.fromkeys(("F", "diamond"), "eventually({0}), in a property of `ltl:`"),
     **{
-        word: f"a property of its own, `ltl: {word}(...)`"
+        word: f"{word}(...) in the cell `ltl:` of a property, where the whole formula stands"
         for word in ("always", "eventually", "until", "release", "leads_to")
     },
 }

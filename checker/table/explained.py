@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from keyword import iskeyword
 
 from checker.table import elsewhere
 from checker.table.nodes import shorten
@@ -17,6 +18,7 @@ _OPERAND = re.compile(r"[\w)\]}]$")
 _PREFIX = re.compile(r"(?:^|[(,]|\[\]|\b(?:and|or|not))$")
 _WORD_BEFORE = re.compile(r"\b\w{1,10}$")
 _OPENING, _CLOSING = "([{", ")]}"
+_FIELD = re.compile(r"\.\s*([^\W\d]\w*)")
 
 
 def explain(failure: SyntaxError, mode: str, text: str, at: int) -> tuple[str, str | None, int]:
@@ -65,6 +67,12 @@ def _foreign(text: str, at: int, line: str) -> tuple[str, str] | None:
     formula = before.removesuffix("[]").rstrip() if sign == "[]" else before
     if (sign == "<>" or formula != before) and _PREFIX.search(formula):
         return f"the language does not have `{sign}`", elsewhere.TEMPORAL
+    field = _FIELD.match(text, len(before) - 1 if before.endswith(".") else at)
+    if field is not None and iskeyword(field[1]):
+        return (
+            f"no field is called `{field[1]}`",
+            f"`{field[1]}` is a word of the expression grammar; give the field another name",
+        )
     word = re.match(r"[UWR]\b", after)
     if word is not None and _OPERAND.search(before):
         help_ = "write until(p, q) or release(p, q), in a property of `ltl:`"

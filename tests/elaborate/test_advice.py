@@ -108,6 +108,26 @@ MISLED = {
     "properties:\n  p: {ltl: '[](1 == 1)', why: x.}\n": ("T125", "always(p)"),
     "properties:\n  p: {always: 1 <> 2, why: x.}\n": ("T120", "write !="),
     "properties:\n  p: {ltl: G(1 == 1), why: x.}\n": ("N201", "write always(1 == 1)"),
+    "properties:\n  p: {ltl: always(any(eventually(k == l) for k in K for l in K)), why: x.}\n": (
+        "Y309",
+        "joined by `or`",
+    ),
+    "properties:\n  p: {ltl: always(all(eventually(k == l) for k in K for l in K)), why: x.}\n": (
+        "Y309",
+        "by `for:`",
+    ),
+    "definitions:\n  met(k): eventually(k in K)\nproperties:\n  p: {ltl: met(k1), why: x.}\n": (
+        "N201",
+        "where the whole formula stands",
+    ),
+    "  R: {fields: {k: K}}\nvariables:\n  n: {type: 0..1, per: R, initial: '0'}\n": (
+        "Y303",
+        "total map of R to ...",
+    ),
+    "rows:\n  - {row: a, when: any(e.from == k for e in K for k in K), do: pass}\n": (
+        "T120",
+        "give the field another name",
+    ),
     # Words of other languages before what they are of.
     "rows:\n  - {row: a, when: exists x in K, do: pass}\n": ("T120", "any(p for x in s)"),
     "rows:\n  - {row: a, do: let x = 1}\n": ("T120", "leave it out"),

@@ -251,3 +251,26 @@ def test_fairness_may_depend_on_constants_either_way(machine: Elaborating, cell:
     assert moody in HOUSE
     made = machine(HOUSE.replace(moody, f'fair: "{cell}"'))
     assert made.actions[-1].fair == "weak"
+
+
+def test_bindings_are_called_as_their_row_calls_them(machine: Elaborating) -> None:
+    """Goal: the names by which steps are told are the row's own.
+
+    An expression before a binding may call something alike: a definition whose names nobody sees.
+    """
+    made = machine(
+        """
+types: {Place: 0..2}
+messages: {Go: {p: Place}}
+channels: {wires: {carries: [Go], order: bag, per: [Place, Place], capacity: "1"}}
+variables: {board: {type: set of Place, initial: "{0}"}}
+definitions: {open(): "{q for q in Place if all(q != p for p in board)}"}
+rows:
+  - {row: slides, for: {e: open(), p: board}, when: any(p < q for q in board), do: board.add(e)}
+  - {row: comes, on: "wires[min(q for q in {min(p for p in board)}), q].Go(p)", do: board.add(p)}
+fair_groups: {sliding: {rows: [slides], per: [p], fair: weak}}
+"""
+    )
+    slides, comes = made.actions
+    assert list(slides.shown) == ["e", "p"]
+    assert list(comes.shown) == ["q", "p"]

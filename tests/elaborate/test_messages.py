@@ -59,6 +59,27 @@ def test_a_bag_delivers_in_any_order(machine: Elaborating) -> None:
     assert {state["last"] for state in found.states if state["n"] == 1} == {0, 1}
 
 
+@pytest.mark.parametrize(
+    ("look", "told"),
+    [
+        ("any(m is Stop for m in post)", []),
+        ("Stop() in post", []),
+        ("n == 0", ["no row takes `Stop` from `post`"]),
+    ],
+)
+def test_what_stays_may_be_looked_for_instead_of_taken(
+    machine: Elaborating, look: str, told: list[str]
+) -> None:
+    """Goal: a message of a retained channel that a guard asks for is one that a row reads."""
+    rows = f"  - {{row: stops, send: Stop()}}\n  - {{row: looks, when: '{look}', do: n = 0}}\n"
+    found = machine(channel("order: retained") + rows)
+    assert [lint.message for lint in found.warnings if lint.code == "L440"] == told
+    taken = machine(channel("order: bag, capacity: '1'") + rows)
+    assert [lint.message for lint in taken.warnings if lint.code == "L440"] == [
+        "no row takes `Stop` from `post`"
+    ]
+
+
 def test_a_retained_channel_keeps_what_is_read(machine: Elaborating) -> None:
     found = walk(machine(channel("order: retained")))
     assert found.values("n") == {"0", "1", "2", "3"}

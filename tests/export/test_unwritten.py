@@ -31,10 +31,8 @@ def exported(tmp_path: Path, more: str) -> Module:
 @pytest.mark.parametrize(
     ("more", "line"),
     [
-        ("fair_groups: {all_rows: {rows: all, fair: weak}}\n", 9),
         ("bounds: [next(n) != n]\n", 9),
-        ("properties:\n  p: {ltl: always(eventually(n == 1)), why: w.}\n", 10),
-        ("properties:\n  p: {eventually: n == 1, initially: n == 0, why: w.}\n", 10),
+        ("properties:\n  p: {ltl: 'until(n == 0, n == 1)', why: w.}\n", 10),
     ],
 )
 def test_what_has_no_form_is_refused_with_its_place(tmp_path: Path, more: str, line: int) -> None:
@@ -50,3 +48,27 @@ def test_claims_that_have_a_form_are_written(tmp_path: Path) -> None:
     text = exported(tmp_path, more).text
     assert "a == []<>(n = 1)" in text
     assert "b == <>[](n # 1)" in text
+
+
+def test_promises_to_rows_together_are_written(tmp_path: Path) -> None:
+    more = "  - {row: leap, for: {k: 0..2, m: 0..1}, when: k > n, do: n = k}\n"
+    more += "fair_groups:\n  a: {rows: all, fair: weak}\n"
+    more += "  b: {rows: [leap], per: [k], fair: strong}\n"
+    text = exported(tmp_path, more + "properties:\n  p: {eventually: n == 1, why: w.}\n").text
+    leap = "\\E k \\in 0..2 : \\E m \\in 0..1 : leap(k, m)"
+    one = leap.replace("0..2", "(0..2) \\cap {the_k}")
+    spec = text[text.index("Spec ==") :].partition("\n\n")[0]
+    assert spec.splitlines()[3:] == [
+        "  /\\ WF_vars(turn)",
+        f"  /\\ WF_vars((turn) \\/ ({leap}))",
+        f"  /\\ \\A the_k \\in 0..2 : SF_vars({one})",
+    ]
+
+
+def test_formulas_and_claims_of_some_runs_are_written(tmp_path: Path) -> None:
+    formula = "implies(always(eventually(n == 1)), eventually(always(n < 2)))"
+    more = f"properties:\n  a: {{ltl: '{formula}', why: w.}}\n"
+    more += "  b: {eventually: n == 1, initially: n == 0, why: w.}\n"
+    text = exported(tmp_path, more).text
+    assert "a == (<>([](~(n = 1))) \\/ <>([]((n < 2))))" in text
+    assert "b == (n = 0) => (<>(n = 1))" in text

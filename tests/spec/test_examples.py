@@ -35,6 +35,11 @@ PUBLISHED: dict[tuple[str, str], tuple[int, int | None, int | None]] = {
     ("group_small", "members_4_generations_1"): (555_002, 2_839_145, 40),
     ("group_small", "members_4_generations_2"): (5_480_598, 27_723_576, 44),
     ("group_small", "members_4_generations_3"): (22_019_861, None, None),
+    ("token_ring", "default"): (256, 896, 0),
+    ("token_ring", "machines_6"): (46_656, 248_832, 0),
+    ("allocator", "default"): (400, 1_633, 5),
+    ("voting", "default"): (77, 451, 10),
+    ("voting", "all_states"): (599, 3_124, 10),
 }
 """Distinct states, generated states and depth that TLC and SPIN found of the same models.
 
