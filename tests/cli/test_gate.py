@@ -571,6 +571,21 @@ def test_reports_stay_where_an_instance_could_not_be_run(
     assert after == before
 
 
+def test_reports_of_the_named_system_alone_are_written(command: Command, toggle: str) -> None:
+    other = Path("other.yaml")
+    other.write_text(Path(toggle).read_text().replace("system: toggle", "system: other", 1))
+    words = ("verify", "--report", "reports")
+    assert command(*words, toggle, *ONE).code == 0
+    assert command(*words, str(other), *ONE).code == 0
+    page = Path("reports/README.md").read_text()
+    assert Path("reports/toggle/README.md").is_file()
+    assert command(*words, toggle, *ONE, "--check").code == 0
+    assert command(*words, toggle, *ONE).code == 0
+    assert Path("reports/README.md").read_text() == page
+    assert "| [toggle](toggle/README.md) |" in page
+    assert "## [other](other/README.md)" in page
+
+
 def test_reports_do_not_depend_on_whether_vacuity_was_asked(command: Command, toggle: str) -> None:
     words = ("verify", toggle, *ONE, "--report", "reports")
     assert command(*words).code == 0
