@@ -6,12 +6,14 @@ the next and what it did; where it knows no such row, the engine is wrong and no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from checker.errors import EvaluationError, InternalError
 from checker.machine.machine import OF_STEPS, Action, Machine, Property
+from checker.machine.types import Map, Set
 from checker.passes.writes import written_variables
 from checker.search.finding import Finding
 from checker.semantics.evaluate import Context, evaluate
@@ -87,7 +89,7 @@ def make_step(machine: Machine, number: int, before: State, successor: Successor
     """Return one executed successor as a step from `before`."""
     action = _action(machine, successor.action)
     after = successor.state
-    told = {event.variable for event in successor.events}
+    told = _told(machine, before, successor)
     return Step(
         number=number,
         row=successor.action,
@@ -111,6 +113,40 @@ def make_step(machine: Machine, number: int, before: State, successor: Successor
         outside_bounds=successor.cut == "bounds",
         error=None if successor.error is None else describe(successor.error),
     )
+
+
+def _told(machine: Machine, before: State, successor: Successor) -> set[str]:
+    """Return the variables of which the events of a step say everything that it does to them.
+
+    A row may clear a channel, beside what it sends.
+    """
+    told = {event.variable for event in successor.events}
+    for variable, old, new in zip(machine.variables, before, successor.state or (), strict=False):
+        if variable.name not in told or variable.origin != "channel":
+            continue
+        known = Counter(_inside(variable.name, old))
+        for event in successor.events:
+            if event.variable == variable.name and event.label != "read":
+                one = event.channel, event.message
+                known[one] += -1 if event.label in {"received", "lost"} else 1
+        found = Counter(_inside(variable.name, new))
+        kinds = variable.type
+        while isinstance(kinds, Map):
+            kinds = kinds.value
+        if isinstance(kinds, Set):  # what is sent again adds nothing
+            known = Counter({item: min(count, 1) for item, count in known.items()})
+        if +known != found:
+            told.discard(variable.name)
+    return told
+
+
+def _inside(place: str, value: object) -> Iterator[tuple[str, object]]:
+    """Yield each message in the channels of a variable, with its channel."""
+    if isinstance(value, MapValue):
+        for key, held in value.items():
+            yield from _inside(f"{place}[{format_value(key)}]", held)
+    elif isinstance(value, tuple | frozenset):
+        yield from ((place, message) for message in value)
 
 
 def describe(error: EvaluationError) -> str:
