@@ -399,7 +399,7 @@ def _between(
     """Return the ends of a message in a channel whose keys say one or both; None: they do not.
 
     Both are of one type: whether a key is who sends or who receives only the step says, for who
-    acts in it does.
+    acts in it does. Where it does not, one key is who it is for, as in front of an inbox.
     """
     keys, others = (keys_of(parties, word, event) for word in words)
     if keys != others:
@@ -407,6 +407,8 @@ def _between(
     told = event.label in ARRIVES | {"sent"}
     acts = acting_of(parties, words[event.label != "sent"], step) if told else None
     other = next((key for key in keys if key != acts), None)
+    if acts is None and len(keys) == 1 and words[0] != words[1]:
+        return lane(parties, words[0], step, None), f"{words[1]} {keys[0]}"
     if acts is None or other is None or (acts not in keys and len(keys) > 1):
         declared = parties.ends.get(event.variable, words)
         pair = keys if words[0] == declared[0] else keys[::-1]  # as the channel names its ends
