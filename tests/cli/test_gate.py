@@ -429,7 +429,8 @@ def test_update_that_fails_leaves_the_file_as_it_was(
 def test_update_says_where_it_cannot_write(command: Command, toggle: str, laid: str) -> None:
     mended(toggle, "expect: {verdict: holds, distinct: 16}", f"expect: {laid}")
     result = command("verify", toggle, *ONE, "--update", "--pin", "depth")
-    assert "toggle default: figures must be written by hand" in result.err
+    assert "error: toggle default: figures must be written by hand" in result.err
+    assert result.code == 2  # what was asked for was not done
     text = Path(toggle).read_text()
     assert f"expect: {laid}\n" in text
     assert "length: 5, depth: 5}" in text
@@ -448,6 +449,17 @@ def test_update_pins_what_is_asked_for(command: Command, toggle: str) -> None:
         assert "press" in {word.text for word, _ in entry.expect.rows}
     assert command("verify", toggle, *ONE).code == 0
     assert command("verify", toggle, *ONE, "--pin", "rows").code == 2
+
+
+def test_what_expects_nothing_has_no_place_for_what_is_pinned(
+    command: Command, toggle: str
+) -> None:
+    text = Path(toggle).read_text()
+    Path(toggle).write_text(text[: text.index("instances:")])
+    result = command("verify", toggle, *ONE, "--update", "--pin", "distinct")
+    assert "`expect` is no mapping here" in result.err
+    assert result.code == 2
+    assert command("verify", toggle, *ONE, "--update").code == 0
 
 
 def test_update_never_writes_a_verdict(command: Command, toggle: str) -> None:
