@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from checker.errors import EvaluationError, InternalError
@@ -21,7 +20,6 @@ from checker.semantics.successor import State, Successor
 from checker.semantics.successors import (
     as_mapping,
     initial_steps,
-    start_state,
     steps_between,
     successors,
 )
@@ -51,8 +49,6 @@ def rebuild_all(machine: Machine, findings: Sequence[Finding]) -> list[Trace]:
 
 
 def _rebuilt(machine: Machine, finding: Finding, replay: _Replay) -> Trace:
-    if _never_began(machine, finding):
-        finding = replace(finding, path=())
     steps = [_initial_step(machine, finding)] if finding.path else []
     for number, (before, after) in enumerate(
         zip(finding.path, finding.path[1:], strict=False), start=1
@@ -158,15 +154,6 @@ def _action(machine: Machine, name: str) -> Action:
     if name == machine.initial.name:
         return machine.initial
     return next(action for action in machine.actions if action.name == name)
-
-
-def _never_began(machine: Machine, finding: Finding) -> bool:
-    """Whether the initial action itself failed: what the path then holds is no initial state."""
-    if finding.kind != "error" or finding.action is not None or len(finding.path) != 1:
-        return False
-    if not any(step.error is not None for step in initial_steps(machine)):
-        return False
-    return start_state(machine) in {None, finding.path[0]}
 
 
 def _initial_step(machine: Machine, finding: Finding) -> Step:
