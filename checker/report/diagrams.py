@@ -30,8 +30,8 @@ def mermaid(
 ) -> str:
     """Return a Mermaid `stateDiagram-v2` of `table`, the visited states in gold.
 
-    `steps` are step numbers of a counterexample, which stand behind the moves that it made; those
-    that are no transitions of the table are drawn besides.
+    `steps` are step numbers of a counterexample, which stand behind the moves that it made. What
+    no transition is, such as a roll-back, a load, or several moves in one step, is drawn besides.
     """
     steps, visited = steps or {}, set(visited)
     ids = _ids(name for name, _ in table.states)
@@ -46,7 +46,7 @@ def mermaid(
         label = _label(events, steps.get((origin, target), ()))
         lines.append(f"  {ids[origin]} --> {ids[target]}: {label}")
     lines += [
-        f"  {ids[origin]} --> {ids[target]}: {_label([_other(table, origin, target)], numbers)}"
+        f"  {ids[origin]} --> {ids[target]}: step {', '.join(map(str, numbers))}"
         for (origin, target), numbers in steps.items()
         if (origin, target) not in _edges(table)
     ]
@@ -110,13 +110,6 @@ def _label(events: list[str], steps: tuple[int, ...]) -> str:
     if not steps:
         return " | ".join(events)
     return f"{' or '.join(events)} (step {', '.join(map(str, steps))})"
-
-
-def _other(table: StateTable, origin: str, target: str) -> str:
-    """Return what a move is that is no transition of a table."""
-    if (origin, target) in table.restores:
-        return "restored"
-    return "created" if target in table.created else "not in the table"
 
 
 def _quoted(text: str) -> str:

@@ -62,8 +62,6 @@ def test_every_move_of_the_steps_is_drawn_and_no_event_is_said_to_be_one_that_it
     table = replace(
         LAMP,
         transitions=(*LAMP.transitions, also),
-        restores=(("On", "Broken"), ("Broken", "Off")),
-        created=("On",),
     )
     steps = {
         ("Off", "On"): (1,),
@@ -73,9 +71,9 @@ def test_every_move_of_the_steps_is_drawn_and_no_event_is_said_to_be_one_that_it
     }
     drawing = mermaid(table, (), steps)
     assert "  Off --> On: press or pull (step 1)\n" in drawing
-    assert "  Broken --> Off: restored (step 2)\n" in drawing
-    assert "  Off --> Broken: not in the table (step 3)\n" in drawing
-    assert "  On --> On: created (step 4)\n" in drawing
+    assert "  Broken --> Off: step 2\n" in drawing
+    assert "  Off --> Broken: step 3\n" in drawing
+    assert "  On --> On: step 4\n" in drawing
     assert "  Off --> On: press | pull\n" in mermaid(table)
 
 

@@ -2,15 +2,19 @@
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
 from test_page import lamp_trace
 
+from checker import flow
 from checker.elaborate import elaborate
 from checker.machine.machine import Machine
+from checker.report.causes import causes, reads_of
 from checker.report.chart import chart
 from checker.report.lanes import Lanes, lane, lanes
+from checker.report.story import flattened
 from checker.report.travels import Journey, Travel, journey
 from checker.semantics.successor import Successor
 from checker.semantics.successors import initial_steps, successors
@@ -201,3 +205,33 @@ def test_a_number_is_a_party_only_where_it_is_called_like_one() -> None:
     assert lane(parties, "state_leader", replace(told, bindings=(("s", 1),)), None) == (
         "state_leader 1"
     )
+
+
+def test_a_map_in_a_component_is_not_taken_for_a_component_of_each(tmp_path: Path) -> None:
+    file = tmp_path / "seen.yaml"
+    file.write_text(SEEN)
+    (trace,) = flow.check(flow.Request(str(file), engine="reference"), flow.Silent()).failures
+    changed = [str(change) for step in trace.steps for change in step.changes]
+    assert changed == ["server.seen[c1]: false -> true", "client[c1].on: false -> true"]
+    assert {*flattened(trace.machine, trace.states[0])} == {
+        *("server.seen[c1]", "server.seen[c2]", "client[c1].on", "client[c2].on")
+    }
+    way = journey(trace, Lanes({}, {}, frozenset()))
+    assert [*causes(trace, way, reads_of([trace]))] == [1, 2]
+
+
+SEEN = """system: seen
+about: what a server knows of clients.
+constants:
+  C: {ids: 2, prefix: c}
+components:
+  server:
+    variables:
+      seen: {type: total map of C to bool, initial: "{c: false for c in C}"}
+  client: {per: C, variables: {on: {type: bool, initial: "false"}}}
+rows:
+  - {row: sees, for: {c: C}, when: "not server.seen[c]", do: "server.seen[c] = true"}
+  - {row: goes_on, for: {c: C}, when: "server.seen[c]", do: "client[c].on = true"}
+properties:
+  p: {always: "not any(server.seen[c] and client[c].on for c in C)", why: so.}
+"""
