@@ -14,6 +14,7 @@ from checker.cli.options import (
     EngineChoice,
     Seconds,
     engine_options,
+    make_folder,
     model_options,
     output_options,
     overrides,
@@ -109,8 +110,7 @@ def check(
     )
     choice.refuse()
     if directory is not None:
-        # A place that cannot be written to is better known before a long search than after it.
-        directory.mkdir(parents=True, exist_ok=True)
+        make_folder(directory)
     request = flow.Request(
         spec=spec,
         instance=instance or "default",

@@ -46,9 +46,10 @@ class _Edit:
 def update(outcomes: Sequence[Outcome], pinned: Sequence[str]) -> tuple[list[Outcome], list[str]]:
     """Write figures that are not as declared, and those that `pinned` names; show the difference.
 
-    Returns the outcomes as they are then, and which files could not be written and why. One whose
-    figures were all that differed is met, where its file was written. Figures are of the text that
-    was judged: into another one none are written.
+    Returns the outcomes as they are then, and what could not be written and why: files, and what
+    is `pinned` where there is no place for it. One whose figures were all that differed is met,
+    where its file was written. Figures are of the text that was judged: into another one none are
+    written.
     """
     places: dict[str, list[int]] = {}
     judged: dict[str, Mapping[str, str]] = {}
@@ -68,10 +69,14 @@ def update(outcomes: Sequence[Outcome], pinned: Sequence[str]) -> tuple[list[Out
             text = next((judged[it.task.path].get(file) for it in there), None)
             if text is None or not all(judged[it.task.path] for it in there):
                 raise _edited(there[0].task.path)
-            written = _updated(Path(file), text, there, pinned)
+            written, by_hand = _updated(Path(file), text, there, pinned)
         except (OSError, UsageError) as failure:
             unwritten.append(f"figures cannot be written: {told(failure)}")
             continue
+        if pinned:  # that was asked for
+            unwritten += by_hand
+        else:
+            click.echo("".join(f"{line}\n" for line in by_hand), nl=False, err=True)
         for place in mine:
             if outcomes[place] in written:
                 then[place] = replace(
@@ -102,25 +107,25 @@ def _edited(file: str | Path) -> UsageError:
 
 def _updated(
     file: Path, judged: str, outcomes: Sequence[Outcome], pinned: Sequence[str]
-) -> list[Outcome]:
+) -> tuple[list[Outcome], list[str]]:
     """Write the figures of a file's instances, and return those that it says now.
 
-    Raises OSError where it cannot be written, UsageError where it is not as it was `judged`.
+    With them what is said of the others, whose figures have no place that is known. Raises OSError
+    where it cannot be written, UsageError where it is not as it was `judged`.
     """
     data = file.read_bytes()
     before = data.decode(errors="replace")
     if before.removeprefix("\ufeff") != judged:
         raise _edited(file)
-    text, written = before, []
+    text, written, by_hand = before, [], []
     # From the end on: what is added moves no line before it.
     for outcome in sorted(outcomes, key=lambda outcome: -outcome.task.line):
         edits = _edits(text, outcome, pinned)
         changed = None if edits is None else _applied(text, edits)
         if changed is None or not _says(changed, text, outcome, pinned):
-            why = "not a mapping" if changed is None else "laid out in a way that is not edited"
+            why = "`expect` is no mapping" if changed is None else "it is laid out in another way"
             name = f"{outcome.task.system} {outcome.task.instance}"
-            line = f"{name}: figures must be written by hand: `expect` is {why} here"
-            click.echo(line, err=True)
+            by_hand.append(f"{name}: figures must be written by hand: {why} here")
             continue
         text = changed
         written.append(outcome)
@@ -131,7 +136,7 @@ def _updated(
         if file.read_bytes() != data:
             raise _edited(file)
         put_at_once(file, text.encode())
-    return written
+    return written, by_hand
 
 
 def _only_figures(outcome: Outcome) -> bool:

@@ -12,7 +12,7 @@ import click
 from checker import flow, library
 from checker.cli.configuration import spoken
 from checker.cli.objects import print_object
-from checker.cli.options import A_FOLDER, output_options
+from checker.cli.options import A_FOLDER, make_folder, output_options
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.errors import UsageError
@@ -156,7 +156,7 @@ def mutate(
     else:
         mutants = _sampled([bug.mutant for bug in listed.values()], sample, seed)
     if directory is not None:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_folder(directory)
     kept = None if directory is None else directory / KEPT
     judged, finished = _judge(document, instances, mutants, where, kept, progress, listed)
     campaign = Campaign(

@@ -58,6 +58,28 @@ class _Place(click.Path):
 
 A_FILE = _Place(dir_okay=False, path_type=Path)
 A_FOLDER = _Place(file_okay=False, path_type=Path)
+
+
+def make_folder(directory: Path) -> None:
+    """Make the folder that a result will be written to; OSError where that cannot be.
+
+    It is better known before a long search than after it. A command that ends with nothing to
+    write, for whatever reason, leaves no empty folder where none was.
+    """
+    folders = (directory, *directory.parents)
+    made = [folder for folder in folders if not folder.exists()]
+    directory.mkdir(parents=True, exist_ok=True)
+
+    def take_away() -> None:
+        for folder in made:
+            try:
+                folder.rmdir()
+            except OSError:  # something is in it
+                return
+
+    click.get_current_context().call_on_close(take_away)
+
+
 A_PLACE = _Place(path_type=Path)
 """What is written to, on this machine."""
 

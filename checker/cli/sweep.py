@@ -11,7 +11,7 @@ import click
 
 from checker import flow
 from checker.cli.objects import print_object
-from checker.cli.options import A_FOLDER, Seconds, output_options, size
+from checker.cli.options import A_FOLDER, Seconds, make_folder, output_options, size
 from checker.cli.progress import Style, observing
 from checker.cli.spreading import Where, spreading_options
 from checker.elaborate import elaborate
@@ -105,7 +105,7 @@ def sweep(
         limits=Limits(states=limit_states, seconds=limit_seconds, memory_bytes=memory),
     )
     if directory is not None:
-        directory.mkdir(parents=True, exist_ok=True)  # what cannot be written is known before
+        make_folder(directory)
     where = Where(engine, workers, master, conf)
     where.refuse()
     found: list[Size] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,9 +91,7 @@ from checker.visible import json_text, visible
     metavar="DIR",
     help="Write the dashboard, and a report of each violation.",
 )
-@click.option(
-    "--title", metavar="TEXT", default=TITLE, help="With --report: the dashboard's title."
-)
+@click.option("--title", metavar="TEXT", help=f"With --report: the dashboard's title.  [{TITLE}]")
 @click.option(
     "--check", "checking", is_flag=True, help="With --report: compare with DIR, write nothing."
 )
@@ -114,7 +112,7 @@ def verify(
     updating: bool,
     pinned: tuple[str, ...],
     directory: Path | None,
-    title: str,
+    title: str | None,
     checking: bool,
     form: str,
     progress: Style,
@@ -169,7 +167,8 @@ def verify(
         click.echo(f"the reports in {directory} are left as they are: {told}", err=True)
     elif directory is not None:
         skipped = [declared(task, documents[task.path]) for task in known if task not in tasks]
-        stale = _report([*outcomes, *skipped], known, directory, title, checking=checking)
+        only = {task.system for task in known} if spoken("specs") else None
+        stale = _report([*outcomes, *skipped], known, directory, title, only, checking=checking)
         codes |= {exits.DIFFERENCE} if stale else set()
     return next((code for code in _ORDER if code in codes), exits.HOLDS)
 
@@ -501,17 +500,27 @@ def _systems(order: list[Task], lines: list[Line]) -> dict[str, tuple[str, str]]
 
 
 def _report(
-    outcomes: list[Outcome], order: list[Task], directory: Path, title: str, *, checking: bool
+    outcomes: list[Outcome],
+    order: list[Task],
+    directory: Path,
+    title: str | None,
+    only: Collection[str] | None,
+    *,
+    checking: bool,
 ) -> list[str]:
-    """Write the reports, or return which of those in `directory` are out of date."""
+    """Write the reports, or return which of those in `directory` are out of date.
+
+    Those of other systems than `only` these, or all, stay as they are.
+    """
     place = {task: index for index, task in enumerate(order)}
     lines = [_line(item) for item in sorted(outcomes, key=lambda item: place.get(item.task, -1))]
-    wanted = dashboard.pages(lines, title, _systems(order, lines))
+    kept = dashboard.Kept() if only is None else dashboard.kept_of(directory)
+    wanted = dashboard.pages(lines, title, _systems(order, lines), kept)
     if not checking:
-        dashboard.write(wanted, directory)
+        dashboard.write(wanted, directory, only)
         click.echo(f"{len(wanted)} files written to {directory}", err=True)
         return []
-    stale = dashboard.stale(wanted, directory)
+    stale = dashboard.stale(wanted, directory, only)
     for name in stale:
         click.echo(f"out of date: {directory / name}", err=True)
     if stale:

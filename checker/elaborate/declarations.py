@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from checker.elaborate import convert
 from checker.elaborate.connections import ANSWERED, FREE, PARKED, REQUESTED
@@ -175,6 +176,8 @@ def _members(
                 _machine(world, name, keys, member)
             else:
                 _variable(world, types, name, keys, member)
+            made = world.variables[name]
+            world.variables[name] = replace(made, of_each=per is not None)
 
 
 def _machine(world: World, name: str, keys: tuple[Type, ...], entry: MachineEntry) -> None:

@@ -133,12 +133,12 @@ def _written(machine: Machine, layout: Layout, *, brief: bool) -> str:
 def _too_wide(machine: Machine) -> Diagnostic:
     return Diagnostic(
         code="R611",
-        message="a value that an expression makes is too large for native code",
+        message="what rows and expressions make on the way is too large for native code",
         span=machine.initial.span,
         expected=f"at most {FRAME_CELLS_MAX} cells of 8 bytes in use at once",
         found=None,
-        help="sets and maps over types of very many values have a bit or a cell for each: "
-        "take smaller types",
+        help="sets and maps over types of very many values have a bit or a cell for each, and a "
+        "row has a copy of each variable that it writes: take smaller types",
     )
 
 

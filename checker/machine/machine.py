@@ -37,7 +37,8 @@ class Variable:
 
     A `per` variable is a total Map from its ids. `table` names the table of a machine's state
     (then the type is the table's Enum, or a total Map to it). `lane` is the party a sequence
-    diagram shows for a channel, if the specification names one.
+    diagram shows for a channel, if the specification names one. `of_each`: its component is one for
+    each of its first keys, so that `client[c1].seen` is a place; None where nobody said so.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Variable:
     origin: Origin
     table: str | None
     span: Span
+    of_each: bool | None = None
 
 
 @frozen()

@@ -61,12 +61,17 @@ def causes(trace: Trace, way: Journey, reads: tuple[str, ...]) -> dict[int, tupl
         if told or (step.number == trace.length and trace.loop is None):
             found[step.number] = told
     open_steps = sorted(found, reverse=True)
+    events = {
+        (step.number, event.channel, event.message) for step in trace.steps for event in step.events
+    }
     while open_steps:
         number = open_steps.pop()
         for travel in way.travels:
             if travel.ended != number or travel.sent in {None, number}:
                 continue
             assert travel.sent is not None
+            if (number, travel.channel, travel.message) not in events:
+                continue  # a channel was cleared, whatever was in it
             if travel.sent not in found:
                 open_steps.append(travel.sent)
             name = str(getattr(travel.message, "name", "a message"))

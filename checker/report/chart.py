@@ -269,7 +269,7 @@ def _plan(trace: Trace, parties: Lanes) -> _Plan:
     steps = trace.steps[1:]
     way = journey(trace, parties)
     notes = {step.number: _notes(trace, step, way.actors[step.number]) for step in steps}
-    names = _in_order(parties, list(way.actors.values()), way.travels)
+    names = _in_order(parties, way)
     messages = _short_messages(way.travels, ROOMS[0])
     travels = tuple(enumerate(way.travels))
     return _Plan(trace, way, names, notes, messages, steps, travels, tuple(way.waits))
@@ -324,10 +324,12 @@ def _drawn(plan: _Plan, rows: Mapping[int, _Row]) -> Chart:
     )
 
 
-def _in_order(parties: Lanes, actors: list[str], travels: Iterable[Travel]) -> list[str]:
+def _in_order(parties: Lanes, way: Journey) -> list[str]:
     """Return the lanes: kinds of party as they come to take part, members in their order."""
-    names = list(dict.fromkeys(actors))
+    travels = way.travels
+    names = list(dict.fromkeys(way.actors.values()))
     names += [name for item in travels for name in _met(item)]
+    names += [wait.lane for wait in way.waits]
     storage = dict.fromkeys(
         item.target if item.fate == "started" else item.origin
         for item in travels
@@ -423,7 +425,11 @@ def _notes(trace: Trace, step: Step, lane: str) -> list[str]:
     last = step.number == trace.length
     lines = []
     if last and trace.loop is None and trace.kind != "sometimes" and step.error is None:
-        broken = {"deadlock": "nothing can happen now", "legal": "no such move in the table"}
+        broken = {
+            "deadlock": "nothing can happen now",
+            "legal": "no such move in the table",
+            "error": "the evaluation ends with an error",
+        }
         lines.append(broken.get(trace.kind, f"breaks {trace.property_name}"))
     lines += [f"illegal: {move.origin} → {move.target}" for move in step.illegal]
     lines += ["an error ends the run"] if step.error is not None else []

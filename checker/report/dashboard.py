@@ -5,7 +5,8 @@ Byte for byte the same wherever it is made, so that CI can compare it with what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -61,17 +62,59 @@ class Line:
         return lines
 
 
+@frozen()
+class Kept:
+    """What a dashboard says of systems: the `rows` of its table and the `sections`, by name.
+
+    Those that a run is not about stay as they are in it.
+    """
+
+    title: str = TITLE
+    rows: Mapping[str, str] = field(default_factory=dict)
+    sections: Mapping[str, str] = field(default_factory=dict)
+
+
+def kept_of(directory: Path) -> Kept:
+    """Return what the dashboard in a directory says; nothing of systems that have no page there."""
+    try:
+        told = "" if link_to(directory, PAGE) else (directory / PAGE).read_text("utf-8", "replace")
+    except OSError:
+        return Kept()
+    head, *parts = re.split(r"(?m)^(?=## \[)", told)
+    if HEADING not in head:
+        return Kept()
+    sections = {found[1]: part for part in parts if (found := re.match(r"## \[(\w+)\]", part))}
+    rows = {found[1]: found[0] for found in re.finditer(r"(?m)^\| \[(\w+)\]\(.*$", head)}
+    there = [
+        name
+        for name in rows.keys() & sections.keys()
+        if link_to(directory, f"{name}/{PAGE}") is None and _is_a_system(directory / name / PAGE)
+    ]
+    return Kept(
+        head.partition("\n")[0].removeprefix("# "),
+        {name: row for name, row in rows.items() if name in there},
+        {name: part for name, part in sections.items() if name in there},
+    )
+
+
+def _is_a_system(page: Path) -> bool:
+    return page.is_file() and HOME in page.read_text("utf-8", "replace")
+
+
 def pages(
     lines: Sequence[Line],
-    title: str = TITLE,
+    title: str | None = None,
     systems: Mapping[str, tuple[str, str]] | None = None,
+    kept: Kept | None = None,
 ) -> dict[str, str]:
     """Return every file of the reports: path below the directory to content.
 
-    `systems` are what each system is about, and its page.
+    `systems` are what each system is about, and its page; `kept` is what is said of others, and
+    the title where none is given.
     """
-    systems = systems or {}
-    wanted = {PAGE: _dashboard(lines, title, systems)}
+    systems, kept = systems or {}, kept or Kept()
+    heading = kept.title if title is None else text(title)
+    wanted = {PAGE: _dashboard(lines, heading, systems, kept)}
     for name, (_, content) in systems.items():
         wanted[f"{name}/{PAGE}"] = content
     for line in lines:
@@ -80,10 +123,11 @@ def pages(
     return wanted
 
 
-def _dashboard(lines: Sequence[Line], title: str, systems: Mapping[str, tuple[str, str]]) -> str:
-    parts = [f"# {text(title)}", "", HEADING]
+def _dashboard(
+    lines: Sequence[Line], heading: str, systems: Mapping[str, tuple[str, str]], kept: Kept
+) -> str:
     named = dict.fromkeys(line.system for line in lines)
-    parts += table(
+    *head, end = table(
         ("system", "instances", "as declared", "about"),
         [
             (
@@ -95,9 +139,15 @@ def _dashboard(lines: Sequence[Line], title: str, systems: Mapping[str, tuple[st
             for system in named
         ],
     )
-    for system in named:
-        parts += [f"## {_linked(system, systems)}", ""]
-        parts += instance_table([line for line in lines if line.system == system], f"{system}/")
+    heads, own = head[: len(head) - len(named)], head[len(head) - len(named) :]
+    rows = {**kept.rows, **dict(zip(named, own, strict=True))}
+    parts = ["\n".join([f"# {heading}", "", HEADING, *heads, *rows.values(), end])]
+    for system in rows:
+        mine = [line for line in lines if line.system == system]
+        told = [f"## {_linked(system, systems)}", "", *instance_table(mine, f"{system}/")]
+        parts.append(
+            "\n".join(told) if system in named else kept.sections[system].rstrip("\n") + "\n"
+        )
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -137,24 +187,32 @@ def _cells(line: Line, folder: str) -> tuple[str, ...]:
     )
 
 
-def write(wanted: Mapping[str, str], directory: Path) -> None:
-    """Write the reports, and remove those of violations that are no more; OSError for a link."""
+def write(wanted: Mapping[str, str], directory: Path, only: Collection[str] | None = None) -> None:
+    """Write the reports, and remove those of violations that are no more; OSError for a link.
+
+    Removed is what belongs to the systems that `only` names, or to any.
+    """
     for name in wanted:
         refuse_link(directory, name)
-    for name in _left_over(wanted, directory):
+    for name in _left_over(wanted, directory, only):
         (directory / name).unlink()
         _remove_empty((directory / name).parent, directory)
     put_below(directory, wanted)
 
 
-def stale(wanted: Mapping[str, str], directory: Path) -> list[str]:
-    """Return the files that differ from what is wanted, are missing, or should not be there."""
+def stale(
+    wanted: Mapping[str, str], directory: Path, only: Collection[str] | None = None
+) -> list[str]:
+    """Return the files that differ from what is wanted, are missing, or should not be there.
+
+    Looked at is what belongs to the systems that `only` names, or to any.
+    """
     different = [
         name
         for name, content in wanted.items()
         if not (directory / name).is_file() or (directory / name).read_bytes() != encoded(content)
     ]
-    return sorted({*different, *_left_over(wanted, directory)})
+    return sorted({*different, *_left_over(wanted, directory, only)})
 
 
 def _remove_empty(folder: Path, directory: Path) -> None:
@@ -164,8 +222,10 @@ def _remove_empty(folder: Path, directory: Path) -> None:
         folder = folder.parent
 
 
-def _left_over(wanted: Mapping[str, str], directory: Path) -> list[str]:
-    """Return files of earlier reports that are not wanted any more.
+def _left_over(
+    wanted: Mapping[str, str], directory: Path, only: Collection[str] | None
+) -> list[str]:
+    """Return files of earlier reports that are not wanted any more, of all systems or of some.
 
     A folder is a report if it holds a report's JSON object, and a system's if its page says so;
     other folders, and what links lead to, are somebody else's.
@@ -179,7 +239,8 @@ def _left_over(wanted: Mapping[str, str], directory: Path) -> list[str]:
         name
         for name, path in names.items()
         if name not in wanted
+        and (only is None or name.partition("/")[0] in only)
         and link_to(directory, name) is None
         and path.is_file()
-        and (path not in pages or HOME in path.read_text("utf-8", "replace"))
+        and (path not in pages or _is_a_system(path))
     )

@@ -1,116 +1,115 @@
-"""State tables as executable `transitions` machines, and the diagrams drawn from them.
+"""State tables as diagrams, in Mermaid and in the dot language of Graphviz.
 
-One hub, `executable`, feeds both drawings: Mermaid is written by `transitions` itself, Graphviz
-from its markup, so that neither needs Graphviz installed.
+Names stand in quotes, and states that are called like a word of Mermaid have another id there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping
 
-from transitions.extensions import GraphMachine
-
-from checker.table.state_table import StateTable
+from checker.table.state_table import StateTable, TableTransition
 
 Move = tuple[str, str]
 """From one state to another."""
 
+_STYLES = (("default", "white"), ("final", "lightgray"), ("visited", "gold"))
 
-class TableModel:
-    """A model that a table's machine moves: `model.state`, and one method an event."""
-
-    state: str
-
-
-class TableMachine(GraphMachine):
-    """A `transitions` machine whose diagram knows which states a counterexample visited."""
-
-    style_attributes = {  # noqa: RUF012 (the library reads it from the class)
-        "node": {
-            "default": {"fillcolor": "white", "color": "black"},
-            "final": {"fillcolor": "lightgray", "color": "black"},
-            "visited": {"fillcolor": "gold", "color": "black"},
-        },
-        "edge": {"default": {"color": "black"}},
-        "graph": {"default": {"color": "black", "fillcolor": "white"}},
+_WORDS = frozenset(
+    {
+        *("accdescr", "acctitle", "as", "class", "classdef", "click", "default", "direction"),
+        *("end", "hide", "href", "note", "scale", "state", "statediagram", "style"),
     }
-
-
-def executable(
-    table: StateTable,
-    initial: str | None = None,
-    steps: dict[Move, tuple[int, ...]] | None = None,
-) -> TableMachine:
-    """Return `table` as an executable machine with one model, `machine.models[0]`.
-
-    The model starts in `initial`, by default the table's first initial state; each event is a
-    method of it, and one that the table forbids raises `transitions.MachineError`. `steps` are
-    step numbers of a counterexample, which a diagram shows behind the events that they took.
-    """
-    steps = steps or {}
-    moves = []
-    for move in table.transitions:
-        numbers = steps.get((move.origin, move.target), ())
-        taken = f" (step {', '.join(map(str, numbers))})" if numbers else ""
-        moves.append(
-            {
-                "trigger": move.event,
-                "source": move.origin,
-                "dest": move.target,
-                "label": f"{move.event}{taken}",
-            }
-        )
-    return TableMachine(
-        model=TableModel(),
-        states=[{"name": name, "final": name in table.final} for name, _ in table.states],
-        transitions=moves,
-        initial=initial or table.initial[0],
-        auto_transitions=False,
-        graph_engine="mermaid",
-        title=f"title: {table.name}",
-    )
+)
+"""What means something to Mermaid where the name of a state may stand, in any case."""
 
 
 def mermaid(
     table: StateTable,
     visited: Iterable[str] = (),
-    steps: dict[Move, tuple[int, ...]] | None = None,
+    steps: Mapping[Move, tuple[int, ...]] | None = None,
 ) -> str:
-    """Return a Mermaid `stateDiagram-v2` of `table`, the visited states in gold."""
-    machine = executable(table, steps=steps)
-    model = machine.models[0]
-    graph = machine.model_graphs[id(model)]
-    graph.reset_styling()
-    for state in table.final:
-        graph.set_node_style(state, "final")
-    for state in visited:
-        graph.set_node_style(state, "visited")
-    lines = [line.rstrip() for line in str(graph.get_graph().draw(None)).splitlines()]
-    lines += [f"  [*] --> {state}" for state in table.initial[1:]]
-    lines += [f"  {state} --> [*]" for state in table.final]
+    """Return a Mermaid `stateDiagram-v2` of `table`, the visited states in gold.
+
+    `steps` are step numbers of a counterexample, which stand behind the moves that it made. What
+    no transition is, such as a roll-back, a load, or several moves in one step, is drawn besides.
+    """
+    steps, visited = steps or {}, set(visited)
+    ids = _ids(name for name, _ in table.states)
+    lines = ["---", f"title: {table.name}", "---", "stateDiagram-v2", "  direction LR"]
+    lines += [f"  classDef s_{name} fill:{colour},color:black" for name, colour in _STYLES]
+    lines.append("")
+    for name, _ in table.states:
+        style = "visited" if name in visited else "final" if name in table.final else "default"
+        lines += [f'  state "{name}" as {ids[name]}', f"  Class {ids[name]} s_{style}"]
+    lines.append("")
+    for (origin, target), events in _edges(table).items():
+        label = _label(events, steps.get((origin, target), ()))
+        lines.append(f"  {ids[origin]} --> {ids[target]}: {label}")
+    lines += [
+        f"  {ids[origin]} --> {ids[target]}: step {', '.join(map(str, numbers))}"
+        for (origin, target), numbers in steps.items()
+        if (origin, target) not in _edges(table)
+    ]
+    lines += [f"  [*] --> {ids[state]}" for state in table.initial]
+    lines += [f"  {ids[state]} --> [*]" for state in table.final]
     return "\n".join(lines) + "\n"
 
 
 def graphviz(table: StateTable) -> str:
     """Return `table` as a Graphviz digraph in the dot language."""
-    markup = cast("dict[str, Any]", executable(table).markup)
     lines = [
         f"digraph {_quoted(table.name)} {{",
         "  rankdir=LR;",
         '  node [shape=box, style="rounded,filled", fillcolor=white];',
     ]
-    for state in markup["states"]:
-        peripheries = 2 if state.get("final") else 1
-        lines.append(f"  {_quoted(state['name'])} [peripheries={peripheries}];")
+    for name, _ in table.states:
+        lines.append(f"  {_quoted(name)} [peripheries={2 if name in table.final else 1}];")
     for state in table.initial:
         lines.append(f"  {_quoted('initial ' + state)} [shape=point, label={_quoted('')}];")
         lines.append(f"  {_quoted('initial ' + state)} -> {_quoted(state)};")
-    for move in markup["transitions"]:
-        ends = f"{_quoted(move['source'])} -> {_quoted(move['dest'])}"
-        lines.append(f"  {ends} [label={_quoted(move['label'])}];")
+    for move in _by_event(table):
+        ends = f"{_quoted(move.origin)} -> {_quoted(move.target)}"
+        lines.append(f"  {ends} [label={_quoted(move.event)}];")
     lines.append("}")
     return "\n".join(lines) + "\n"
+
+
+def _ids(names: Iterable[str]) -> dict[str, str]:
+    """Return by what each state is named in Mermaid: by itself, but for words that it knows."""
+    found = {name: name for name in names}
+    for name in list(found):
+        if name.lower() in _WORDS:
+            other = f"{name}_"
+            while other in found or other in found.values():
+                other += "_"
+            found[name] = other
+    return found
+
+
+def _by_event(table: StateTable) -> Iterator[TableTransition]:
+    """Yield the transitions event by event, those of each by origin, all as they come first."""
+    events: dict[str, dict[str, list[TableTransition]]] = {}
+    for move in table.transitions:
+        events.setdefault(move.event, {}).setdefault(move.origin, []).append(move)
+    for origins in events.values():
+        for moves in origins.values():
+            yield from moves
+
+
+def _edges(table: StateTable) -> dict[Move, list[str]]:
+    """Return the events that lead from one state to another, all from one origin together."""
+    origins: dict[str, dict[Move, list[str]]] = {}
+    for move in _by_event(table):
+        pair = move.origin, move.target
+        origins.setdefault(move.origin, {}).setdefault(pair, []).append(move.event)
+    return {pair: events for pairs in origins.values() for pair, events in pairs.items()}
+
+
+def _label(events: list[str], steps: tuple[int, ...]) -> str:
+    """Return what stands on an edge; which of several events a step was a table does not know."""
+    if not steps:
+        return " | ".join(events)
+    return f"{' or '.join(events)} (step {', '.join(map(str, steps))})"
 
 
 def _quoted(text: str) -> str:

@@ -137,6 +137,8 @@ def title(trace: Trace) -> str:
     if trace.failure is not None:
         where = f"row {trace.failure.row}" if trace.failure.row else trace.failure.property
         where = where or "a terminal condition"
+        if trace.failure.row and not trace.length:  # of a row that fails there is a step
+            where = "the initial state"
         return f"evaluation error in {where} ({steps})"
     return f"{trace.property_name} ({FINDINGS.get(trace.kind, 'violated')}, {steps})"
 

@@ -29,7 +29,8 @@ class Lanes:
 
     `responses` are the answers of calls; `calls` the names of what calls travel on; `anew` the
     faults after which a party is another one. `bound` has for a row, and the word for a party, the
-    binding that says which of its members is meant.
+    binding that says which of its members is meant; `keyed` for a channel, and the word for a
+    party, which of the channel's keys are of the type of its members.
     """
 
     ends: Mapping[str, tuple[str, str]]
@@ -38,6 +39,7 @@ class Lanes:
     calls: frozenset[str] = frozenset()
     anew: frozenset[str] = frozenset()
     bound: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    keyed: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
 
 
 def lanes(document: Document, machine: Machine) -> Lanes:
@@ -49,15 +51,23 @@ def lanes(document: Document, machine: Machine) -> Lanes:
         if channel.origin is not None and channel.target is not None
     }
     kinds = {variable.name.partition(".")[0]: variable.type for variable in machine.variables}
-    members = {
-        component.name.text: _members(kinds.get(component.name.text))
+    per = {
+        component.name.text: _keys(kinds.get(component.name.text))[:1]
         for component in document.components
         if component.per is not None
+    }
+    members = {word: _members(keys[0]) if keys else () for word, keys in per.items()}
+    keyed = {
+        (channel.name.text, word): tuple(
+            place for place, key in enumerate(_keys(kinds.get(channel.name.text))) if [key] == keys
+        )
+        for channel in declared
+        for word, keys in per.items()
     }
     responses = frozenset(word.text for calls in document.calls for word in calls.responses)
     travels = frozenset(calls.name.text for calls in document.calls)
     anew = frozenset(fault.name.text for fault in document.faults if fault.begins_anew)
-    return Lanes(ends, members, responses, travels, anew, _bound(document))
+    return Lanes(ends, members, responses, travels, anew, _bound(document), keyed)
 
 
 def _bound(document: Document) -> dict[tuple[str, str], str]:
@@ -80,35 +90,59 @@ def _bound(document: Document) -> dict[tuple[str, str], str]:
     return found
 
 
-def _members(kind: Type | None) -> tuple[str, ...]:
-    """Return the names of those that a component has one of, from the type of its variables."""
+def _keys(kind: Type | None) -> list[Type]:
+    """Return the types of the keys of a variable, the first one first."""
+    return [kind.key, *_keys(kind.value)] if isinstance(kind, Map) and kind.total else []
+
+
+def _members(kind: Type) -> tuple[str, ...]:
+    """Return the names of those that a component has one of, from the type of its keys."""
     match kind:
-        case Map(Id(_, names, _), _, _) | Map(Enum(_, names), _, _):
+        case Id(_, names, _) | Enum(_, names):
             return names
-        case Map(Range(low, high), _, _):
+        case Range(low, high):
             return tuple(str(number) for number in range(low, high + 1))
         case _:
             return ()
 
 
-def ends_of(parties: Lanes, event: Event, step: Step) -> tuple[str, str]:
-    """Return the sender's and the receiver's lane of a message.
+def words_of(parties: Lanes, event: Event, step: Step) -> tuple[str, str]:
+    """Return the words for the parties that send and receive a message.
 
-    Somebody else than the channel names may send: an administrator, a group.
+    Answers of calls travel the other way. In a channel whoever acts decides: it may carry what is
+    said in both directions, and somebody else than it names may send into it, or take out of it:
+    an administrator, a group.
     """
     name = event.variable.partition(".")[0]
     origin, target = parties.ends.get(name, ("sender", name))
-    if str(format_value(event.message)).partition("(")[0] in parties.responses:
+    if is_answer(parties, event):
         origin, target = target, origin
-    if event.label == "sent" and step.actor is not None and step.actor not in (origin, target):
-        origin = step.actor
-    return lane(parties, origin, step, event), lane(parties, target, step, event)
+    actor, sent = step.actor, event.label == "sent"
+    if actor is None or not (sent or event.label in ARRIVES):
+        return origin, target
+    here, there = (origin, target) if sent else (target, origin)
+    if actor != there:
+        here = actor
+    elif name not in parties.calls:
+        here, there = there, here
+    return (here, there) if sent else (there, here)
 
 
-def keys_of(event: Event) -> list[str]:
-    """Return the values between the brackets of a message's channel."""
+def is_answer(parties: Lanes, event: Event) -> bool:
+    """Whether a message answers a call."""
+    if event.variable.partition(".")[0] not in parties.calls:
+        return False
+    return isinstance(event.message, RecordValue) and event.message.name in parties.responses
+
+
+def keys_of(parties: Lanes, word: str, event: Event) -> list[str]:
+    """Return those keys of a message's channel that may be a member of a party, in their order."""
     keys = event.channel.partition("[")[2].rstrip("]").replace("][", ",").split(",")
-    return [key.strip() for key in keys]
+    name = event.variable.partition(".")[0]
+    places = parties.keyed.get((name, word), range(len(keys)))
+    members = parties.members.get(word, ())
+    found = [keys[place].strip() for place in places if place < len(keys)]
+    return [key for key in found if key in members]
 
 
 def acting_of(parties: Lanes, word: str, step: Step) -> str | None:
@@ -134,19 +168,28 @@ def lane(parties: Lanes, word: str, step: Step, event: Event | None) -> str:
     if not members:
         return word
     if event is not None:
-        for key in keys_of(event):
-            if key in members:
-                return f"{word} {key}"
+        for key in keys_of(parties, word, event):
+            return f"{word} {key}"
     acting = acting_of(parties, word, step)
     if acting is not None:
         return f"{word} {acting}"
     numbered = members[0].isdigit()
     for name, value in step.bindings:
-        # Numbers are everywhere; the one that stands for a party is named like it.
-        if format_value(value) in members and (not numbered or word.startswith(name[:1])):
+        # Numbers are everywhere; the one that stands for a party is named like it: `l`, `leader`.
+        if (not numbered or _like(word, name)) and format_value(value) in members:
             return f"{word} {format_value(value)}"
     if event is not None and isinstance(event.message, RecordValue):
         for name, value in event.message.fields:
-            if name.startswith(word) and format_value(value) in members:
+            if _like(word, name) and format_value(value) in members:
                 return f"{word} {format_value(value)}"
     return word
+
+
+def _like(word: str, name: str) -> bool:
+    """Whether something is called like a party, whose word a used system may have a prefix before.
+
+    `l`, `leader` and `leader_epoch` are of a `leader`, and of a `state_leader`.
+    """
+    words = word.split("_")
+    tails = ["_".join(words[place:]) for place in range(len(words))]
+    return any(tail.startswith(name) or f"{name}_".startswith(f"{tail}_") for tail in tails)

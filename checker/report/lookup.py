@@ -17,7 +17,7 @@ from checker.frozen import frozen
 from checker.machine.machine import Machine
 from checker.report.finding import touched
 from checker.report.hypertext import environment
-from checker.report.matrix import cell_text, messages, short_names
+from checker.report.matrix import cell_text, constants_told, messages, short_names
 from checker.report.sections import Section
 from checker.report.tables import setting_text, system_sections, table_sections
 from checker.table.document import Document, InstanceEntry
@@ -65,6 +65,8 @@ def lookup(
         for title in ("Rows", "Procedures", "Definitions", "Properties")
     ]
     variables = touched(machines)
+    here = {action.name for machine in machines for action in machine.actions}
+    absent = [row.name.text for row in document.rows if row.name.text not in here]
     return (
         environment()
         .get_template("lookup.html")
@@ -72,7 +74,7 @@ def lookup(
             document=document,
             charts=charts,
             searched=searched,
-            instances=", ".join(machine.instance for machine in machines),
+            constants=constants_told([machine.instance for machine in machines], absent),
             groups=[(title, found) for title, found in groups if found],
             linked_code=partial(linked_code, anchors),
             places=_places(charts),

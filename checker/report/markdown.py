@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from checker.machine.machine import OF_STEPS, Machine
+from checker.report import diagrams
 from checker.report.causes import LEFT, OUTSIDE, SENT, causes, reads_of
 from checker.report.headline import (
     CALM,
@@ -262,9 +263,6 @@ def _step(step: Step, story: str) -> list[str]:
 
 def _visited(trace: Trace) -> list[str]:
     """Draw each table of which a machine moved, with the states and moves of the trace."""
-    # `transitions`, which draws, takes longer to import than most searches take.
-    from checker.report import diagrams  # noqa: PLC0415
-
     steps: dict[str, dict[diagrams.Move, list[int]]] = defaultdict(lambda: defaultdict(list))
     for step in trace.steps:
         for move in step.moves:

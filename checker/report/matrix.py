@@ -71,7 +71,7 @@ def _sections(matrix: StateMatrix, searched: str) -> Iterator[Section]:
             _LEGEND.format(table=matrix.table, legend=legend),
             _SEARCHED.format(searched=searched)
             if searched
-            else f"Constants as in {', '.join(matrix.instances)}, each fault possible.",
+            else constants_told(matrix.instances, matrix.absent),
         ),
         ("on", "", *short.values()),
         overview,
@@ -84,6 +84,14 @@ def _sections(matrix: StateMatrix, searched: str) -> Iterator[Section]:
         tuple(row for line in matrix.lines for row in _rows(line, short)),
         (1,),
     )
+
+
+def constants_told(instances: Iterable[str], absent: Collection[str]) -> str:
+    """Return of which instances tables are, and of which rows they say nothing."""
+    used = ", ".join(instances)
+    if not absent:
+        return f"Constants as in {used}, each fault possible."
+    return f"Constants as in {used}. Rows that do not exist there: {', '.join(absent)}."
 
 
 def cell_text(cell: Cell, short: Names) -> str:

@@ -32,6 +32,7 @@ from checker.report.vocabulary import vocabulary
 from checker.semantics.successor import Event, State
 from checker.semantics.values import MapValue, format_value
 from checker.trace.blocked import plainly
+from checker.trace.difference import is_of_each
 from checker.trace.naming import binding_texts, event_name, place, step_name
 from checker.trace.trace import Reason, Step, Trace, Waiting, deciding
 from checker.visible import json_text
@@ -404,8 +405,11 @@ def flattened(machine: Machine, state: State) -> dict[str, str]:
         kind: Type = variable.type
         component, dot, rest = variable.name.partition(".")
         if isinstance(kind, Map) and kind.total and isinstance(value, MapValue):
+            each = is_of_each(machine, variable)
             for key, item in value.items():
-                found[f"{component}[{format_value(key)}]{dot}{rest}"] = format_value(item)
+                name = format_value(key)
+                place = f"{component}[{name}]{dot}{rest}" if each else f"{variable.name}[{name}]"
+                found[place] = format_value(item)
         else:
             found[variable.name] = format_value(value)
     return found

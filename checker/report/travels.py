@@ -9,8 +9,8 @@ what it knew is gone.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
@@ -22,9 +22,10 @@ from checker.report.lanes import (
     TIMERS,
     Lanes,
     acting_of,
-    ends_of,
+    is_answer,
     keys_of,
     lane,
+    words_of,
 )
 from checker.semantics.successor import Event
 from checker.semantics.values import MapValue, RecordValue, format_value
@@ -109,9 +110,7 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
     telling = _Telling(parties)
     actors: dict[int, str] = {}
     slots = _slots(trace, trace.steps[0], {})
-    for event in trace.steps[0].events:
-        if event.label == "sent":  # in the initial state it is there
-            _message(telling, event, trace.steps[0], [], slots)
+    _begun(telling, trace, slots)
     for source, step in pairwise(trace.steps):
         before, slots = slots, _slots(trace, step, slots)
         _answered(telling, step.number, before, slots)
@@ -122,6 +121,7 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
                 mine.append(_message(telling, event, step, mine, slots, older))
         name = _actor(parties, step, mine)
         actors[step.number] = telling.here(name)
+        _untold(telling, trace, step, actors[step.number])
         for event in step.events:
             if event.label in OPERATIONS:
                 _operation(telling, event, step, actors[step.number])
@@ -145,6 +145,69 @@ def journey(trace: Trace, parties: Lanes) -> Journey:
     )
 
 
+def _begun(telling: _Telling, trace: Trace, slots: Slots) -> None:
+    """Take note of what is on its way, or has begun, in the initial state."""
+    first = trace.steps[0]
+    for event in first.events:
+        if event.label == "sent":
+            _message(telling, event, first, [], slots)
+        elif event.label == "started":
+            _started(telling, event, first)
+    _untold(telling, trace, first, None)
+
+
+def _untold(telling: _Telling, trace: Trace, step: Step, actor: str | None) -> None:
+    """Take note of messages that a step took out of a channel, or put into it, as out of a set.
+
+    `requests[c].clear()` loses them, with no word of each. Of equal ones those sent first go. Who
+    acts is who sends what is put in.
+    """
+    for place, (variable, content) in _contents(trace, step).items():
+        held = Counter(content)
+        for (channel, message), waiting in list(telling.waiting.items()):
+            if channel != place:
+                continue
+            kept = held.pop(message, 0)
+            if isinstance(content, frozenset) and kept:
+                continue  # who sends again what is there adds nothing
+            was_read = (channel, message) in telling.read
+            for _ in range(len(waiting) - kept):
+                gone = waiting.popleft()
+                target = telling.here(gone.target)
+                if not was_read:
+                    telling.ended.append(
+                        replace(gone, target=target, ended=step.number, fate="lost")
+                    )
+            if not waiting:
+                telling.read.discard((channel, message))
+            held[message] = kept - len(waiting)
+        for message in sorted((+held).elements(), key=format_value):
+            put = Event("put", place, variable, message)
+            ends = _ends(telling.parties, put, step, [])
+            ends = actor or ends[0], ends[1]
+            going = Travel(place, message, *ends, step.number or None, None, "under way")
+            telling.waiting[place, message].append(going)
+
+
+def _contents(trace: Trace, step: Step) -> dict[str, tuple[str, Collection[object]]]:
+    """Return what is in each channel after a step, with the variable that holds it."""
+    found: dict[str, tuple[str, Collection[object]]] = {}
+    for variable, value in zip(trace.machine.variables, step.state or (), strict=False):
+        if variable.origin == "channel":
+            for place, content in _places_in(variable.name, value):
+                found[place] = variable.name, content
+    return found
+
+
+def _places_in(place: str, value: object) -> Iterator[tuple[str, Collection[object]]]:
+    """Yield the channels of a variable, one for each of its keys, with what is in them."""
+    if isinstance(value, MapValue):
+        for key, held in value.items():
+            yield from _places_in(f"{place}[{format_value(key)}]", held)
+    elif isinstance(value, tuple | frozenset):
+        yield place, value
+
+
 def _message(
     telling: _Telling,
     event: Event,
@@ -159,28 +222,29 @@ def _message(
     """
     key = event.channel, event.message
     origin, target = _ends(telling.parties, event, step, before)
+    waiting = telling.waiting[key]
+    if event.label == "duplicated" and waiting:
+        origin, target = waiting[0].origin.partition(",")[0], waiting[0].target
     if event.label not in ARRIVES and event.label != "lost":
         sent = step.number or None
         going = Travel(*key, telling.here(origin), target, sent, None, "under way")
-        telling.waiting[key].append(going)
+        waiting.append(going)
         if _is_asked(telling.parties, event):
             wait = Wait(going.origin, step.number, None, format_value(event.message))
             telling.open.append((_call(telling, event, slots), wait))
         return replace(going, origin=origin)
-    going = _ended(event, step, telling.waiting[key], (telling.here(origin), target), older)
+    going = _ended(event, step, waiting, (telling.here(origin), target), older)
     telling.ended.append(replace(going, target=telling.here(going.target)))
     if event.label == "read":
         telling.read.add(key)
+    elif not waiting:
+        telling.read.discard(key)
     return replace(going, origin=origin)
 
 
 def _is_asked(parties: Lanes, event: Event) -> bool:
     called = event.variable.partition(".")[0] in parties.calls
-    return called and event.label == "sent" and not _is_answer(parties, event)
-
-
-def _is_answer(parties: Lanes, event: Event) -> bool:
-    return isinstance(event.message, RecordValue) and event.message.name in parties.responses
+    return called and event.label == "sent" and not is_answer(parties, event)
 
 
 def _slots(trace: Trace, step: Step, before: Slots) -> Slots:
@@ -248,18 +312,22 @@ def _no_longer(telling: _Telling, call: Call, number: int) -> None:
 def _operation(telling: _Telling, event: Event, step: Step, actor: str) -> None:
     """Draw an operation as a lane: who starts it, whom it tells how it ended."""
     name = event.variable.partition(".")[0]
-    fate: Fate = "completed"
     if event.label == "started":
-        fate = "started"
-        wait = Wait(name, step.number, None, format_value(event.message))
-        telling.open.append(((event.channel, event.message), wait))
-    elif event.label == "timed out":
-        fate = "timed out"
-    if fate != "started":
+        _started(telling, event, step)
+    else:
         _no_longer(telling, (event.channel, event.message), step.number)
+    fates: dict[str, Fate] = {"started": "started", "timed out": "timed out"}
+    fate = fates.get(event.label, "completed")
     ends = (actor, name) if fate == "started" else (name, actor)
     sent = step.number if fate == "started" else None
     telling.ended.append(Travel(event.channel, event.message, *ends, sent, step.number, fate))
+
+
+def _started(telling: _Telling, event: Event, step: Step) -> None:
+    """Let an operation wait for its end."""
+    name = event.variable.partition(".")[0]
+    wait = Wait(name, step.number, None, format_value(event.message))
+    telling.open.append(((event.channel, event.message), wait))
 
 
 def _older(trace: Trace, source: Step, step: Step, event: Event) -> int:
@@ -267,19 +335,13 @@ def _older(trace: Trace, source: Step, step: Step, event: Event) -> int:
 
     These were sent before it: of equal ones none overtakes another.
     """
-    if event.label != "lost" or step.fault is None or source.state is None or not step.bindings:
+    if event.label != "lost" or step.fault is None or not step.bindings:
         return 0
     name, position = step.bindings[-1]
     if name.partition("#")[0] != POSITION or not isinstance(position, int):
         return 0
-    names = [variable.name for variable in trace.machine.variables]
-    places = [(event.variable, source.state[names.index(event.variable)])]
-    for text, value in places:
-        if text == event.channel and isinstance(value, tuple):
-            return value[:position].count(event.message)
-        if isinstance(value, MapValue):
-            places += [(f"{text}[{format_value(key)}]", held) for key, held in value.items()]
-    return 0
+    _, queue = _contents(trace, source).get(event.channel, ("", ()))
+    return queue[:position].count(event.message) if isinstance(queue, tuple) else 0
 
 
 def _ended(
@@ -305,26 +367,25 @@ def _ended(
     if fate != "read":
         del waiting[which]
     known = sent_one.target if fate == "lost" else target
-    if known.partition(" ")[0] != sent_one.target.partition(" ")[0]:
+    if sent_one.target.startswith(f"{known} "):  # who it was for was known better
         known = sent_one.target
     return replace(sent_one, target=known, ended=step.number, fate=fate)
 
 
 def _ends(parties: Lanes, event: Event, step: Step, before: list[Travel]) -> tuple[str, str]:
     """Return the lanes that a message travels between; `before` it in its step went these."""
-    origin, target = ends_of(parties, event, step)
-    name = event.variable.partition(".")[0]
-    word = parties.ends.get(name, ("", ""))
-    if word[0] != word[1] or origin != target:
-        return origin, target
-    members = parties.members.get(word[0], ())
-    if name not in parties.calls:
-        between = _between(parties, word[0], event, step)
+    words = words_of(parties, event, step)
+    if event.variable.partition(".")[0] not in parties.calls:
+        between = _between(parties, words, event, step)
         if between is not None:
             return between
+    origin, target = (lane(parties, word, step, event) for word in words)
+    if words[0] != words[1] or origin != target:
+        return origin, target
+    members = parties.members.get(words[0], ())
     named = [value for value in _values(event.message) if value in members]
     bound = [value for _, value in step.bindings if value in members]
-    others = [f"{word[0]} {value}" for value in (*named, *bound)]
+    others = [f"{words[0]} {value}" for value in (*named, *bound)]
     other = next((name for name in others if name != origin), origin)
     heard = next((item for item in before if item.ended == step.number), None)
     if heard is not None and heard.channel == event.channel and heard.target != origin:
@@ -332,19 +393,28 @@ def _ends(parties: Lanes, event: Event, step: Step, before: list[Travel]) -> tup
     return origin, other
 
 
-def _between(parties: Lanes, word: str, event: Event, step: Step) -> tuple[str, str] | None:
+def _between(
+    parties: Lanes, words: tuple[str, str], event: Event, step: Step
+) -> tuple[str, str] | None:
     """Return the ends of a message in a channel whose keys say one or both; None: they do not.
 
-    Whether a key is who sends or who receives only the step says: who acts in it does.
+    Both are of one type: whether a key is who sends or who receives only the step says, for who
+    acts in it does. Where it does not, one key is who it is for, as in front of an inbox.
     """
-    members = parties.members.get(word, ())
-    keys = [key for key in keys_of(event) if key in members]
-    acts = acting_of(parties, word, step) if event.label in ARRIVES | {"sent"} else None
+    keys, others = (keys_of(parties, word, event) for word in words)
+    if keys != others:
+        return None
+    told = event.label in ARRIVES | {"sent"}
+    acts = acting_of(parties, words[event.label != "sent"], step) if told else None
     other = next((key for key in keys if key != acts), None)
+    if acts is None and len(keys) == 1 and words[0] != words[1]:
+        return lane(parties, words[0], step, None), f"{words[1]} {keys[0]}"
     if acts is None or other is None or (acts not in keys and len(keys) > 1):
-        return (f"{word} {keys[0]}", f"{word} {keys[1]}") if len(keys) > 1 else None
-    ends = (f"{word} {acts}", f"{word} {other}")
-    return ends if event.label == "sent" else ends[::-1]
+        declared = parties.ends.get(event.variable, words)
+        pair = keys if words[0] == declared[0] else keys[::-1]  # as the channel names its ends
+        return (f"{words[0]} {pair[0]}", f"{words[1]} {pair[1]}") if len(keys) > 1 else None
+    sends, receives = (acts, other) if event.label == "sent" else (other, acts)
+    return f"{words[0]} {sends}", f"{words[1]} {receives}"
 
 
 def _values(message: object) -> list[object]:
@@ -363,7 +433,7 @@ def _actor(parties: Lanes, step: Step, mine: list[Travel]) -> str:
         word = change.place.partition(".")[0].partition("[")[0]
         if word in parties.ends:  # messages that change places do so before whom they are for
             there = Event("reordered", change.place, word, None)
-            return lane(parties, parties.ends[word][1], step, there)
+            return _ends(parties, there, step, [])[1]
         if word != "budget" and (word in parties.members or "." in change.place):
             return lane(parties, word, step, None)
     return "system"

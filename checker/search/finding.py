@@ -21,6 +21,8 @@ class Finding:
     shortest paths it is the least by (initial state, then step by step: row in file order,
     bindings, picks), whatever the engine and the threads.
 
+    Where the initial action itself fails there is no state: the path is empty.
+
     For what only infinite runs decide the path is a lasso: it ends in the state `path[loop]`, from
     where the run goes round for ever; where that is the last state itself, it stays there.
     """

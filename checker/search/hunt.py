@@ -19,7 +19,7 @@ from checker.kernel.calls import Calls, HaltedError
 from checker.kernel.kernel import Kernel, Words
 from checker.layout.codec import decode_all
 from checker.layout.layout import Layout, Leaf
-from checker.llvm.meta import ACTION_MASK
+from checker.llvm.meta import ACTION_MASK, ERROR
 from checker.machine.machine import Machine
 from checker.search import hunts as places
 from checker.search import walks
@@ -273,11 +273,12 @@ class _Hunter(Walker):
         if len(states) != int(self.numbers[walks.LENGTH]) + 1:
             raise InternalError("the way to what a hunt found has another length")
         failed = self.numbers[walks.FAILED] != 0
+        begun = failed or not meta & ERROR
         return Finding(
             property=found.name,
             kind=found.kind,
             depth=len(states) - 1,
-            path=tuple(decode_all(self.layout, np.array(states, np.int64))),
+            path=tuple(decode_all(self.layout, np.array(states, np.int64))) if begun else (),
             action=self.kernel.actions[meta & ACTION_MASK] if failed else None,
         )
 

@@ -278,8 +278,10 @@ class _Walker:
         return np.array(states, np.int64)
 
     def _initial(self, aim: Aim) -> Words:
-        """Return the first initial state that itself shows `aim`."""
+        """Return the first initial state that itself shows `aim`; none where one came not to be."""
         states, meta = self._begun
+        if aim.edge == ERROR:
+            return states[:0].copy()
         found = self._first_found(aim, states, meta)
         return states[found : found + 1].copy()
 

@@ -23,7 +23,6 @@ from checker.semantics.successors import (
     deadlocked,
     failing,
     initial_states,
-    start_state,
     step_violations,
     successors,
     unjudged,
@@ -228,7 +227,7 @@ class _Search:
             if self.begun:
                 self.findings.pop(("error", "error"), None)
                 self.begun = False
-            self.report("error", "error", 0, (start_state(self.machine),))
+            self.report("error", "error", 0, (None,))
         else:
             self.report("error", "error", self.depth - 1, (source,), step.action)
 

@@ -356,11 +356,12 @@ class _Run:
         meta = int(walker.numbers[places.LAST_META])
         found = self.watched.wrong(meta, int(walker.numbers[places.LAST_FLAGS]))
         failed = walker.numbers[places.FAILED] != 0
+        begun = failed or not meta & ERROR
         return Finding(
             property=found.name,
             kind=found.kind,
             depth=length,
-            path=tuple(decode_all(layout, record[: length + 1])),
+            path=tuple(decode_all(layout, record[: length + 1])) if begun else (),
             action=self.kernel.actions[meta & ACTION_MASK] if failed else None,
         )
 

@@ -224,7 +224,8 @@ def _transition(statement: terms.Transition, run: _Run) -> None:
     new = evaluate(statement.value, run.context)
     old = read_place(run.values[place.variable], path, place.span)
     if not run.machine.table(statement.table).allows(statement.kind, old, new):
-        machine = machine_text(place.variable, path)
+        of_each = run.machine.variable(place.variable).of_each
+        machine = (place_text if of_each is False else machine_text)(place.variable, path)
         run.illegal.append(IllegalTransition(machine, statement.table, statement.kind, old, new))
     _change(place, path, lambda _, __: new, run)
 

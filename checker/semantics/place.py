@@ -43,7 +43,9 @@ def place_text(variable: str, path: Path) -> str:
 def machine_text(variable: str, path: Path) -> str:
     """Return a machine's state as a trace shows it: `client[c1].state` of a `per` component."""
     component, dot, name = variable.rpartition(".")
-    return place_text(component, path) + dot + name if dot else place_text(variable, path)
+    if not dot:
+        return place_text(variable, path)
+    return place_text(place_text(component, path[:1]) + dot + name, path[1:])
 
 
 def read_place(value: Any, path: Path, span: Span) -> Any:

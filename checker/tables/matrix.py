@@ -19,7 +19,7 @@ from checker.frozen import frozen
 from checker.machine.machine import Action, Machine, Variable
 from checker.machine.types import Map
 from checker.table.document import Document, InState, Row, Unhandled
-from checker.table.scopes import kind_of, of_all_messages, owners_in
+from checker.table.scopes import Owners, bound_in, kind_of, of_all_messages, owners_in
 from checker.tables.moves import ANY, Key, follow, is_about
 
 Mark = Literal["rows", "ignored", "impossible", "unhandled", "none"]
@@ -78,7 +78,10 @@ class Line:
 
 @frozen()
 class StateMatrix:
-    """The state table of one machine as the rows of a system make it."""
+    """The state table of one machine as the rows of a system make it.
+
+    `absent` are the rows that exist in none of `instances`, with each fault that a constant allows.
+    """
 
     machine: str
     table: str
@@ -86,6 +89,7 @@ class StateMatrix:
     states: tuple[str, ...]
     lines: tuple[Line, ...]
     instances: tuple[str, ...]
+    absent: tuple[str, ...] = ()
 
     def moves(self) -> tuple[tuple[str, str, str], ...]:
         """Return what can happen as (origin, row, target), each once; staying is none of it."""
@@ -127,8 +131,11 @@ def matrices_of(document: Document, machines: Sequence[Machine]) -> tuple[StateM
     used = tuple(machine.instance for machine in machines)
     rows = [row.name.text for row in document.rows]
     carriers = _carriers(machines, rows)
+    here = {action.name for machine in machines for action in machine.actions}
+    absent = tuple(row for row in rows if row not in here)
     return tuple(
-        replace(_judged(document, item, rows, carriers), instances=used) for item in found.values()
+        replace(_judged(document, item, rows, carriers), instances=used, absent=absent)
+        for item in found.values()
     )
 
 
@@ -162,10 +169,21 @@ def machines_with_every_row(document: Document) -> list[Machine]:
 
 
 def _deciding(document: Document, rows: set[str]) -> set[str]:
-    """Return the constants that say whether some rows exist, their faults left out."""
+    """Return the constants that say whether some rows exist, their faults left out.
+
+    Of one that is computed also those that it is computed from.
+    """
     cells = [row.only_if for row in document.rows if row.name.text in rows]
-    trees = [cell.tree for cell in cells if cell is not None and isinstance(cell.tree, ast.expr)]
-    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    computed = {entry.name.text: entry.cell for entry in document.constants}
+    found: set[str] = set()
+    while cells:
+        cell = cells.pop()
+        tree = cell.tree if cell is not None else None
+        names = ast.walk(tree) if isinstance(tree, ast.expr) else ()
+        new = {node.id for node in names if isinstance(node, ast.Name)} - found
+        cells += [computed.get(name) for name in new]
+        found |= new
+    return found
 
 
 def _with_faults(document: Document, name: str, settings: Mapping[str, object]) -> Machine:
@@ -307,7 +325,7 @@ def _judged(
     """Return a matrix with its lines and rows in order and its empty cells marked."""
     place = {row: number for number, row in enumerate(rows)}
     owners = owners_in(document)
-    whole = [entry for entry in document.unhandled if of_all_messages(document, entry, owners)]
+    told = [_told(document, entry, owners) for entry in document.unhandled]
     lines = []
     for line in matrix.lines:
         cells = []
@@ -316,12 +334,12 @@ def _judged(
             mark, why, only = cell.mark, "", cell.only
             if not effects and line.kind == "message":
                 entries = [
-                    entry
-                    for entry in document.unhandled
-                    if kind_of(entry) == line.trigger and _covers(entry, matrix.machine, cell.state)
+                    item
+                    for item in told
+                    if kind_of(item.entry) == line.trigger
+                    and _covers(item.entry, matrix.machine, cell.state)
                 ]
-                taken = carriers.get(line.trigger, set())
-                mark, why, only = _stated(entries, whole, taken)
+                mark, why, only = _stated(entries, carriers.get(line.trigger, set()))
             cells.append(replace(cell, effects=effects, mark=mark, why=why, only=only))
         lines.append(replace(line, cells=tuple(cells)))
 
@@ -333,29 +351,66 @@ def _judged(
     return replace(matrix, lines=tuple(sorted(shown, key=order)))
 
 
+@frozen(eq=False)
+class _Told:
+    """An entry of `unhandled:`, and of which messages and machines it is said, if not of all."""
+
+    entry: Unhandled
+    only: str
+
+
+def _told(document: Document, entry: Unhandled, owners: Owners) -> _Told:
+    """Return an entry with what it is about, where it is of some messages or of some machines."""
+    bound = bound_in(document, entry, owners)
+    # One whose key the message says is each of them.
+    named = [
+        ast.unparse(expression(item.place))
+        for item in entry.inside
+        for key in _keys(item.place.tree)
+        if not (isinstance(key, ast.Name) and key.id in bound) and ast.unparse(key) != "call.client"
+    ]
+    if not named and of_all_messages(document, entry, owners):
+        return _Told(entry, "")
+    return _Told(entry, " in ".join((_message(entry), *named)))
+
+
 def _stated(
-    entries: Sequence[Unhandled], whole: Sequence[Unhandled], carriers: Collection[str]
+    entries: Sequence[_Told], carriers: Collection[str]
 ) -> tuple[Mark, str, tuple[str, ...]]:
     """Return what `unhandled:` says, by `entries`, of a message that comes from some channels.
 
     It is handled where an entry says so of each of them. What may come from one is not impossible.
-    With it the reason, and the messages of which that is said, where that is not all of them;
-    `whole` are the entries of all messages of their kind.
+    With it the reason, and the messages of which that is said, where that is not all of them.
     """
-    by_carrier: dict[str, list[Unhandled]] = {}
-    for entry in entries:
-        by_carrier.setdefault(_carrier(entry), []).append(entry)
+    by_carrier: dict[str, list[_Told]] = {}
+    for item in entries:
+        by_carrier.setdefault(_carrier(item.entry), []).append(item)
     if not entries or ("" not in by_carrier and not by_carrier.keys() >= set(carriers)):
         return "unhandled", "", ()
-    said: list[Unhandled] = []
+    said: list[_Told] = []
     for name, here in by_carrier.items():
         if not name or not carriers or name in carriers:
-            said += [entry for entry in here if entry in whole][:1] or here
-    first = next((entry for entry in said if entry.status == "ignored"), said[0])
-    if all(entry in whole for entry in said):
-        return first.status, first.why, ()
-    alike = [entry for entry in said if entry.status == first.status]
-    return first.status, first.why, tuple(ast.unparse(expression(it.message)) for it in alike)
+            said += [item for item in here if not item.only][:1] or here
+    first = next((item for item in said if item.entry.status == "ignored"), said[0])
+    status, why = first.entry.status, first.entry.why
+    if not any(item.only for item in said):
+        return status, why, ()
+    alike = [item for item in said if item.entry.status == status]
+    return status, why, tuple(item.only or _message(item.entry) for item in alike)
+
+
+def _message(entry: Unhandled) -> str:
+    return ast.unparse(expression(entry.message))
+
+
+def _keys(node: object) -> list[ast.expr]:
+    """Return the keys of a place."""
+    found: list[ast.expr] = []
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Subscript):
+            found.append(node.slice)
+        node = node.value
+    return found
 
 
 def _carrier(entry: Unhandled) -> str:

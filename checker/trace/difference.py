@@ -24,28 +24,38 @@ def changes(machine: Machine, before: State, after: State) -> tuple[Change, ...]
 
 def moves(machine: Machine, before: State, after: State) -> tuple[Move, ...]:
     """Return the machines whose state differs, with their tables."""
-    found = []
-    for variable, old, new in zip(machine.variables, before, after, strict=True):
-        if variable.table is None or old == new:
-            continue
-        if isinstance(old, MapValue) and isinstance(new, MapValue):
-            found += [
-                Move(
-                    _place_of(machine, variable, key), variable.table, str(old[key]), str(new[key])
-                )
-                for key in elements(variable.type, old)
-                if old[key] != new[key]
-            ]
-        else:
-            found.append(Move(variable.name, variable.table, str(old), str(new)))
-    return tuple(found)
+    return tuple(
+        Move(place, variable.table, was, now)
+        for variable, old, new in zip(machine.variables, before, after, strict=True)
+        if variable.table is not None and old != new
+        for place, was, now in _moved(machine, variable, old, new)
+    )
+
+
+def _moved(
+    machine: Machine, variable: Variable, old: object, new: object
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the machines of a variable that moved, with their states before and after."""
+
+    def inside(place: str, was: object, now: object) -> Iterator[tuple[str, str, str]]:
+        if isinstance(was, MapValue) and isinstance(now, MapValue):
+            for key, value in was.items():
+                yield from inside(f"{place}[{format_value(key)}]", value, now[key])
+        elif was != now:
+            yield place, str(was), str(now)
+
+    if isinstance(old, MapValue) and isinstance(new, MapValue):
+        for key in elements(variable.type, old):
+            yield from inside(_place_of(machine, variable, key), old[key], new[key])
+    else:
+        yield from inside(variable.name, old, new)
 
 
 def _of_variable(
     machine: Machine, variable: Variable, old: object, new: object
 ) -> Iterator[Change]:
     kind = variable.type
-    if _is_per(machine, variable) and isinstance(old, MapValue) and isinstance(new, MapValue):
+    if is_of_each(machine, variable) and isinstance(old, MapValue) and isinstance(new, MapValue):
         assert isinstance(kind, Map)
         for key in elements(kind, new):
             place = _place_of(machine, variable, key)
@@ -57,20 +67,22 @@ def _of_variable(
 def _place_of(machine: Machine, variable: Variable, key: object) -> str:
     """Return the place of one id's share of a variable: `client[c1].generation`, `owner[p1]`."""
     component, dot, name = variable.name.partition(".")
-    if dot and _is_per(machine, variable):
+    if dot and is_of_each(machine, variable):
         return f"{component}[{format_value(key)}].{name}"
     return f"{variable.name}[{format_value(key)}]"
 
 
-def _is_per(machine: Machine, variable: Variable) -> bool:
+def is_of_each(machine: Machine, variable: Variable) -> bool:
     """Whether a variable belongs to a component `per` something.
 
-    A machine keeps no components; one is `per` a type where all its variables are total maps from
+    Where nobody said so, a component is `per` a type where all its variables are total maps from
     that type.
     """
     component, dot, _ = variable.name.partition(".")
     if not dot or variable.origin not in {"variable", "machine"}:
         return False
+    if variable.of_each is not None:
+        return variable.of_each
     kinds = {
         other.type.key if isinstance(other.type, Map) and other.type.total else None
         for other in machine.variables

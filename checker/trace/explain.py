@@ -268,7 +268,7 @@ def _places(term: Term, context: Context) -> Iterator[str]:
     """Yield the places of the state that a term reads, as changes name them.
 
     Of a variable that there is one of for each member it is that member's, where the term says
-    whose.
+    whose; as of a component of which there is one for each, and as of a map that it has.
     """
     match term:
         case terms.Read(variable):
@@ -277,6 +277,8 @@ def _places(term: Term, context: Context) -> Iterator[str]:
             component, dot, rest = variable.partition(".")
             whose = _known(key, context)
             yield variable if whose is None else f"{component}[{whose}]{dot}{rest}"
+            if whose is not None and dot:
+                yield f"{variable}[{whose}]"
             yield from _places(key, context)
         case _:
             for part in children(term):

@@ -6,12 +6,13 @@ the next and what it did; where it knows no such row, the engine is wrong and no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from checker.errors import EvaluationError, InternalError
 from checker.machine.machine import OF_STEPS, Action, Machine, Property
+from checker.machine.types import Map, Set
 from checker.passes.writes import written_variables
 from checker.search.finding import Finding
 from checker.semantics.evaluate import Context, evaluate
@@ -19,7 +20,6 @@ from checker.semantics.successor import State, Successor
 from checker.semantics.successors import (
     as_mapping,
     initial_steps,
-    start_state,
     steps_between,
     successors,
 )
@@ -49,8 +49,6 @@ def rebuild_all(machine: Machine, findings: Sequence[Finding]) -> list[Trace]:
 
 
 def _rebuilt(machine: Machine, finding: Finding, replay: _Replay) -> Trace:
-    if _never_began(machine, finding):
-        finding = replace(finding, path=())
     steps = [_initial_step(machine, finding)] if finding.path else []
     for number, (before, after) in enumerate(
         zip(finding.path, finding.path[1:], strict=False), start=1
@@ -87,7 +85,7 @@ def make_step(machine: Machine, number: int, before: State, successor: Successor
     """Return one executed successor as a step from `before`."""
     action = _action(machine, successor.action)
     after = successor.state
-    told = {event.variable for event in successor.events}
+    told = _told(machine, before, successor)
     return Step(
         number=number,
         row=successor.action,
@@ -113,6 +111,40 @@ def make_step(machine: Machine, number: int, before: State, successor: Successor
     )
 
 
+def _told(machine: Machine, before: State, successor: Successor) -> set[str]:
+    """Return the variables of which the events of a step say everything that it does to them.
+
+    A row may clear a channel, beside what it sends.
+    """
+    told = {event.variable for event in successor.events}
+    for variable, old, new in zip(machine.variables, before, successor.state or (), strict=False):
+        if variable.name not in told or variable.origin != "channel":
+            continue
+        known = Counter(_inside(variable.name, old))
+        for event in successor.events:
+            if event.variable == variable.name and event.label != "read":
+                one = event.channel, event.message
+                known[one] += -1 if event.label in {"received", "lost"} else 1
+        found = Counter(_inside(variable.name, new))
+        kinds = variable.type
+        while isinstance(kinds, Map):
+            kinds = kinds.value
+        if isinstance(kinds, Set):  # what is sent again adds nothing
+            known = Counter({item: min(count, 1) for item, count in known.items()})
+        if +known != found:
+            told.discard(variable.name)
+    return told
+
+
+def _inside(place: str, value: object) -> Iterator[tuple[str, object]]:
+    """Yield each message in the channels of a variable, with its channel."""
+    if isinstance(value, MapValue):
+        for key, held in value.items():
+            yield from _inside(f"{place}[{format_value(key)}]", held)
+    elif isinstance(value, tuple | frozenset):
+        yield from ((place, message) for message in value)
+
+
 def describe(error: EvaluationError) -> str:
     """Return an evaluation error with its code, the text it happened in and its place."""
     return f"error {error.code}: {error} (in {excerpt(error.span)}, {place(error.span)})"
@@ -122,15 +154,6 @@ def _action(machine: Machine, name: str) -> Action:
     if name == machine.initial.name:
         return machine.initial
     return next(action for action in machine.actions if action.name == name)
-
-
-def _never_began(machine: Machine, finding: Finding) -> bool:
-    """Whether the initial action itself failed: what the path then holds is no initial state."""
-    if finding.kind != "error" or finding.action is not None or len(finding.path) != 1:
-        return False
-    if not any(step.error is not None for step in initial_steps(machine)):
-        return False
-    return start_state(machine) in {None, finding.path[0]}
 
 
 def _initial_step(machine: Machine, finding: Finding) -> Step:

@@ -460,6 +460,23 @@ def test_a_wrong_specification_is_one_object(command: Command, words: tuple[str,
 @pytest.mark.parametrize(
     "words",
     [
+        ("check", "wrong.yaml", "--report", "out/deep"),
+        ("mutate", "wrong.yaml", "--out", "out"),
+        ("mutate", "toggle.yaml", "--instance", "broken", "--out", "out"),
+    ],
+)
+def test_what_is_refused_leaves_no_empty_folder(
+    command: Command, toggle: str, words: tuple[str, ...]
+) -> None:
+    Path("wrong.yaml").write_text("system: wrong\nconstants: {Most: 1\n")
+    Path(toggle).write_text(Path(toggle).read_text().replace("length: 5", "length: 4"))
+    assert command(*words).code in {1, 2, 120}
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
         ("graph", "toggle.yaml", "--out", "out", "--engine", "local"),
         ("graph", "toggle.yaml", "--out", "out", "--engine", "spark"),
         ("query", "toggle.yaml", "on", "--graph", "out"),

@@ -429,7 +429,8 @@ def test_update_that_fails_leaves_the_file_as_it_was(
 def test_update_says_where_it_cannot_write(command: Command, toggle: str, laid: str) -> None:
     mended(toggle, "expect: {verdict: holds, distinct: 16}", f"expect: {laid}")
     result = command("verify", toggle, *ONE, "--update", "--pin", "depth")
-    assert "toggle default: figures must be written by hand" in result.err
+    assert "error: toggle default: figures must be written by hand" in result.err
+    assert result.code == 2  # what was asked for was not done
     text = Path(toggle).read_text()
     assert f"expect: {laid}\n" in text
     assert "length: 5, depth: 5}" in text
@@ -448,6 +449,17 @@ def test_update_pins_what_is_asked_for(command: Command, toggle: str) -> None:
         assert "press" in {word.text for word, _ in entry.expect.rows}
     assert command("verify", toggle, *ONE).code == 0
     assert command("verify", toggle, *ONE, "--pin", "rows").code == 2
+
+
+def test_what_expects_nothing_has_no_place_for_what_is_pinned(
+    command: Command, toggle: str
+) -> None:
+    text = Path(toggle).read_text()
+    Path(toggle).write_text(text[: text.index("instances:")])
+    result = command("verify", toggle, *ONE, "--update", "--pin", "distinct")
+    assert "`expect` is no mapping here" in result.err
+    assert result.code == 2
+    assert command("verify", toggle, *ONE, "--update").code == 0
 
 
 def test_update_never_writes_a_verdict(command: Command, toggle: str) -> None:
@@ -569,6 +581,21 @@ def test_reports_stay_where_an_instance_could_not_be_run(
     assert "the reports in reports are left as they are: 2 instances could not be run" in failed.err
     after = {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()}
     assert after == before
+
+
+def test_reports_of_the_named_system_alone_are_written(command: Command, toggle: str) -> None:
+    other = Path("other.yaml")
+    other.write_text(Path(toggle).read_text().replace("system: toggle", "system: other", 1))
+    words = ("verify", "--report", "reports")
+    assert command(*words, toggle, *ONE).code == 0
+    assert command(*words, str(other), *ONE).code == 0
+    page = Path("reports/README.md").read_text()
+    assert Path("reports/toggle/README.md").is_file()
+    assert command(*words, toggle, *ONE, "--check").code == 0
+    assert command(*words, toggle, *ONE).code == 0
+    assert Path("reports/README.md").read_text() == page
+    assert "| [toggle](toggle/README.md) |" in page
+    assert "## [other](other/README.md)" in page
 
 
 def test_reports_do_not_depend_on_whether_vacuity_was_asked(command: Command, toggle: str) -> None:

@@ -108,6 +108,14 @@ def test_what_nobody_receives_is_the_beginning_of_an_arrow_and_needs_no_lane() -
     assert not received.arrows[0].label.text.endswith(" to server")
 
 
+def test_an_error_in_a_property_is_no_property_that_breaks() -> None:
+    first = lamp_trace().steps[0]
+    trace = replace(lamp_trace(), kind="error", steps=(first, step(1, "client")), loop=None)
+    shown = chart(trace, WIRES)
+    assert shown is not None
+    assert shown.marks[0].notes[0].whole == "the evaluation ends with an error"
+
+
 def test_many_lanes_with_long_names_fit_and_have_their_heads_apart() -> None:
     shown = chart_of(*(step(number, f"broker {number}") for number in range(1, 7)))
     assert shown.width <= 960

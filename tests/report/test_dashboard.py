@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.report.dashboard import HOME, Line, pages, stale, write
+from checker.report.dashboard import HOME, Line, kept_of, pages, stale, write
 
 LINES = [
     Line("group", "default", "quick", "holds", "holds", 48213, 37, met=True),
@@ -98,6 +98,27 @@ def test_the_folder_of_a_system_that_is_gone_goes_too(tmp_path: Path) -> None:
     write(fewer, tmp_path)
     assert stale(fewer, tmp_path) == []
     assert not (tmp_path / "group").exists()
+
+
+def test_one_system_by_itself_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    """Reports of all at once, and of each after the other, are the same."""
+    systems = {name: (f"A {name}.", f"# {name}\n\n{HOME}\n") for name in ("group", "clock")}
+    whole = pages(LINES, "Ours | all", systems)
+    write(whole, tmp_path)
+    for name, told in systems.items():
+        mine = [line for line in LINES if line.system == name]
+        one = pages(mine, None, {name: told}, kept_of(tmp_path))
+        assert one["README.md"] == whole["README.md"]
+        assert stale(one, tmp_path, {name}) == []
+    fewer = pages(LINES[:1], None, {"group": systems["group"]}, kept_of(tmp_path))
+    write(fewer, tmp_path, {"group"})
+    assert not (tmp_path / "group/bug").exists()
+    assert (tmp_path / "clock/README.md").is_file()
+    page = (tmp_path / "README.md").read_text()
+    assert page.startswith("# Ours | all\n")
+    assert "| [group](group/README.md) | 1 | yes | A group. |\n| [clock]" in page
+    (tmp_path / "clock/README.md").unlink()  # one that is removed by hand is gone
+    assert list(kept_of(tmp_path).rows) == ["group"]
 
 
 def test_files_that_are_no_reports_stay(tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
-"""Goal: a table draws as a diagram that renders, and runs as a machine that keeps to it."""
+"""Goal: a table draws as a diagram that renders, whatever its states and events are called."""
 
-import pytest
-from transitions import MachineError
+from dataclasses import replace
 
-from checker.report.diagrams import executable, graphviz, mermaid
+from checker.report.diagrams import graphviz, mermaid
 from checker.source import NOWHERE
 from checker.table.state_table import StateTable, TableTransition
 
@@ -56,10 +55,40 @@ def test_graphviz_quotes_names_and_needs_no_graphviz() -> None:
     assert '  "Broken" [peripheries=2];' in drawing
 
 
-def test_the_machine_moves_as_the_table_says() -> None:
-    model = executable(LAMP).models[0]
-    model.press()  # type: ignore[union-attr]
-    model.burn()  # type: ignore[union-attr]
-    assert model.state == "Broken"  # type: ignore[union-attr]
-    with pytest.raises(MachineError):
-        model.press()  # type: ignore[union-attr]
+def test_every_move_of_the_steps_is_drawn_and_no_event_is_said_to_be_one_that_it_may_not_be() -> (
+    None
+):
+    also = TableTransition("Off", "pull", "On", "", "")
+    table = replace(
+        LAMP,
+        transitions=(*LAMP.transitions, also),
+    )
+    steps = {
+        ("Off", "On"): (1,),
+        ("Broken", "Off"): (2,),
+        ("Off", "Broken"): (3,),
+        ("On", "On"): (4,),
+    }
+    drawing = mermaid(table, (), steps)
+    assert "  Off --> On: press or pull (step 1)\n" in drawing
+    assert "  Broken --> Off: step 2\n" in drawing
+    assert "  Off --> Broken: step 3\n" in drawing
+    assert "  On --> On: step 4\n" in drawing
+    assert "  Off --> On: press | pull\n" in mermaid(table)
+
+
+def test_states_and_events_may_be_called_like_anything() -> None:
+    names = ("end", "end_", "State")
+    table = replace(
+        LAMP,
+        states=tuple((name, "") for name in names),
+        initial=("end",),
+        final=(),
+        transitions=(
+            TableTransition("end", "state", "State", "", ""),
+            TableTransition("State", "trigger", "end_", "", ""),
+        ),
+    )
+    drawing = mermaid(table)
+    assert '  state "end" as end__\n' in drawing
+    assert "  end__ --> State_: state\n  State_ --> end_: trigger\n  [*] --> end__\n" in drawing

@@ -201,7 +201,8 @@ def test_a_change_of_another_member_is_none_of_what_is_read() -> None:
 
 def test_what_decides_is_read_of_the_member_it_is_about() -> None:
     trace = checked("classic_group", "kafka_10284").failures[0]
-    assert set(reads_of([trace])) == {"client[c1].member", "log.record"}
+    both = {"client[c1].member", "client.member[c1]"}  # as of a component of each, and as of a map
+    assert set(reads_of([trace])) == {*both, "log.record"}
     told = [reason.text for reason in trace.reasons]
     assert len(told) == len(set(told)), "no part is told twice"
     assert ("client[c].member", "m2") in trace.reasons[-1].values

@@ -15,7 +15,7 @@ from checker.elaborate import elaborate
 from checker.flow import spec_name
 from checker.library import find
 from checker.machine.types import Map
-from checker.report.matrix import cell_text, readme_part, short_names, with_part
+from checker.report.matrix import cell_text, matrix_sections, readme_part, short_names, with_part
 from checker.table import read
 from checker.tables import Effect, StateMatrix, state_matrices
 
@@ -294,3 +294,37 @@ def test_what_is_ignored_in_states_of_another_machine_is_not_ignored_in_all(tmp_
     assert [cell.mark for cell in found["left"]["Ask"]] == ["rows", "ignored"]
     assert [cell.mark for cell in found["right"]["Ask"]] == ["rows", "unhandled"]
     assert found["left"]["passes"][0].effects[0].sends == ("Ask", "Tell")
+
+
+SOME = """\
+system: some
+about: Lamps of two that are asked.
+types:
+  Who: one of one, two
+messages:
+  Ask: {}
+channels:
+  said: {carries: [Ask], order: bag, per: Who, capacity: "1"}
+machines:
+  left: {table: lamp, per: Who}
+faults:
+  burns: {budget: "0"}
+rows:
+  - {row: hears, on: "said[who].Ask()", in: {"left[who]": Dark}, do: pass}
+  - {row: never, fault: burns, for: {w: Who}, to: {"left[w]": Dark}}
+unhandled:
+  - {message: "said[who].Ask()", in: {"PLACE": Lit}, is: ignored, why: nobody listens.}
+"""
+
+
+def test_what_is_ignored_for_one_machine_is_not_ignored_for_each(tmp_path: Path) -> None:
+    (tmp_path / "lamp.yaml").write_text(LAMP)
+    one = "ignored said[who].Ask() in left[one]"
+    for place, told in (("left[who]", "ignored"), ("left[one]", one)):
+        (tmp_path / "some.yaml").write_text(SOME.replace("PLACE", place))
+        (left,) = state_matrices(read(tmp_path / "some.yaml"))
+        (cells,) = (line.cells for line in left.lines if line.trigger == "Ask")
+        assert [cell_text(cell, {}) for cell in cells if cell.state == "Lit"] == [told]
+        assert left.absent == ("never",)
+        (table, _) = matrix_sections([left])
+        assert table.prose[1] == "Constants as in default. Rows that do not exist there: never."
