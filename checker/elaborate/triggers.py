@@ -508,7 +508,7 @@ def _from_timer(
     late: t.Place | None = None
     if owner.budget is not None:
         running, late = _read(context, owner.late, keys, span)
-        name = context.allocator.unique(CANCELLED)
+        name = context.allocator.binding(CANCELLED)
         cancelled = t.Local(name, convert.BOOL, span)
         found.bindings.append(Binding(name, t.Everything(Set(convert.BOOL), span), None, True))
         content = build.choice(cancelled, running, content, span)

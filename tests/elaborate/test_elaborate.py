@@ -274,3 +274,19 @@ fair_groups: {sliding: {rows: [slides], per: [p], fair: weak}}
     slides, comes = made.actions
     assert list(slides.shown) == ["e", "p"]
     assert list(comes.shown) == ["q", "p"]
+
+
+def test_what_a_late_timer_says_of_itself_is_called_so_where_a_row_names_it(
+    machine: Elaborating,
+) -> None:
+    """It is the row's binding, whether the row has a name for it or not."""
+    made = machine(
+        """
+timers: {lock: {captures: {by: bool}, late_cancels: "1"}}
+rows:
+  - {row: begins, do: "arm(lock(by=true))"}
+  - {row: ends, do: "cancel(lock(by=true))"}
+  - {row: expires, on: "lock.expired(by, cancelled)", when: not cancelled}
+"""
+    )
+    assert list(made.actions[-1].shown) == ["cancelled", "by"]
