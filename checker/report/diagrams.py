@@ -1,18 +1,26 @@
-"""State tables as diagrams, in Mermaid and in the dot language of Graphviz.
+"""State tables as diagrams, drawn by `transitions`.
 
-Names stand in quotes, and states that are called like a word of Mermaid have another id there.
+One hub, `_machine`, feeds both drawings: Mermaid is written by `transitions` itself, Graphviz from
+its markup, so that neither needs Graphviz installed. Events are labels, and states that are called
+like a word of Mermaid have another id, so that any name will do. What runs under a table is in
+`checker.tables.machines`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from transitions import State
+from transitions.extensions import GraphMachine
 
 from checker.table.state_table import StateTable, TableTransition
 
 Move = tuple[str, str]
 """From one state to another."""
 
-_STYLES = (("default", "white"), ("final", "lightgray"), ("visited", "gold"))
+Edge = tuple[str, str, str]
+"""From one state to another, and what stands on it."""
 
 _WORDS = frozenset(
     {
@@ -21,6 +29,33 @@ _WORDS = frozenset(
     }
 )
 """What means something to Mermaid where the name of a state may stand, in any case."""
+
+
+class _Model:
+    """What the machine of a diagram moves: nothing that anybody sees."""
+
+
+class _State(State):
+    """A state with what stands in it."""
+
+    def __init__(self, *arguments: Any, label: str, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.label = label
+
+
+class _Diagram(GraphMachine):
+    """A machine that is drawn, with the states that a counterexample visited."""
+
+    state_cls = _State
+    style_attributes = {  # noqa: RUF012 (the library reads it from the class)
+        "node": {
+            "default": {"fillcolor": "white", "color": "black"},
+            "final": {"fillcolor": "lightgray", "color": "black"},
+            "visited": {"fillcolor": "gold", "color": "black"},
+        },
+        "edge": {"default": {"color": "black"}},
+        "graph": {"default": {"color": "black", "fillcolor": "white"}},
+    }
 
 
 def mermaid(
@@ -33,45 +68,76 @@ def mermaid(
     `steps` are step numbers of a counterexample, which stand behind the moves that it made. What
     no transition is, such as a roll-back, a load, or several moves in one step, is drawn besides.
     """
-    steps, visited = steps or {}, set(visited)
+    steps, edges = steps or {}, _edges(table)
     ids = _ids(name for name, _ in table.states)
-    lines = ["---", f"title: {table.name}", "---", "stateDiagram-v2", "  direction LR"]
-    lines += [f"  classDef s_{name} fill:{colour},color:black" for name, colour in _STYLES]
-    lines.append("")
-    for name, _ in table.states:
-        style = "visited" if name in visited else "final" if name in table.final else "default"
-        lines += [f'  state "{name}" as {ids[name]}', f"  Class {ids[name]} s_{style}"]
-    lines.append("")
-    for (origin, target), events in _edges(table).items():
-        label = _label(events, steps.get((origin, target), ()))
-        lines.append(f"  {ids[origin]} --> {ids[target]}: {label}")
+    machine = _machine(
+        table, ids, [(*move, _label(events, steps.get(move, ()))) for move, events in edges.items()]
+    )
+    graph = machine.model_graphs[id(machine.models[0])]
+    graph.reset_styling()
+    for state in table.final:
+        graph.set_node_style(ids[state], "final")
+    for state in visited:
+        graph.set_node_style(ids[state], "visited")
+    *lines, begins = (line.rstrip() for line in str(graph.get_graph().draw(None)).splitlines())
     lines += [
         f"  {ids[origin]} --> {ids[target]}: step {', '.join(map(str, numbers))}"
         for (origin, target), numbers in steps.items()
-        if (origin, target) not in _edges(table)
+        if (origin, target) not in edges
     ]
-    lines += [f"  [*] --> {ids[state]}" for state in table.initial]
+    lines += [begins, *(f"  [*] --> {ids[state]}" for state in table.initial[1:])]
     lines += [f"  {ids[state]} --> [*]" for state in table.final]
     return "\n".join(lines) + "\n"
 
 
 def graphviz(table: StateTable) -> str:
     """Return `table` as a Graphviz digraph in the dot language."""
+    ids = {name: name for name, _ in table.states}
+    moves = [(move.origin, move.target, move.event) for move in _by_event(table)]
+    markup = cast("dict[str, Any]", _machine(table, ids, moves).markup)
     lines = [
         f"digraph {_quoted(table.name)} {{",
         "  rankdir=LR;",
         '  node [shape=box, style="rounded,filled", fillcolor=white];',
     ]
-    for name, _ in table.states:
-        lines.append(f"  {_quoted(name)} [peripheries={2 if name in table.final else 1}];")
-    for state in table.initial:
-        lines.append(f"  {_quoted('initial ' + state)} [shape=point, label={_quoted('')}];")
-        lines.append(f"  {_quoted('initial ' + state)} -> {_quoted(state)};")
-    for move in _by_event(table):
-        ends = f"{_quoted(move.origin)} -> {_quoted(move.target)}"
-        lines.append(f"  {ends} [label={_quoted(move.event)}];")
+    for state in markup["states"]:
+        peripheries = 2 if state.get("final") else 1
+        lines.append(f"  {_quoted(state['name'])} [peripheries={peripheries}];")
+    for name in table.initial:
+        lines.append(f"  {_quoted('initial ' + name)} [shape=point, label={_quoted('')}];")
+        lines.append(f"  {_quoted('initial ' + name)} -> {_quoted(name)};")
+    for move in markup["transitions"]:
+        ends = f"{_quoted(move['source'])} -> {_quoted(move['dest'])}"
+        lines.append(f"  {ends} [label={_quoted(move['label'])}];")
     lines.append("}")
     return "\n".join(lines) + "\n"
+
+
+def _machine(table: StateTable, ids: Mapping[str, str], edges: Iterable[Edge]) -> _Diagram:
+    """Return the machine of a diagram with these edges; its triggers are numbers, not events.
+
+    A trigger becomes a method of the model, and an event may be called like one that is there.
+    """
+    return _Diagram(
+        model=_Model(),
+        states=[
+            {"name": ids[name], "label": name, "final": name in table.final}
+            for name, _ in table.states
+        ],
+        transitions=[
+            {
+                "trigger": f"edge {number}",
+                "source": ids[origin],
+                "dest": ids[target],
+                "label": label,
+            }
+            for number, (origin, target, label) in enumerate(edges)
+        ],
+        initial=ids[table.initial[0]],
+        auto_transitions=False,
+        graph_engine="mermaid",
+        title=f"title: {table.name}",
+    )
 
 
 def _ids(names: Iterable[str]) -> dict[str, str]:
