@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -169,6 +170,10 @@ def verify(
         skipped = [declared(task, documents[task.path]) for task in known if task not in tasks]
         only = {task.system for task in known} if spoken("specs") else None
         stale = _report([*outcomes, *skipped], known, directory, title, only, checking=checking)
+        if stale:
+            said = specs if only is not None else ()
+            again = shlex.join(("checker", "verify", *said, "--report", str(directory)))
+            click.echo(f"write them again: {again}", err=True)
         codes |= {exits.DIFFERENCE} if stale else set()
     return next((code for code in _ORDER if code in codes), exits.HOLDS)
 
@@ -523,6 +528,4 @@ def _report(
     stale = dashboard.stale(wanted, directory, only)
     for name in stale:
         click.echo(f"out of date: {directory / name}", err=True)
-    if stale:
-        click.echo(f"write them again: checker verify --report {directory}", err=True)
     return stale

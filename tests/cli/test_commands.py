@@ -81,6 +81,7 @@ def test_reports_are_written_compared_and_found_out_of_date(command: Command, to
     result = command(*words, "--check")
     assert result.code == 1
     assert "out of date: reports/README.md" in result.err
+    assert f"write them again: checker verify {toggle} --report reports" in result.err
     assert command("verify", toggle, "--check").code == 2
 
 
