@@ -262,7 +262,7 @@ def test_a_terminal_condition_that_fails_names_no_row() -> None:
 def test_an_initial_state_that_fails() -> None:
     found = explore_graph(Graph([(3, ERROR), (1, 0)], {}), Limits(), workers=1)
     (finding,) = found.findings
-    assert (finding.kind, finding.depth, len(finding.path)) == ("error", 0, 1)
+    assert (finding.kind, finding.depth, len(finding.path)) == ("error", 0, 0)
     assert found.stopped_by == "evaluation_error"
     assert found.depth_complete == -1
 
