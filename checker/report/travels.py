@@ -10,7 +10,7 @@ what it knew is gone.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
@@ -30,6 +30,7 @@ from checker.report.lanes import (
 from checker.semantics.successor import Event
 from checker.semantics.values import MapValue, RecordValue, format_value
 from checker.table.scopes import POSITION
+from checker.trace.difference import channels_in
 from checker.trace.trace import Step, Trace
 
 Fate = Literal["received", "read", "lost", "under way", "started", "completed", "timed out"]
@@ -194,18 +195,9 @@ def _contents(trace: Trace, step: Step) -> dict[str, tuple[str, Collection[objec
     found: dict[str, tuple[str, Collection[object]]] = {}
     for variable, value in zip(trace.machine.variables, step.state or (), strict=False):
         if variable.origin == "channel":
-            for place, content in _places_in(variable.name, value):
+            for place, content in channels_in(variable.name, value):
                 found[place] = variable.name, content
     return found
-
-
-def _places_in(place: str, value: object) -> Iterator[tuple[str, Collection[object]]]:
-    """Yield the channels of a variable, one for each of its keys, with what is in them."""
-    if isinstance(value, MapValue):
-        for key, held in value.items():
-            yield from _places_in(f"{place}[{format_value(key)}]", held)
-    elif isinstance(value, tuple | frozenset):
-        yield place, value
 
 
 def _message(

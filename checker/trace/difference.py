@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from checker.machine.machine import Machine, Variable
 from checker.machine.types import Bag, Map, Option, Record, Sequence, Set, Type, Union
@@ -70,6 +70,15 @@ def _place_of(machine: Machine, variable: Variable, key: object) -> str:
     if dot and is_of_each(machine, variable):
         return f"{component}[{format_value(key)}].{name}"
     return f"{variable.name}[{format_value(key)}]"
+
+
+def channels_in(place: str, value: object) -> Iterator[tuple[str, Collection[object]]]:
+    """Yield the channels of a variable, one for each of its keys, with what is in them."""
+    if isinstance(value, MapValue):
+        for key, held in value.items():
+            yield from channels_in(f"{place}[{format_value(key)}]", held)
+    elif isinstance(value, tuple | frozenset):
+        yield place, value
 
 
 def is_of_each(machine: Machine, variable: Variable) -> bool:

@@ -26,7 +26,7 @@ from checker.semantics.successors import (
 from checker.semantics.values import MapValue, RecordValue, format_value
 from checker.trace.blocked import waiting_at_the_end
 from checker.trace.claim import Unshown, breaks, property_context, shown
-from checker.trace.difference import changes, moves
+from checker.trace.difference import changes, channels_in, moves
 from checker.trace.explain import explain
 from checker.trace.naming import excerpt, place
 from checker.trace.refinement import strays
@@ -120,12 +120,12 @@ def _told(machine: Machine, before: State, successor: Successor) -> set[str]:
     for variable, old, new in zip(machine.variables, before, successor.state or (), strict=False):
         if variable.name not in told or variable.origin != "channel":
             continue
-        known = Counter(_inside(variable.name, old))
+        known = Counter(_messages(variable.name, old))
         for event in successor.events:
             if event.variable == variable.name and event.label != "read":
                 one = event.channel, event.message
                 known[one] += -1 if event.label in {"received", "lost"} else 1
-        found = Counter(_inside(variable.name, new))
+        found = Counter(_messages(variable.name, new))
         kinds = variable.type
         while isinstance(kinds, Map):
             kinds = kinds.value
@@ -136,13 +136,9 @@ def _told(machine: Machine, before: State, successor: Successor) -> set[str]:
     return told
 
 
-def _inside(place: str, value: object) -> Iterator[tuple[str, object]]:
+def _messages(name: str, value: object) -> Iterator[tuple[str, object]]:
     """Yield each message in the channels of a variable, with its channel."""
-    if isinstance(value, MapValue):
-        for key, held in value.items():
-            yield from _inside(f"{place}[{format_value(key)}]", held)
-    elif isinstance(value, tuple | frozenset):
-        yield from ((place, message) for message in value)
+    return ((place, one) for place, content in channels_in(name, value) for one in content)
 
 
 def describe(error: EvaluationError) -> str:

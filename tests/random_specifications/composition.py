@@ -56,11 +56,10 @@ def words_of(
     }
 
 
-def texts_of(path: Path) -> dict[str, str]:
-    """Return what the files of a system say, by their names; first that which names it."""
-    text = path.read_text()
+def texts_of(text: str, folder: Path) -> dict[str, str]:
+    """Return what the files of a system say, by their names, which the first of them lists."""
     names = YAML(typ="safe", pure=True).load(text).get("files", [])
-    return {path.name: text, **{name: (path.parent / name).read_text() for name in names}}
+    return {"": text, **{name: (folder / name).read_text() for name in names}}
 
 
 def whole(texts: Iterable[str]) -> dict[str, Any]:
@@ -99,7 +98,8 @@ def joined(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return what a system says together with the systems that it uses."""
     found = dict(data)
     for prefix, use in data.get("uses", {}).items():
-        found = _with_part(found, texts_of(found_at(folder, use["system"])), prefix, use)
+        path = found_at(folder, use["system"])
+        found = _with_part(found, texts_of(path.read_text(), path.parent), prefix, use)
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from .composition import SHIPPED, found_at, joined, whole
+from .composition import SHIPPED, found_at, joined, texts_of, whole
 from .values import UP_TO, Ranks, Type, all_of, bare, fit, split_of
 
 
@@ -142,8 +142,7 @@ class Reader:
         self, folder: Path, text: str, instance: str, settings: dict[str, Any] | None = None
     ) -> None:
         self.folder = folder
-        names = YAML(typ="safe", pure=True).load(text).get("files", [])
-        self.data = joined(whole([text, *((folder / name).read_text() for name in names)]), folder)
+        self.data = joined(whole(texts_of(text, folder).values()), folder)
         chosen = self.data.get("instances", {}).get(instance, {})
         self.chosen = chosen
         self.settings = chosen.get("set", {}) | (settings or {})
